@@ -1,0 +1,9 @@
+import type { AgentFunction } from '#shared/config/agent-function.ts';
+
+/** Counts the words of its input: an example to copy. */
+export const run: AgentFunction = (task, { write, signal }) => {
+  signal.throwIfAborted();
+  const words = task.input.split(/\s+/).filter(Boolean);
+  write(`${words.length} words`);
+  return Promise.resolve({ result: { words: words.length, characters: task.input.length } });
+};

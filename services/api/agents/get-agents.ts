@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { agentViewSchema, viewAgent } from './agent-view.ts';
+
+/** `GET /v1/agents`, by name. */
+export function getAgents({ catalog }: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/agents',
+    summary: 'The agents that tasks can name',
+    scope: 'read',
+    responses: { 200: z.strictObject({ items: z.array(agentViewSchema), nextCursor: z.null() }) },
+    handle: async (_input, { tenant }) => {
+      const entries = await catalog.list(tenant);
+      return { status: 200, body: { items: entries.map((entry) => viewAgent(entry)), nextCursor: null } };
+    },
+  });
+}

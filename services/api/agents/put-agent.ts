@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { agentIdSchema, apiAgentDefinitionSchema } from '#shared/config/agent-definitions.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { agentViewSchema, viewAgent } from './agent-view.ts';
+
+/** Known, to be refused by name instead of as a typing error. */
+const functionAgent = z.object({ kind: z.literal('function') }).meta({ description: 'From the configuration only.' });
+const commandAgent = z.object({ kind: z.literal('command') }).meta({ description: 'From the configuration only.' });
+
+const bodySchema = z.discriminatedUnion('kind', [...apiAgentDefinitionSchema.options, functionAgent, commandAgent]);
+
+/** `PUT /v1/agents/:id`: makes or replaces an agent of the tenant's own. Agents that run code here come from the configuration only. */
+export function putAgent({ catalog }: Parts): Route {
+  return route({
+    method: 'put',
+    path: '/v1/agents/:id',
+    summary: 'Make or replace an agent',
+    scope: 'operate',
+    request: { params: z.object({ id: agentIdSchema }), body: bodySchema },
+    responses: { 200: agentViewSchema.meta({ description: 'Replaced.' }), 201: agentViewSchema.meta({ description: 'Made.' }) },
+    handle: async ({ params: { id }, body }, { tenant }) => {
+      if (body.kind === 'function' || body.kind === 'command') {
+        throw new MusterError(
+          'agent.operator-only',
+          `Agents of the kind "${body.kind}" run code here and come from the configuration only`,
+        );
+      }
+      const isNew = await catalog.put(tenant, id, body);
+      return { status: isNew ? 201 : 200, body: viewAgent({ id, origin: 'api', definition: body }) };
+    },
+  });
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { TASK_ID } from '#shared/tasks/task-id.ts';
+import type { Task } from '#shared/tasks/task.ts';
+
+/** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
+export const taskPathSchema = z.object({ id: z.string().meta({ description: "The task's id." }) });
+
+/** The tenant's task. Errors: `task.not-found`, also for another tenant's. */
+export async function findTask(ledger: Ledger, tenant: string, id: string): Promise<Task> {
+  const task = TASK_ID.test(id) ? await readTask(ledger, tenant, id) : null;
+  if (!task) throw taskNotFound(id);
+  return task;
+}
+
+export function taskNotFound(id: string): MusterError {
+  return new MusterError('task.not-found', 'There is no such task', { details: { id: id.slice(0, 100) } });
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { attemptRecord } from '#shared/tasks/task-record.ts';
+import { findTask, taskPathSchema } from './find-task.ts';
+import { attemptViewSchema } from './task-view.ts';
+
+/** `GET /v1/tasks/:id/attempts`, first to last. */
+export function getAttempts({ ledger }: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/attempts',
+    summary: 'The attempts of a task',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: z.strictObject({ items: z.array(attemptViewSchema), nextCursor: z.null() }) },
+    handle: async ({ params }, { tenant }) => {
+      const { attempts } = await findTask(ledger, tenant, params.id);
+      return { status: 200, body: { items: attempts.map((attempt) => attemptRecord(attempt)), nextCursor: null } };
+    },
+  });
+}

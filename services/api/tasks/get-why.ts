@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { explainWait } from '#shared/queue/explain-wait.ts';
+import { toIso } from '#shared/time/iso.ts';
+import { findTask, taskPathSchema } from './find-task.ts';
+import { taskStatusSchema } from './task-view.ts';
+
+const whySchema = z
+  .strictObject({
+    status: taskStatusSchema,
+    reasons: z.array(
+      z.strictObject({
+        gate: z.enum(['lane', 'cap', 'time', 'retry', 'provider', 'fleet', 'paused', 'worker', 'queue']),
+        detail: z.string(),
+        since: z.iso.datetime().nullable(),
+        until: z.iso.datetime().nullable(),
+        taskId: z.string().nullable(),
+      }),
+    ),
+    estimatedStartMs: z.number().nullable(),
+  })
+  .meta({ id: 'Why' });
+
+/** `GET /v1/tasks/:id/why`. */
+export function getWhy(parts: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/why',
+    summary: 'Why a task does not run yet',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: whySchema },
+    handle: async ({ params }, { tenant }) => {
+      const { reasons, ...rest } = await explainWait(parts, await findTask(parts.ledger, tenant, params.id));
+      const dated = reasons.map(({ gate, detail, since, until, taskId }) => ({
+        gate,
+        detail,
+        since: toIso(since),
+        until: toIso(until),
+        taskId,
+      }));
+      return { status: 200, body: { ...rest, reasons: dated } };
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { retryTask as retry } from '#shared/queue/retry-task.ts';
+import { TASK_ID } from '#shared/tasks/task-id.ts';
+import { taskNotFound, taskPathSchema } from './find-task.ts';
+import { taskStatusSchema } from './task-view.ts';
+import { wrongState } from './wrong-state.ts';
+
+/** `POST /v1/tasks/:id/retry`: a permanently failed task, with all its attempts anew. */
+export function retryTask({ ledger }: Parts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/tasks/:id/retry',
+    summary: 'Open a permanently failed task again',
+    scope: 'submit',
+    request: { params: taskPathSchema },
+    responses: { 202: z.strictObject({ id: z.string(), status: taskStatusSchema }) },
+    handle: async ({ params: { id } }, { tenant }) => {
+      const answer = TASK_ID.test(id) ? await retry(ledger, tenant, id) : ({ kind: 'unknown' } as const);
+      if (answer.kind === 'unknown') throw taskNotFound(id);
+      if (answer.kind === 'refused') throw wrongState(answer.status, 'did not fail for good');
+      return { status: 202, body: { id, status: answer.status } };
+    },
+  });
+}

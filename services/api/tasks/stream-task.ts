@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { findTask, taskPathSchema } from './find-task.ts';
+import { writeTaskEvents } from './write-task-events.ts';
+
+const ENTRY_ID = /^\d{1,20}-\d{1,20}$/;
+
+/**
+ * `GET /v1/tasks/:id/stream`: the output as it is written, from the start or after the last event that the reader saw.
+ * Events: `output {attempt, seq, text}`, `status {status}`, and `end {status}` once, after which the stream closes.
+ */
+export function streamTask(parts: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/stream',
+    summary: 'The output of a task while it is written',
+    description:
+      'Server-sent events: `output {attempt, seq, text}`, `status {status}`, and last `end {status}`. Resumes after `Last-Event-ID` (or `?lastEventId=`). A later attempt starts over with its own number.',
+    scope: 'read',
+    media: 'text/event-stream',
+    request: {
+      params: taskPathSchema,
+      headers: z.object({ 'last-event-id': z.string().optional() }),
+      query: z.object({ lastEventId: z.string().optional() }),
+    },
+    responses: { 200: z.string() },
+    handle: async ({ params, query, headers }, { tenant }) => {
+      const after = headers['last-event-id'] ?? query.lastEventId ?? '';
+      if (after !== '' && !ENTRY_ID.test(after))
+        throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of an output event');
+      await findTask(parts.ledger, tenant, params.id);
+      return {
+        status: 200,
+        events: (stream) => writeTaskEvents(parts, { tenant, id: params.id, after: after === '' ? null : after }, stream),
+      };
+    },
+  });
+}

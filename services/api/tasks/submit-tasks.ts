@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { MusterError } from '#shared/errors/muster-error.ts';
+import { invalidRequest, problemsOf } from '#shared/http/parse-input.ts';
+import { route, type Call, type Route } from '#shared/http/route.ts';
+import { toMusterError, toProblem } from '#shared/http/send-problem.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { taskRequestSchema } from '#shared/tasks/task-request.ts';
+import { acceptedView } from './accepted-view.ts';
+import { idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf } from './idempotency-key.ts';
+import { mapBounded } from './map-bounded.ts';
+import { acceptedViewSchema } from './task-view.ts';
+
+/** Acceptances under way at once. */
+const AT_ONCE = 100;
+/** Items are many, and each is bounded by itself. */
+const BODY_FACTOR = 8;
+
+const itemSchema = taskRequestSchema.extend({ idempotencyKey: idempotencyKeySchema.optional() });
+
+const { shape: single } = acceptedViewSchema;
+
+/** The answer of the single call, flat, so that both are read alike. */
+const answerSchema = z
+  .strictObject({
+    httpStatus: z.int().meta({ description: 'What this item alone would have been answered with.' }),
+    id: single.id.nullable(),
+    status: single.status.nullable(),
+    position: single.position.nullable(),
+    estimatedStartMs: single.estimatedStartMs,
+    pressure: single.pressure,
+    problem: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'BulkAnswer', description: 'The accepted task and no problem, or a problem and nulls.' });
+
+const itemsSchema = (most: number): z.ZodArray<z.ZodUnknown> =>
+  z.array(z.unknown()).min(1).max(most).meta({ description: 'Each as for `POST /v1/tasks`, and `idempotencyKey`.' });
+
+type ItemAnswer = z.infer<typeof answerSchema>;
+
+/**
+ * `POST /v1/tasks/bulk`. Answers 200 with one answer per item, in their order: an item that is refused does not touch the
+ * others. Only when none could be tried because Redis is away is the answer 503.
+ */
+export function submitTasks(parts: Parts): Route {
+  const { maxBulk, maxBodyBytes } = parts.config.settings.http;
+  return route({
+    method: 'post',
+    path: '/v1/tasks/bulk',
+    summary: 'Submit many tasks, each answered by itself',
+    description: 'Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
+    scope: 'submit',
+    maxBodyBytes: maxBodyBytes * BODY_FACTOR,
+    request: {
+      headers: idempotencyHeadersSchema,
+      // Items are checked one by one, so that one mistake does not refuse them all.
+      body: z.union([z.strictObject({ items: itemsSchema(maxBulk) }), itemsSchema(maxBulk)]),
+    },
+    responses: { 200: z.strictObject({ items: z.array(answerSchema) }) },
+    handle: async ({ headers, body }, call) => {
+      const items = Array.isArray(body) ? body : body.items;
+      const answers = await submitAll(parts, call, items, headers['idempotency-key']);
+      return { status: 200, body: { items: answers } };
+    },
+  });
+}
+
+/** Throws `unavailable.redis` when no item got through. */
+async function submitAll(parts: Parts, call: Call, items: readonly unknown[], key: string | undefined): Promise<ItemAnswer[]> {
+  let failure: MusterError | undefined;
+  let hasAccepted = false;
+  const answers = await mapBounded(items, AT_ONCE, async (item, position) => {
+    // Once Redis is away, trying each item would take its timeout each time.
+    if (failure !== undefined) return refused(failure);
+    try {
+      const answer = await submitOne(parts, call, item, key === undefined ? undefined : `${key}/${position}`);
+      hasAccepted = true;
+      return answer;
+    } catch (error) {
+      const known = toMusterError(error);
+      if (known.code === 'internal.error') call.log.error({ event: 'bulk.failed', err: error }, 'An item failed');
+      if (known.code === 'unavailable.redis') failure = known;
+      return refused(known);
+    }
+  });
+  if (failure !== undefined && !hasAccepted) throw failure;
+  return answers;
+}
+
+async function submitOne(parts: Parts, call: Call, item: unknown, placeKey: string | undefined): Promise<ItemAnswer> {
+  const parsed = itemSchema.safeParse(item);
+  if (!parsed.success) throw invalidRequest(problemsOf(parsed.error, 'item'));
+  const { idempotencyKey = placeKey, ...request } = parsed.data;
+  const accepted = await acceptTask(parts, {
+    ...request,
+    tenant: call.tenant,
+    traceparent: call.traceparent,
+    ...idempotencyOf(idempotencyKey),
+  });
+  return { httpStatus: accepted.isDuplicate ? 200 : 202, ...acceptedView(accepted), problem: null };
+}
+
+function refused(known: MusterError): ItemAnswer {
+  const problem = { ...toProblem(known), ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }) };
+  return { httpStatus: problem.status, id: null, status: null, position: null, estimatedStartMs: null, pressure: null, problem };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { tenantLimitsSchema } from '#shared/config/settings.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { DEFAULT_TENANT, type Tenant } from '#shared/tenants/tenant.ts';
+import { assertFleetOwner } from '../assert-fleet-owner.ts';
+import { findTenant, tenantPathSchema } from './find-tenant.ts';
+import { tenantViewSchema, viewTenant } from './tenant-view.ts';
+
+const bodySchema = z.strictObject({
+  name: z.string().min(1).max(200).optional(),
+  disabled: z.boolean().optional(),
+  limits: tenantLimitsSchema.nullable().optional(),
+});
+
+/** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
+export function changeTenant({ tenants }: Parts): Route {
+  return route({
+    method: 'patch',
+    path: '/v1/tenants/:id',
+    summary: 'Change, disable or enable a tenant',
+    description: 'For keys of the tenant `default`. Holds everywhere within two seconds.',
+    scope: 'admin',
+    request: { params: tenantPathSchema, body: bodySchema },
+    responses: { 200: tenantViewSchema },
+    handle: async ({ params, body }, call) => {
+      assertFleetOwner(call);
+      const { name, disabled, limits, ...rest } = await findTenant(tenants, params.id);
+      if (params.id === DEFAULT_TENANT && body.disabled) {
+        throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be disabled: nobody could enable it again`);
+      }
+      const changed: Tenant = {
+        ...rest,
+        name: body.name ?? name,
+        disabled: body.disabled ?? disabled,
+        limits: body.limits === undefined ? limits : body.limits,
+      };
+      await tenants.save(changed);
+      call.log.info(
+        { event: 'tenant.changed', changed: changed.id, disabled: changed.disabled, by: call.key?.id },
+        `The tenant ${changed.id} was changed`,
+      );
+      return { status: 200, body: viewTenant(changed) };
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { tenantLimitsSchema } from '#shared/config/settings.ts';
+import type { ApiKey } from '#shared/tenants/api-key.ts';
+import { SCOPES } from '#shared/tenants/scopes.ts';
+import type { Tenant } from '#shared/tenants/tenant.ts';
+
+export const tenantViewSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    disabled: z.boolean(),
+    limits: tenantLimitsSchema.nullable().meta({ description: 'Null takes those of the configuration.' }),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Tenant' });
+
+export function viewTenant({ createdAt, ...rest }: Tenant): z.infer<typeof tenantViewSchema> {
+  return { ...rest, createdAt: new Date(createdAt).toISOString() };
+}
+
+export const keyViewSchema = z
+  .strictObject({ id: z.string(), tenant: z.string(), name: z.string(), scopes: z.array(z.enum(SCOPES)), createdAt: z.iso.datetime() })
+  .meta({ id: 'Key' });
+
+/** A key as callers see it; its secret is known to nobody. */
+export function viewKey({ id, tenant, name, scopes, createdAt }: ApiKey): z.infer<typeof keyViewSchema> {
+  return { id, tenant, name, scopes, createdAt: new Date(createdAt).toISOString() };
+}

@@ -1,0 +1,93 @@
+import { Command, Option } from 'commander';
+import { systemClock } from '#shared/time/clock.ts';
+import { cancelTask } from './cancel-task.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { explainTask } from './explain-task.ts';
+import { listTasks } from './list-tasks.ts';
+import { parsePair, parsePriority } from './parse-pair.ts';
+import { retryTask } from './retry-task.ts';
+import type { RunContext } from './run-context.ts';
+import { sendTask, type SendOptions } from './send-task.ts';
+import { showTask } from './show-task.ts';
+
+export interface ProgramOptions {
+  /** What commands work with; made when one runs, because the address is among its options. */
+  contextOf: (command: Command) => RunContext;
+  /** Looks at this machine; the answer is the exit code. */
+  doctor: () => Promise<ExitCode>;
+}
+
+const EXAMPLES = `
+Examples:
+  npx muster send "Summarise the day" --agent assistant
+  npx muster send "A slow one" --context paceMs=500
+  git diff | npx muster send - --agent assistant --json
+  npx muster tasks --status running
+
+Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no server answers.`;
+
+/** All commands, with what they take. */
+export function createProgram({ contextOf, doctor }: ProgramOptions): Command {
+  const program = new Command('muster')
+    .description('Send work to the fleet, and see what becomes of it.')
+    .option('--url <address>', 'address of the API (else MUSTER_URL, else the fleet of this machine)')
+    .option('--key <key>', 'API key (else MUSTER_API_KEY, else the one of the fleet of this machine)')
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError('(npx muster --help shows what there is)');
+  addSend(program, contextOf);
+  addTasks(program, contextOf);
+  addCommandsOfOneTask(program, contextOf);
+  program
+    .command('doctor')
+    .description('check this machine: Node, Redis, configuration, agents')
+    .action(async (_options, command: Command) => contextOf(command).end(await doctor()));
+  return program;
+}
+
+function addSend(program: Command, contextOf: ProgramOptions['contextOf']): void {
+  program
+    .command('send <text>')
+    .description('send a task and show what it writes; "-" reads the text from standard input')
+    .option('--agent <id>', 'who does it', 'echo')
+    .option('--session <key>', 'the conversation it belongs to: its tasks run one at a time, in order')
+    .addOption(new Option('--priority <1-10|name>', '10 first; low, normal, high, critical').argParser(parsePriority))
+    .addOption(new Option('--context <key=value>', 'for the agent; a value may be JSON; repeatable').argParser(parsePair))
+    .option('--no-wait', 'print the id and do not wait for the end')
+    .option('--json', 'print the record as JSON, once it has ended')
+    .action((text: string, options: SendOptions, command: Command) => sendTask(text, options, contextOf(command)));
+}
+
+function addTasks(program: Command, contextOf: ProgramOptions['contextOf']): void {
+  program
+    .command('tasks')
+    .description('list tasks, newest first')
+    .option('--status <status>', 'such as running, queued, completed, permanently_failed')
+    .option('--agent <id>')
+    .option('--session <key>')
+    .option('--limit <count>', 'at most 200', '20')
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .option('--json', 'print the answer as JSON')
+    .action((options: Parameters<typeof listTasks>[0], command: Command) => listTasks(options, contextOf(command), systemClock));
+}
+
+interface OneTaskOptions {
+  json?: boolean;
+  reason?: string;
+}
+
+function addCommandsOfOneTask(program: Command, contextOf: ProgramOptions['contextOf']): void {
+  const add = (
+    name: string,
+    description: string,
+    act: (id: string, options: OneTaskOptions, context: RunContext) => Promise<void>,
+  ): Command =>
+    program
+      .command(`${name} <id>`)
+      .description(description)
+      .option('--json', 'print the answer as JSON')
+      .action((id: string, options: OneTaskOptions, command: Command) => act(id, options, contextOf(command)));
+  add('task', 'show a task, its attempts and its timeline', showTask);
+  add('why', 'say why a task does not run yet', (id, options, context) => explainTask(id, options, context, systemClock));
+  add('cancel', 'stop a task, and what it delegated', cancelTask).option('--reason <text>', 'kept with the task');
+  add('retry', 'open a task again that failed for good', retryTask);
+}

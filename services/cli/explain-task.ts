@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Clock } from '#shared/time/clock.ts';
+import { plainText } from './plain-text.ts';
+import { readAnswer } from './read-answer.ts';
+import type { RunContext } from './run-context.ts';
+import { duration, shortAge } from './short-time.ts';
+
+const reasonSchema = z.object({
+  gate: z.string(),
+  detail: z.string(),
+  since: z.string().nullish(),
+  until: z.string().nullish(),
+  taskId: z.string().nullish(),
+});
+
+const whySchema = z.object({ status: z.string(), reasons: z.array(reasonSchema), estimatedStartMs: z.number().nullish() });
+
+const WITHOUT_REASON: Readonly<Record<string, string>> = {
+  scheduled: 'It has a worker and starts now.',
+  running: 'It runs.',
+  completed: 'It has completed.',
+  cancelled: 'It was cancelled.',
+  stale: 'Its deadline passed before it could start.',
+  skipped: 'It was held back.',
+  permanently_failed: 'It failed, and no attempt is left. Open it again with npx muster retry.',
+};
+
+/** `muster why`: a sentence for each thing that a task waits for. */
+export async function explainTask(id: string, { json }: { json?: boolean }, context: RunContext, clock: Clock): Promise<void> {
+  const { terminal } = context;
+  const answer = await context.connect().get(`/v1/tasks/${encodeURIComponent(id)}/why`);
+  if (json === true) return terminal.json(answer);
+  const { status, reasons, estimatedStartMs } = readAnswer(whySchema, answer);
+  if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and nothing holds it back.`);
+  for (const reason of reasons) terminal.line(sentence(reason, clock.now()));
+  if (estimatedStartMs !== null && estimatedStartMs !== undefined) terminal.line(`It should start in about ${duration(estimatedStartMs)}.`);
+}
+
+function sentence({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
+  const text = plainText(detail).replace(/\.$/, '');
+  const waitedMs = since ? now - Date.parse(since) : 0;
+  const waited = waitedMs >= 1000 ? `, for ${shortAge(waitedMs)}` : '';
+  const left = until && Date.parse(until) > now ? `; ${shortAge(Date.parse(until) - now)} to go` : '';
+  return `It waits: ${text}${waited}${left}.`;
+}

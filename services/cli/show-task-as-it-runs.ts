@@ -1,0 +1,69 @@
+import { CliProblem } from './cli-problem.ts';
+import type { ApiClient } from './api-client.ts';
+import { EXIT } from './exit-codes.ts';
+import { followTask } from './follow-task.ts';
+import { OutputWriter } from './output-writer.ts';
+import { readAnswer } from './read-answer.ts';
+import type { RunContext } from './run-context.ts';
+import { duration } from './short-time.ts';
+import { plainText } from './plain-text.ts';
+import { taskViewSchema, type TaskView } from './task-view.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ShowOptions extends Pick<RunContext, 'terminal' | 'end'> {
+  api: ApiClient;
+  /** Only the whole record, at the end. */
+  json: boolean;
+}
+
+/** Shows what a task writes until it ends, then how it ended, which is also the exit code. */
+export async function showTaskAsItRuns(id: string, { api, json, terminal, end }: ShowOptions): Promise<void> {
+  if (!json) terminal.note(terminal.paintNote(`task ${id}`, 'dim'));
+  const writer = new OutputWriter(terminal);
+  // Ctrl-C ends the looking, not the task.
+  const leave = (): void => {
+    writer.finish();
+    terminal.note(`The task goes on. Look at it with npx muster task ${id}, stop it with npx muster cancel ${id}`);
+    process.exit(EXIT.interrupted);
+  };
+  process.once('SIGINT', leave);
+  try {
+    await followTask({
+      api,
+      taskId: id,
+      onOutput: (output) => !json && writer.write(output),
+      onStatus: (status) => !json && writer.status(status),
+    });
+    const answer = await api.get(`/v1/tasks/${id}`);
+    const task = readAnswer(taskViewSchema, answer);
+    end(task.status === 'completed' ? EXIT.ok : EXIT.failed);
+    if (json) return terminal.json(answer);
+    writer.complete(task);
+    showEnd(task, terminal);
+  } catch (error) {
+    if (!json) writer.finish();
+    throw error instanceof CliProblem && error.exitCode === EXIT.unreachable ? goesOn(error, id) : error;
+  } finally {
+    process.off('SIGINT', leave);
+  }
+}
+
+/** The task was accepted; that its reader lost sight of it changes nothing for it. */
+function goesOn(error: CliProblem, id: string): CliProblem {
+  return new CliProblem(`${error.message}\nThe task was accepted and goes on: npx muster task ${id}`, {
+    exitCode: error.exitCode,
+    ...(error.code === undefined ? {} : { code: error.code }),
+    cause: error,
+  });
+}
+
+function showEnd(task: TaskView, terminal: Terminal): void {
+  const isDone = task.status === 'completed';
+  const took = task.startedAt && task.completedAt ? ` in ${duration(Date.parse(task.completedAt) - Date.parse(task.startedAt))}` : '';
+  const attempts = task.attempt > 1 ? `, attempt ${task.attempt}` : '';
+  const status = terminal.paintNote(task.status, isDone ? 'green' : 'red');
+  terminal.note(`${status}${terminal.paintNote(`${took}${attempts}`, 'dim')}`);
+  if (isDone) return;
+  if (task.error) terminal.note(`${plainText(task.error.message)} [${task.error.code}]`);
+  else if (task.outcome?.reason) terminal.note(plainText(task.outcome.reason));
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { formatTable } from './format-table.ts';
+import { oneLine, plainText } from './plain-text.ts';
+import { readAnswer } from './read-answer.ts';
+import type { RunContext } from './run-context.ts';
+import { duration } from './short-time.ts';
+import { styleOfStatus } from './style-of-status.ts';
+import { taskViewSchema, type TaskView } from './task-view.ts';
+import type { Terminal } from './terminal.ts';
+
+const attemptsSchema = z.object({
+  items: z.array(
+    z.object({
+      number: z.number(),
+      worker: z.string(),
+      startedAt: z.string(),
+      endedAt: z.string().nullish(),
+      status: z.string(),
+      error: z.object({ code: z.string(), message: z.string() }).nullish(),
+    }),
+  ),
+});
+
+const timelineSchema = z.object({ items: z.array(z.object({ status: z.string(), at: z.string(), note: z.string().nullish() })) });
+
+const NOTE_WIDTH = 100;
+
+/** `muster task`: the record of one task, its attempts, and every step it took. */
+export async function showTask(id: string, { json }: { json?: boolean }, context: RunContext): Promise<void> {
+  const { terminal } = context;
+  const api = context.connect();
+  const path = `/v1/tasks/${encodeURIComponent(id)}`;
+  const [task, attempts, timeline] = await Promise.all([api.get(path), api.get(`${path}/attempts`), api.get(`${path}/timeline`)]);
+  const parts = {
+    task: readAnswer(taskViewSchema, task),
+    attempts: readAnswer(attemptsSchema, attempts).items,
+    timeline: readAnswer(timelineSchema, timeline).items,
+  };
+  if (json === true) return terminal.json({ task, attempts, timeline });
+  showRecord(parts.task, terminal);
+  showAttempts(parts.attempts, terminal);
+  section('Timeline', terminal);
+  const steps = parts.timeline.map(({ at, status, note }) => ['', timeOf(at), status, oneLine(note ?? '', NOTE_WIDTH)]);
+  for (const line of formatTable(steps)) terminal.line(line);
+}
+
+function showRecord(task: TaskView, terminal: Terminal): void {
+  terminal.line(`${terminal.paint(task.id, 'bold')}  ${terminal.paint(task.status, styleOfStatus(task.status))}`);
+  const { usage, error, outcome } = task;
+  const rows = [
+    ['agent', task.agent],
+    ['source', task.source],
+    ['session', task.session],
+    ['priority', `${task.priority}, queue ${task.queue ?? '?'}`],
+    ['worker', task.worker],
+    ['created', task.createdAt],
+    ['started', task.startedAt],
+    ['completed', task.completedAt],
+    ['tokens', usage ? `${usage.inputTokens} in, ${usage.outputTokens} out` : null],
+    ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(' ') : null],
+    ['error', error ? `${error.message} [${error.code}]` : null],
+  ];
+  const given = rows.flatMap(([name, value]) => (name && value ? [['', name, plainText(value)]] : []));
+  for (const line of formatTable(given)) terminal.line(line);
+  showText('Input', task.input, terminal);
+  if (task.output) showText('Output', task.output, terminal);
+}
+
+function showAttempts(attempts: z.infer<typeof attemptsSchema>['items'], terminal: Terminal): void {
+  if (attempts.length === 0) return;
+  section('Attempts', terminal);
+  const rows = attempts.map(({ number, status, startedAt, endedAt, worker, error }) => [
+    '',
+    String(number),
+    status,
+    endedAt ? duration(Date.parse(endedAt) - Date.parse(startedAt)) : `since ${timeOf(startedAt)}`,
+    worker,
+    error ? oneLine(`${error.message} [${error.code}]`, NOTE_WIDTH) : '',
+  ]);
+  for (const line of formatTable(rows)) terminal.line(line);
+}
+
+function showText(title: string, text: string, terminal: Terminal): void {
+  section(title, terminal);
+  for (const line of plainText(text).trimEnd().split('\n')) terminal.line(`  ${line}`);
+}
+
+function section(title: string, terminal: Terminal): void {
+  terminal.line(`\n${terminal.paint(title, 'dim')}`);
+}
+
+/** The day shows in the record; steps are apart by seconds. */
+function timeOf(iso: string): string {
+  return iso.slice(11, 23);
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+const text = z.string().nullish();
+
+/** What the commands show of a task; the server's record has more. */
+export const taskViewSchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  agent: z.string(),
+  source: text,
+  session: text,
+  priority: z.number(),
+  queue: text,
+  input: z.string(),
+  output: text,
+  attempt: z.number(),
+  worker: text,
+  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+  outcome: z.object({ kind: z.string(), taskId: text, reason: text }).nullish(),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }).nullish(),
+  createdAt: z.string(),
+  startedAt: text,
+  completedAt: text,
+});
+
+export type TaskView = z.infer<typeof taskViewSchema>;

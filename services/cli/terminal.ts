@@ -1,0 +1,65 @@
+import type { WriteStream } from 'node:tty';
+import { plainText } from './plain-text.ts';
+
+type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
+
+export interface TerminalOptions {
+  stdout: Output;
+  stderr: Output;
+  noColor: boolean;
+}
+
+export type Style = 'dim' | 'bold' | 'red' | 'green' | 'yellow';
+
+const CODES: Readonly<Record<Style, [number, number]>> = { dim: [2, 22], bold: [1, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] };
+
+/** Where a command writes: results on stdout, which a script may read, and everything said about them on stderr. */
+export class Terminal {
+  readonly #stdout: Output;
+  readonly #stderr: Output;
+  readonly #noColor: boolean;
+
+  constructor({ stdout, stderr, noColor }: TerminalOptions) {
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#noColor = noColor;
+  }
+
+  /** How wide a line may be; null when nobody looks at it. */
+  get columns(): number | null {
+    return this.#stdout.isTTY ? (this.#stdout.columns ?? null) : null;
+  }
+
+  /** What an agent wrote, as it is; in front of a person, without what would steer the terminal. */
+  content(text: string): void {
+    this.#stdout.write(this.#stdout.isTTY ? plainText(text) : text);
+  }
+
+  line(text: string): void {
+    this.#stdout.write(`${text}\n`);
+  }
+
+  json(value: unknown): void {
+    this.line(JSON.stringify(value, null, 2));
+  }
+
+  note(text: string): void {
+    this.#stderr.write(`${text}\n`);
+  }
+
+  /** For what goes to stdout. */
+  paint(text: string, style: Style): string {
+    return this.#paint(this.#stdout, text, style);
+  }
+
+  /** For what goes to stderr. */
+  paintNote(text: string, style: Style): string {
+    return this.#paint(this.#stderr, text, style);
+  }
+
+  #paint(output: Output, text: string, style: Style): string {
+    if (!output.isTTY || this.#noColor) return text;
+    const [on, off] = CODES[style];
+    return `\u001B[${on}m${text}\u001B[${off}m`;
+  }
+}

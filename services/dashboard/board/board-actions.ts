@@ -1,0 +1,108 @@
+import type { AppControllerRoute } from '@bull-board/api/typings/app';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { eachTicket, type TicketState } from './each-ticket.ts';
+import { removeTicket } from './remove-ticket.ts';
+import { retryTicket } from './retry-ticket.ts';
+import { TicketAdapter } from './ticket-adapter.ts';
+import type { TicketJob } from './ticket-job.ts';
+
+type Handler = AppControllerRoute['handler'];
+type BoardRequest = NonNullable<Parameters<Handler>[0]>;
+type BoardAnswer = Awaited<ReturnType<Handler>>;
+type Act = (request: BoardRequest, adapter: TicketAdapter) => Promise<BoardAnswer>;
+
+/** What the board calls states, in its addresses. */
+const WAITING: Readonly<Record<string, TicketState>> = {
+  wait: 'waiting',
+  waiting: 'waiting',
+  prioritized: 'prioritized',
+  delayed: 'delayed',
+};
+const ENDED = ['completed', 'failed'] as const;
+/** Spares what ended just now, which somebody may be looking at. */
+const CLEAN_GRACE_MS = 5000;
+const DONE: BoardAnswer = { status: 200, body: {} };
+
+/** Bull Board's own handlers that do no harm: a paused queue is one of the reasons that `why` gives. */
+const KEPT = new Set([
+  'put /api/queues/pause',
+  'put /api/queues/resume',
+  'put /api/queues/:queueName/pause',
+  'put /api/queues/:queueName/resume',
+]);
+
+const REFUSED: Readonly<Record<string, string>> = {
+  'post /api/queues/:queueName/add': 'A ticket without a task runs nothing. Send a task: POST /v1/tasks.',
+  'put /api/queues/:queueName/promote': 'These tickets are not due: their tasks are scheduled for later or wait for a retry.',
+  'put /api/queues/:queueName/:jobId/promote': 'This ticket is not due: its task is scheduled for later or waits for a retry.',
+  'put /api/queues/:queueName/obliterate': 'This would lose accepted tasks. Cancel them instead: "Clean all" in the waiting lists does.',
+  'patch /api/queues/:queueName/:jobId/priority': 'Change the priority of the task: POST /v1/tasks/:id/priority.',
+  'put /api/queues/:queueName/concurrency': 'Set the slots of this queue in muster.config.ts.',
+};
+
+/**
+ * Puts the ledger between Bull Board and the tickets: what changes a ticket goes through the task, what cannot is refused, and
+ * so is whatever a later version of Bull Board adds.
+ */
+export function guardRoute(ledger: Ledger, route: AppControllerRoute): AppControllerRoute {
+  if (route.method === 'get') return route;
+  const name = `${String(route.method)} ${String(route.route)}`;
+  if (KEPT.has(name)) return route;
+  const act = actions(ledger)[name];
+  const handler: Handler = act ? (request) => onQueue(request, act) : () => refusal(REFUSED[name] ?? 'Muster does not offer this.');
+  return { ...route, handler };
+}
+
+function actions(ledger: Ledger): Record<string, Act> {
+  const retry = (job: TicketJob): Promise<void> => retryTicket(ledger, job);
+  const remove = (job: TicketJob): Promise<void> => removeTicket(ledger, job);
+  return {
+    'put /api/queues/:queueName/:jobId/retry': async (request, adapter) => {
+      const job = await findJob(request, adapter);
+      const state = await job.getState();
+      if (state !== 'failed') throw new MusterError('task.wrong-state', `This ticket is ${state}; only a failed one can be retried`);
+      await retry(job);
+      return DONE;
+    },
+    'put /api/queues/:queueName/:jobId/clean': async (request, adapter) => {
+      await remove(await findJob(request, adapter));
+      return { status: 204, body: {} };
+    },
+    'put /api/queues/:queueName/retry/:queueStatus': async (request, { tickets }) => {
+      if (request.params['queueStatus'] !== 'failed') return refusal('Only failed tickets can be retried.');
+      const { done, skipped } = await eachTicket(tickets, 'failed', retry);
+      return { status: 200, body: { retried: done, skipped } };
+    },
+    'put /api/queues/:queueName/clean/:queueStatus': async (request, adapter) => {
+      const status = String(request.params['queueStatus']);
+      const ended = ENDED.find((each) => each === status);
+      if (ended) await adapter.clean(ended, CLEAN_GRACE_MS);
+      else if (WAITING[status]) await eachTicket(adapter.tickets, WAITING[status], remove);
+      else return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
+      return DONE;
+    },
+    'put /api/queues/:queueName/empty': async (_request, { tickets }) => {
+      for (const state of ['waiting', 'prioritized'] as const) await eachTicket(tickets, state, remove);
+      return DONE;
+    },
+  };
+}
+
+async function onQueue(request: BoardRequest | undefined, act: Act): Promise<BoardAnswer> {
+  const adapter = request?.queues.get(String(request.params['queueName']));
+  if (!request || !(adapter instanceof TicketAdapter)) throw new MusterError('queue.not-found', 'There is no such queue');
+  if (adapter.readOnlyMode) return refusal('This queue can only be looked at.');
+  return await act(request, adapter);
+}
+
+async function findJob(request: BoardRequest, { tickets }: TicketAdapter): Promise<TicketJob> {
+  const job = await tickets.getJob(String(request.params['jobId']));
+  if (!job) throw new MusterError('task.not-found', 'This ticket is gone; the page may be old');
+  return job;
+}
+
+/** In the form that Bull Board's pages show to people. */
+function refusal(message: string): BoardAnswer {
+  return { status: 409, body: { error: 'Not from here', message } };
+}

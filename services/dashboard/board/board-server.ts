@@ -1,0 +1,55 @@
+import type { AppControllerRoute, AppViewRoute, ControllerHandlerReturnType } from '@bull-board/api/typings/app';
+import { ExpressAdapter } from '@bull-board/express';
+import type { RequestHandler } from 'express';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { guardRoute } from './board-actions.ts';
+import { boardPage } from './board-page.ts';
+
+export interface BoardServerOptions {
+  ledger: Ledger;
+  /** Scripts and styles of Bull Board's pages. */
+  assets: readonly string[];
+  basePath: string;
+}
+
+/** BoardServer is responsible for serving Bull Board with the ledger behind its actions and with pages that load nothing from elsewhere. */
+export class BoardServer extends ExpressAdapter {
+  readonly #ledger: Ledger;
+  readonly #assets: readonly string[];
+
+  constructor({ ledger, assets, basePath }: BoardServerOptions) {
+    super();
+    this.#ledger = ledger;
+    this.#assets = assets;
+    this.setBasePath(basePath);
+    this.app.disable('x-powered-by');
+  }
+
+  get handler(): RequestHandler {
+    return this.app;
+  }
+
+  override setApiRoutes(routes: AppControllerRoute[]): this {
+    super.setApiRoutes(routes.map((route) => guardRoute(this.#ledger, route)));
+    return this;
+  }
+
+  /** Its own page has a style of its own in it and takes fonts from another site; neither passes the content policy. */
+  override setEntryRoute(entry: AppViewRoute): this {
+    this.app.get(entry.route, (_request, response) => {
+      const { params } = entry.handler({ basePath: this.basePath, uiConfig: this.uiConfig });
+      response
+        .type('html')
+        .send(boardPage({ basePath: params['basePath'] ?? '', config: params['uiConfig'] ?? '{}', assets: this.#assets }));
+    });
+    return this;
+  }
+
+  /** Errors go on to the service, which knows their codes. */
+  override setErrorHandler(_handler: (error: Error) => ControllerHandlerReturnType): this {
+    super.setErrorHandler((error) => {
+      throw error;
+    });
+    return this;
+  }
+}

@@ -1,0 +1,34 @@
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { cancelTree } from '#shared/queue/cancel-tree.ts';
+import { ticketId } from '#shared/queue/ticket.ts';
+import type { TicketJob } from './ticket-job.ts';
+
+/**
+ * Removes a ticket. One that waits takes its task with it, which is cancelled first: the fleet would otherwise miss the ticket
+ * and make another. One that has ended, or that its task has replaced, goes alone.
+ * Errors: `task.wrong-state` while a worker has it.
+ */
+export async function removeTicket(ledger: Ledger, job: TicketJob): Promise<void> {
+  const state = await job.getState();
+  if (state === 'active') throw heldByWorker(job);
+  if (state !== 'completed' && state !== 'failed' && (await isCurrent(ledger, job))) {
+    await cancelTree(ledger, job.data.tenant, job.data.task, 'ticket removed in Bull Board');
+  }
+  try {
+    await job.remove();
+  } catch (error) {
+    // A worker may have taken it a moment ago; with its task cancelled it puts it away by itself.
+    if ((await job.getState()) !== 'active') throw error;
+  }
+}
+
+async function isCurrent(ledger: Ledger, { id, data }: TicketJob): Promise<boolean> {
+  const task = await readTask(ledger, data.tenant, data.task);
+  return task !== null && ticketId(data.task, task.state.ticket) === id;
+}
+
+function heldByWorker({ data }: TicketJob): MusterError {
+  return new MusterError('task.wrong-state', `A worker has this ticket. To stop it, cancel task ${data.task}.`);
+}

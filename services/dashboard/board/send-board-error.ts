@@ -1,0 +1,21 @@
+import type { ErrorRequestHandler } from 'express';
+import { requestError } from '#shared/http/read-body.ts';
+import { toMusterError, toProblem } from '#shared/http/send-problem.ts';
+import type { Log } from '#shared/log/create-log.ts';
+
+/** Answers a call of Bull Board's pages with a problem that also has the two fields they show to people. */
+export function sendBoardError(log: Log): ErrorRequestHandler {
+  return (thrown: unknown, request, response, next) => {
+    if (!request.originalUrl.startsWith('/board/api/') || response.headersSent) {
+      next(thrown);
+      return;
+    }
+    const error = toMusterError(requestError(thrown));
+    if (error.code === 'internal.error') log.error({ event: 'http.failed', err: thrown }, 'A request of the board failed');
+    const problem = toProblem(error, request.originalUrl.split('?')[0]);
+    response
+      .status(problem.status)
+      .type('application/problem+json')
+      .send(JSON.stringify({ ...problem, error: problem.title, message: problem.detail }));
+  };
+}

@@ -1,0 +1,39 @@
+import type { ApiKey } from '#shared/tenants/api-key.ts';
+import { html, type Html } from './html.ts';
+
+export interface PageOptions {
+  title: string;
+  /** Who is signed in; null shows no navigation. */
+  visitor: ApiKey | null;
+  content: Html;
+}
+
+/** A whole page around its content. */
+export function page({ title, visitor, content }: PageOptions): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title === 'Muster' ? title : `${title} · Muster`}</title>
+        <link rel="icon" type="image/svg+xml" href="/dashboard/favicon.svg" />
+        <link rel="stylesheet" href="/dashboard/dashboard.css" />
+      </head>
+      <body>
+        <header class="bar">
+          <a class="brand" href="/"><img src="/dashboard/favicon.svg" alt="" width="24" height="24" />Muster</a>
+          ${visitor === null ? null : navigation(visitor)}
+        </header>
+        <main>${content}</main>
+      </body>
+    </html>`.text;
+}
+
+function navigation(visitor: ApiKey): Html {
+  return html`<nav aria-label="Main"><a href="/">Tasks</a><a href="/board">Board</a><a href="/docs">API</a></nav>
+    <form class="who" method="post" action="/sign-out">
+      <span title="${visitor.name}">${visitor.tenant} · ${visitor.scopes.join(', ')}</span><button class="quiet">Sign out</button>
+    </form>`;
+}

@@ -1,0 +1,64 @@
+import type { RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { ApiKey } from '#shared/tenants/api-key.ts';
+import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
+import { nextPath } from './next-path.ts';
+import type { SessionCookie } from './session-cookie.ts';
+import type { SessionStore } from './session-store.ts';
+import type { SignInLimiter } from './sign-in-limiter.ts';
+import { signInPage } from './sign-in-page.ts';
+
+export interface SignInOptions {
+  sessions: SessionStore;
+  cookie: SessionCookie;
+  limiter: SignInLimiter;
+  tenants: TenantDirectory;
+  /** The key with this secret, or null. */
+  findKey: (secret: string) => Promise<ApiKey | null>;
+  log: Log;
+}
+
+/** What does not fit is no key and no path; the form says so. */
+const formSchema = z.object({ key: z.string().trim().max(512).catch(''), next: z.string().optional().catch(undefined) });
+
+/** `GET /sign-in`: the form. */
+export function showSignIn(): RequestHandler {
+  return (request, response) => {
+    response.type('html').send(signInPage({ next: nextPath(request.query['next']) }));
+  };
+}
+
+/** `POST /sign-in`: opens a session for a key and goes on to where the person was heading. */
+export function signIn({ sessions, cookie, limiter, tenants, findKey, log }: SignInOptions): RequestHandler {
+  return async (request, response) => {
+    const form = formSchema.parse(request.body ?? {});
+    const next = nextPath(form.next);
+    try {
+      await limiter.take(request.ip);
+      const key = await findKey(form.key);
+      if (key === null) throw new MusterError('auth.invalid', 'This key is not known.');
+      await limiter.giveBack(request.ip);
+      if (tenants.get(key.tenant)?.disabled === true) throw new MusterError('tenant.disabled', `The tenant ${key.tenant} is disabled.`);
+      const before = cookie.read(request);
+      if (before !== null) await sessions.close(before);
+      cookie.write(response, await sessions.open(form.key));
+      log.info({ event: 'session.opened', tenant: key.tenant, keyId: key.id }, 'Somebody signed in');
+      response.redirect(303, next);
+    } catch (error) {
+      refuse(response, error, next);
+    }
+  };
+}
+
+/** Shows the form again with the reason; what is not the person's doing goes to the error page. */
+function refuse(response: Response, error: unknown, next: string): void {
+  if (!(error instanceof MusterError)) throw error;
+  const status = hasCode(error, 'limit.rate') ? 429 : hasCode(error, 'tenant.disabled') ? 403 : 401;
+  if (error.retryAfterMs !== undefined) response.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  response
+    .status(status)
+    .type('html')
+    .send(signInPage({ next, problem: error.message }));
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+/** What a log line may hold that a person at the terminal wants to see. */
+const lineSchema = z.looseObject({
+  level: z.string().default('info'),
+  time: z.string().default(''),
+  msg: z.string().default(''),
+  event: z.string().optional(),
+  task: z.string().optional(),
+  taskId: z.string().optional(),
+  agent: z.string().optional(),
+  code: z.string().optional(),
+  reason: z.string().optional(),
+  err: z.object({ message: z.string() }).optional(),
+});
+
+const COLORS: Readonly<Record<string, string>> = { fatal: '31', error: '31', warn: '33', debug: '2', trace: '2' };
+
+/** One line per request is for the file: an open page of the dashboard makes several a second. */
+const FILE_ONLY = 'http.request';
+
+/** Turns JSON log lines into short ones for a terminal: time, level when it is not info, message, task. */
+export function consoleLines(out: { write(text: string): unknown }, hasColors: boolean): { write(line: string): void } {
+  return {
+    write(line) {
+      const text = readable(line.trimEnd(), hasColors);
+      if (text !== null) out.write(`${text}\n`);
+    },
+  };
+}
+
+function readable(line: string, hasColors: boolean): string | null {
+  const parsed = lineSchema.safeParse(parseJson(line));
+  if (!parsed.success) return line;
+  if (parsed.data.event === FILE_ONLY && parsed.data.level === 'info') return null;
+  const text = wordsOf(parsed.data).filter(Boolean).join('  ');
+  const color = hasColors ? COLORS[parsed.data.level] : undefined;
+  return color ? `\u001B[${color}m${text}\u001B[0m` : text;
+}
+
+function wordsOf({ level, time, msg, event = '', agent, ...line }: z.infer<typeof lineSchema>): string[] {
+  const task = line.task ?? line.taskId;
+  return [
+    localTime(time),
+    level === 'info' ? '' : level.toUpperCase(),
+    // Some events say all by their name.
+    msg || event,
+    whyOf(line, msg),
+    task ? `task ${task}` : '',
+    task && agent ? `agent ${agent}` : '',
+  ];
+}
+
+function whyOf({ code, reason, err }: Pick<z.infer<typeof lineSchema>, 'code' | 'reason' | 'err'>, msg: string): string {
+  const why = [code, reason ?? err?.message].filter((part) => part && part !== msg).join(': ');
+  return why === '' ? '' : `(${why})`;
+}
+
+function localTime(iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? '' : date.toTimeString().slice(0, 8);
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { DataDirectory } from './open-data-directory.ts';
+import { RedisChild } from './redis-child.ts';
+import { findRedisProgram } from './redis-program.ts';
+import { rotateFile, type Rotation } from './rotate-file.ts';
+
+export interface LocalRedisOptions {
+  /** `REDIS_URL` when it was given. */
+  givenUrl: string | undefined;
+  /** The PATH on which redis-server is looked for. */
+  path: string;
+  directory: Pick<DataDirectory, 'redis' | 'logs'>;
+  log: Log;
+  rotation: Rotation;
+}
+
+export interface LocalRedis {
+  /** Resolves with its `REDIS_URL` once it takes commands. */
+  start(): Promise<string>;
+  /** Ends it when it is ours. Never rejects. */
+  stop(graceMs: number): Promise<void>;
+  /** Asks it to end without waiting for it; in any state. */
+  abandon(): void;
+}
+
+/** The user's Redis when one was named, else one of the fleet's own. Throws `unavailable.redis` when none can be run. */
+export function createLocalRedis({ givenUrl, path, directory, log, rotation }: LocalRedisOptions): LocalRedis {
+  if (givenUrl !== undefined) return { start: async () => givenUrl, stop: async () => undefined, abandon: () => undefined };
+  const program = findRedisProgram(path);
+  if (!program) {
+    throw new MusterError(
+      'unavailable.redis',
+      'There is no redis-server on the PATH. Run `node services/local/set-up.mjs`, or set REDIS_URL.',
+    );
+  }
+  const logFile = join(directory.logs, 'redis.log');
+  const child = new RedisChild({ directory: directory.redis, logFile, program, log });
+  return {
+    start: async () => {
+      rotateFile(logFile, rotation);
+      await child.start();
+      return child.url;
+    },
+    stop: (graceMs) => child.stop(graceMs),
+    abandon: () => child.abandon(),
+  };
+}

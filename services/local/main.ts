@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { loadConfig, type Config } from '#shared/config/load-config.ts';
+import { readVariable } from '#shared/config/read-variable.ts';
+import { endOnSignals } from '#shared/lifecycle/end-on-signals.ts';
+import { exitOnStartFailure } from '#shared/lifecycle/exit-on-start-failure.ts';
+import { createLocalLog } from '#shared/log/create-local-log.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import { announce } from './announce.ts';
+import { assertAgents } from '#shared/agents/assert-agents.ts';
+import { consoleLines } from './console-lines.ts';
+import { createLocalRedis } from './create-local-redis.ts';
+import { writeLocalRecord } from './local-record.ts';
+import { openDataDirectory, type DataDirectory } from './open-data-directory.ts';
+import { openRotatingFile } from './rotating-file.ts';
+import { startLocalFleet } from './start-local-fleet.ts';
+
+const LOG_FILES = { maxBytes: 20_000_000, keep: 3 };
+/** What a stop may take beyond the grace: closing connections, and Redis writing its last second down. */
+const STOP_MARGIN_MS = 10_000;
+
+let log: Log | undefined;
+try {
+  const config = await loadConfig();
+  await assertAgents(config, readVariable);
+  const directory = openDataDirectory(config.env.MUSTER_DATA_DIR);
+  // However this process ends, short of a kill: the lock of a killed one is taken over by the next.
+  process.on('exit', () => directory.release());
+  log = openLog(config, directory);
+  await run(config, directory, log);
+} catch (error) {
+  exitOnStartFailure(error, log);
+}
+
+function openLog(config: Config, directory: DataDirectory): Log {
+  const hasColors = process.stdout.isTTY && readVariable('NO_COLOR') === undefined;
+  const destinations = [openRotatingFile(join(directory.logs, 'muster.log'), LOG_FILES), consoleLines(process.stdout, hasColors)];
+  return createLocalLog({ level: config.env.LOG_LEVEL, service: 'local', destinations });
+}
+
+async function run(config: Config, directory: DataDirectory, fleetLog: Log): Promise<void> {
+  const givenUrl = readVariable('REDIS_URL');
+  const redis = createLocalRedis({ givenUrl, path: readVariable('PATH') ?? '', directory, log: fleetLog, rotation: LOG_FILES });
+  const starting = startLocalFleet({
+    config,
+    log: fleetLog,
+    redis,
+    onNewKey: (key) => writeLocalRecord(directory.path, { url: null, key }),
+  });
+  const { SHUTDOWN_GRACE_MS: graceMs } = config.env;
+  // Before the start has ended: Ctrl-C in the middle of it must not leave a Redis behind.
+  endOnSignals({
+    log: fleetLog,
+    stop: async () => (await starting).stop(graceMs),
+    abandon: () => redis.abandon(),
+    deadlineMs: graceMs + STOP_MARGIN_MS,
+  });
+  const fleet = await starting;
+  announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// The commands of `npx muster`. It is started by whatever Node is on the PATH, also one that does not read TypeScript,
+// and before anything is installed, so it imports nothing but Node itself until both are settled.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The first Node that runs all of our TypeScript as it is. */
+const NEEDED = [24, 12];
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+if (!existsSync(join(root, 'node_modules', 'commander'))) {
+  fail(`Muster is not set up yet: run npm start in ${root} first.`);
+} else if (isNewEnough(process.versions.node)) {
+  await run();
+} else {
+  runOnNewerNode();
+}
+
+async function run() {
+  const { runCli } = await import('../cli/run-cli.ts');
+  process.exitCode = await runCli({ args: process.argv.slice(2), doctor });
+}
+
+async function doctor() {
+  const { runDoctor } = await import('./doctor/run-doctor.ts');
+  return runDoctor({ out: process.stdout });
+}
+
+function runOnNewerNode() {
+  const places = [join('.bin', 'node'), join('node', 'bin', 'node')];
+  const node = places.map((place) => join(root, 'node_modules', place)).find((file) => existsSync(file));
+  // Without the mark, a folder of modules with an old Node in it would start itself for ever.
+  if (node === undefined || process.env.MUSTER_CLI_NODE === 'tried') {
+    fail(`Muster needs Node ${NEEDED.join('.')} or newer, and this is ${process.versions.node}: run npm start in ${root} first.`);
+    return;
+  }
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawn(node, args, { stdio: 'inherit', env: { ...process.env, MUSTER_CLI_NODE: 'tried' } });
+  // Ctrl-C reaches both, and the child says how it ends; what is sent to this process alone is handed on.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
+  child.on('error', (error) => fail(`${node} cannot be started: ${error.message}. Run npm start in ${root} first.`));
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+  });
+}
+
+function isNewEnough(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
+}
+
+function fail(message) {
+  console.error(`muster: ${message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,28 @@
+// Provides all that `npm start` and `npm test` need. It runs before anything is installed, on any Node from 20 on,
+// so it and the files of set-up/ import nothing but Node itself. Running it again looks, and does nothing twice.
+import { fileURLToPath } from 'node:url';
+import { checkMachine } from './set-up/check-machine.mjs';
+import { buildConsole } from './set-up/build-console.mjs';
+import { installModules } from './set-up/install-modules.mjs';
+import { provideChromium } from './set-up/provide-chromium.mjs';
+import { provideNode } from './set-up/provide-node.mjs';
+import { provideRedis } from './set-up/provide-redis.mjs';
+import { SetUpProblem } from './set-up/set-up-problem.mjs';
+
+const startedAt = performance.now();
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const forTests = process.argv.includes('--for-tests');
+
+try {
+  checkMachine();
+  await installModules(root);
+  await provideNode(root);
+  await buildConsole(root);
+  await provideRedis({ forTests });
+  if (forTests) await provideChromium();
+  console.log(`Set-up: all there (${((performance.now() - startedAt) / 1000).toFixed(1)} s).`);
+} catch (error) {
+  if (!(error instanceof SetUpProblem)) throw error;
+  console.error(`\nSet-up: ${error.message}\n`);
+  process.exitCode = 1;
+}

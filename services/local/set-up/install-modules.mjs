@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join, sep } from 'node:path';
+import { findProgram } from './find-program.mjs';
+import { lastLines, runStep } from './run-step.mjs';
+import { SetUpProblem } from './set-up-problem.mjs';
+
+const NPM_ARGS = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+
+/** Installs what package-lock.json names, unless node_modules already holds just that. */
+export async function installModules(root) {
+  if (modulesMatchLock(root)) return;
+  const env = { ...process.env, PATH: pathWithoutModules() };
+  const npm = findProgram(['npm'], env.PATH);
+  if (!npm) throw new SetUpProblem('npm is not on the PATH. Install it with Node from https://nodejs.org, or `apt-get install npm`.');
+
+  const title = existsSync(join(root, 'node_modules')) ? 'bringing node modules up to date' : 'installing node modules';
+  let result = await runStep(title, [npm, 'ci', ...NPM_ARGS], { cwd: root, env });
+  if (!result.ok && result.output.includes('EUSAGE')) {
+    // The lock was written where some optional packages (those of other systems) could not be had, and `ci` insists on them.
+    result = await runStep(`${title}, by npm install`, [npm, 'install', '--no-save', ...NPM_ARGS], { cwd: root, env });
+  }
+  if (!result.ok) throw new SetUpProblem(`npm could not install the node modules:\n\n${lastLines(result.output)}`);
+}
+
+/** npm keeps its own account of what it has installed; a version that differs or lacks there has to be installed. */
+export function modulesMatchLock(root) {
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  if (!wanted || !installed) return false;
+  return Object.entries(wanted).every(([path, entry]) => path === '' || entry.optional || installed[path]?.version === entry.version);
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return null;
+  }
+}
+
+/** npm scripts have node_modules/.bin first, with a Node that an install takes away while it runs. */
+function pathWithoutModules() {
+  const bin = `node_modules${sep}.bin`;
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.endsWith(bin))
+    .join(delimiter);
+}

@@ -1,0 +1,62 @@
+import { MusterError } from '#shared/errors/muster-error.ts';
+import type { Config } from '#shared/config/load-config.ts';
+import { startFleet } from '#shared/lifecycle/start-fleet.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
+import { createApiService } from '../api/create-api-service.ts';
+import { createDashboardService } from '../dashboard/create-dashboard-service.ts';
+import { createWebhooksService } from '../webhooks/create-webhooks-service.ts';
+import { createWorkerService } from '../worker/create-worker-service.ts';
+import type { LocalRedis } from './create-local-redis.ts';
+
+export interface LocalFleetOptions {
+  config: Config;
+  log: Log;
+  redis: LocalRedis;
+  /** Given the first admin key when it was made just now, before anything else can fail: nobody can read it again. */
+  onNewKey: (key: string) => void;
+}
+
+export interface LocalFleet {
+  port: number;
+  /** Drains within `graceMs`, then ends the Redis that it started. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Redis writes its last second down and ends within this time; it has no more work by then. */
+const REDIS_GRACE_MS = 4000;
+
+/** Starts Redis where needed and then every service of the fleet in this process. */
+export async function startLocalFleet({ config, log, redis, onNewKey }: LocalFleetOptions): Promise<LocalFleet> {
+  try {
+    const url = await redis.start();
+    const fleet = await startFleet({
+      name: 'local',
+      config: { ...config, env: { ...config.env, REDIS_URL: url } },
+      log,
+      prepare: async (parts) => {
+        const newKey = await ensureFirstKey(parts).catch(explainAbsence);
+        if (newKey !== null) onNewKey(newKey);
+      },
+      // The worker is last: it starts when its producers are there, and is the first to drain.
+      create: (parts) => [createApiService(parts), createWebhooksService(parts), createDashboardService(parts), createWorkerService(parts)],
+    });
+    const stop = async (graceMs: number): Promise<void> => {
+      await fleet.stop(graceMs);
+      await redis.stop(REDIS_GRACE_MS);
+    };
+    return { port: fleet.port, stop };
+  } catch (error) {
+    await redis.stop(REDIS_GRACE_MS);
+    throw error;
+  }
+}
+
+/** A service of its own waits for Redis; in front of a person it is better to say what is wrong. */
+function explainAbsence(cause: unknown): never {
+  if (!isRedisUnavailable(cause)) throw cause;
+  const message =
+    'Redis does not answer. Check the address in REDIS_URL and that the server runs, or unset it for a Redis that Muster runs itself.';
+  throw new MusterError('unavailable.redis', message, { cause });
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Accepted } from '#shared/queue/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import type { Hook } from './hook.ts';
+import { choosePriority } from './hook-priority.ts';
+import type { IncomingWebhook, WebhookEvent } from './providers/incoming-webhook.ts';
+import { verifyWebhook } from './providers/verify-webhook.ts';
+import { renderSession } from './render-session.ts';
+import { renderTemplate } from './render-template.ts';
+
+export interface AnswerWebhookParts {
+  readonly clock: Clock;
+  readonly maxInputBytes: number;
+  accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'isDuplicate'>>;
+}
+
+/** What a sender posted. */
+export interface PostedWebhook extends Pick<IncomingWebhook, 'rawBody' | 'headers'> {
+  /** W3C trace context of the request. */
+  readonly traceparent?: string;
+}
+
+export interface WebhookAnswer {
+  readonly status: 200 | 202;
+  readonly body: { id: string; status: string } | { challenge: string };
+}
+
+/**
+ * Verifies what a sender posted to a hook and makes its task.
+ * Answers 202 for a new task, 200 with the same task for a repeated delivery and for a provider's handshake.
+ * Throws `auth.bad-signature`, `request.malformed`, and what accepting throws (limits, unknown agent, Redis away).
+ */
+export async function answerWebhook(parts: AnswerWebhookParts, hook: Hook, posted: PostedWebhook): Promise<WebhookAnswer> {
+  const { secret, options } = hook;
+  const { rawBody, headers, traceparent } = posted;
+  const outcome = await verifyWebhook(hook.provider, { rawBody, headers, secret, options, nowMs: parts.clock.now() });
+  if (outcome.kind === 'challenge') return { status: 200, body: { challenge: outcome.challenge } };
+  const delivery = outcome.delivery ?? digestOf(hook.id, rawBody);
+  const task = taskOf(hook, { ...outcome, delivery }, parts.maxInputBytes);
+  const { id, status, isDuplicate } = await parts.accept({ ...task, ...(traceparent === undefined ? {} : { traceparent }) });
+  return { status: isDuplicate ? 200 : 202, body: { id, status } };
+}
+
+function taskOf(hook: Hook, webhook: WebhookEvent & { delivery: string }, maxInputBytes: number): AcceptRequest {
+  const { event, eventType, delivery, payload } = webhook;
+  const view = { event, delivery, payload };
+  const session = renderSession(hook.session, view);
+  return {
+    tenant: hook.tenant,
+    agent: hook.agent,
+    input: renderTemplate(hook.template, view, maxInputBytes),
+    source: 'webhook',
+    priority: choosePriority(hook.priority, eventType),
+    ...(session === null ? {} : { session }),
+    context: { hook: hook.id, provider: hook.provider, event, event_type: eventType, delivery },
+    idempotencyKey: `hook:${hook.id}:${delivery}`,
+    // Not the bytes: a sender may write the same delivery a little differently when it repeats it.
+    idempotencyBody: delivery,
+  };
+}
+
+/** Stands in for the id of a delivery that has none, so that the same bytes again make no second task. */
+function digestOf(hookId: string, rawBody: Buffer): string {
+  return `sha256-${createHash('sha256').update(hookId).update('\n').update(rawBody).digest('hex')}`;
+}

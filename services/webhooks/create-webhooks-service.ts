@@ -1,0 +1,40 @@
+import { Router } from 'express';
+import { createRouter } from '#shared/http/create-router.ts';
+import { OpenStreams } from '#shared/http/open-streams.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { hookRoutes } from './hook-routes.ts';
+import { HookStore } from './hook-store.ts';
+import { RECEIVER_PATH, receiveHook } from './receive-hook.ts';
+
+/** Takes webhooks in: `/v1/hooks*` to make endpoints, `POST /hooks/:id` for those who send. It keeps nothing in memory. */
+export function createWebhooksService(parts: Parts): Service {
+  const { redis, keys, log } = parts;
+  const { webhooks, tasks, http } = parts.config.settings;
+  const store = new HookStore({ redis, keys, maxHooksPerTenant: webhooks.maxHooksPerTenant });
+  const router = Router();
+  router.post(
+    RECEIVER_PATH,
+    receiveHook({
+      store,
+      log,
+      clock: systemClock,
+      streams: new OpenStreams(http.maxStreams),
+      maxBodyBytes: webhooks.maxBodyBytes,
+      maxInputBytes: tasks.maxInputBytes,
+      // A tenant that was just made may not be in the directory yet, so only one that is known to be disabled counts.
+      isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
+      accept: (request) => acceptTask(parts, request),
+    }),
+  );
+  const hasAgent = async (tenant: string, agent: string): Promise<boolean> => (await parts.findAgent(tenant, agent)) !== null;
+  router.use(createRouter({ routes: hookRoutes({ store, clock: systemClock, hasAgent }), parts, log }));
+  return { name: 'webhooks', router, start: nothing, stop: nothing };
+}
+
+/** Requests are the server's to drain, and connections belong to whoever opened them. */
+function nothing(): Promise<void> {
+  return Promise.resolve();
+}

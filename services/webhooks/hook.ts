@@ -1,0 +1,108 @@
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+import { agentIdSchema } from '#shared/config/agent-definitions.ts';
+import { hookPrioritySchema } from './hook-priority.ts';
+import { hmacOptionsSchema, noneOptionsSchema } from './providers/hook-options.ts';
+import { PROVIDERS } from './providers/verify-webhook.ts';
+import { templateProblem } from './template-problem.ts';
+
+/** Mustache over `{ event, delivery, payload }`. */
+const template = (maxCharacters: number): z.ZodString =>
+  z
+    .string()
+    .min(1)
+    .max(maxCharacters)
+    .superRefine((text, context) => {
+      const problem = templateProblem(text);
+      if (problem) context.addIssue({ code: 'custom', message: problem });
+    });
+
+const fields = {
+  /** For people. */
+  name: z.string().min(1).max(120).nullable(),
+  /** Who sends, and so how it proves it. `none` takes everything from anybody who knows the address. */
+  provider: z.enum(PROVIDERS),
+  /** Written, never read back. For `standard` in its own form, `whsec_...`. */
+  secret: z.string().min(1).max(1024).regex(/\S/, 'expected more than spaces').nullable(),
+  /** For `hmac` how it is signed; for `hmac` and `none` which headers name event and delivery. */
+  options: z.union([hmacOptionsSchema, noneOptionsSchema]).nullable(),
+  agent: agentIdSchema,
+  /** Becomes the task's input. Null: the event's name and the payload. */
+  template: template(16_384).nullable(),
+  /** Becomes the task's session. Null, or a template that renders to nothing: no session. */
+  session: template(500).nullable(),
+  priority: hookPrioritySchema.nullable(),
+  /** A disabled hook answers like one that does not exist. */
+  enabled: z.boolean(),
+};
+
+const draft = z.strictObject({
+  ...fields,
+  name: fields.name.default(null),
+  secret: fields.secret.default(null),
+  options: fields.options.default(null),
+  template: fields.template.default(null),
+  session: fields.session.default(null),
+  priority: fields.priority.default(null),
+  enabled: fields.enabled.default(true),
+});
+export type HookDraft = z.infer<typeof draft>;
+
+/** A hook as its maker writes it; also what a hook has to be after a change. */
+export const hookDraftSchema = draft.superRefine((hook, context) => {
+  const [path, message] = secretProblem(hook) ?? optionsProblem(hook) ?? [];
+  if (path && message) context.addIssue({ code: 'custom', path: [path], message });
+});
+
+/** What may change, each part by itself. With another `provider` comes its `secret`. */
+export const hookPatchSchema = z.strictObject(fields).partial();
+export type HookPatch = z.infer<typeof hookPatchSchema>;
+
+/** What every id of a hook looks like; anything else cannot be one. */
+export const HOOK_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+const stamps = { createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
+
+/** A hook as Redis keeps it. */
+export const hookSchema = z.object({ ...fields, id: z.string().regex(HOOK_ID), tenant: z.string(), ...stamps });
+export type Hook = z.infer<typeof hookSchema>;
+
+/** A hook as callers see it. */
+export const hookViewSchema = z
+  .object({
+    ...fields,
+    id: z.string(),
+    /** Where its sender posts to, on this installation. */
+    path: z.string(),
+    ...stamps,
+  })
+  .omit({ secret: true });
+export type HookView = z.infer<typeof hookViewSchema>;
+
+/** The hook without its secret and without its tenant, which the caller's key says already. */
+export function viewHook({ secret: _secret, tenant: _tenant, ...rest }: Hook): HookView {
+  return { ...rest, path: `/hooks/${rest.id}` };
+}
+
+type Problem = [path: 'secret' | 'options', message: string];
+
+function secretProblem({ provider, secret }: HookDraft): Problem | null {
+  if (provider === 'none') return secret === null ? null : ['secret', 'provider none checks nothing: leave the secret out'];
+  if (secret === null) return ['secret', `provider ${provider} needs a secret`];
+  return provider === 'standard' && !isStandardSecret(secret) ? ['secret', 'expected base64, usually after whsec_'] : null;
+}
+
+function isStandardSecret(secret: string): boolean {
+  try {
+    return Boolean(new Webhook(secret));
+  } catch {
+    return false;
+  }
+}
+
+function optionsProblem({ provider, options }: HookDraft): Problem | null {
+  const isHmac = options !== null && 'header' in options;
+  if (provider === 'hmac') return isHmac ? null : ['options', 'provider hmac needs at least the header of the signature'];
+  if (provider === 'none') return isHmac ? ['options', 'provider none takes eventHeader and deliveryHeader only'] : null;
+  return options === null ? null : ['options', `provider ${provider} has no options`];
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import { HOOK_ID, hookViewSchema, viewHook } from './hook.ts';
+import type { HookRouteParts } from './hook-route-parts.ts';
+
+/** `GET /v1/hooks`, oldest first. */
+export function listHooks({ store }: HookRouteParts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/hooks',
+    summary: 'List webhook endpoints',
+    scope: 'read',
+    request: {
+      query: z.object({
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+        cursor: z.string().regex(HOOK_ID, 'expected the nextCursor of the page before').optional(),
+      }),
+    },
+    responses: { 200: z.object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable() }) },
+    handle: async ({ query }, { tenant }) => {
+      const { hooks, nextCursor } = await store.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
+      return { status: 200, body: { items: hooks.map(viewHook), nextCursor } };
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
+import { badSignature } from './bad-signature.ts';
+import { decodeBody } from './decode-body.ts';
+import { hmacMatches } from './hmac-matches.ts';
+import type { IncomingWebhook, WebhookOutcome } from './incoming-webhook.ts';
+import { isForm, parseForm } from './parse-form.ts';
+import { parseJson } from './parse-json.ts';
+import { readField } from './read-field.ts';
+import { readHeader } from './read-header.ts';
+import { readName } from './read-name.ts';
+import { requireSecret } from './require-secret.ts';
+
+const PREFIX = 'v0=';
+const MAX_CHALLENGE_CHARACTERS = 1000;
+
+/**
+ * `X-Slack-Signature`: HMAC-SHA256 of version, time and body, with a window of 5 minutes. Takes the Events API,
+ * interactions and slash commands; the handshake by which Slack checks a new address is answered like any signed request.
+ */
+export function verifySlack(incoming: IncomingWebhook): WebhookOutcome {
+  assertSigned(incoming);
+  const text = decodeBody(incoming.rawBody);
+  const payload = isForm(incoming.headers) ? parseForm(text) : parseJson(text);
+  if (readField(payload, 'type') === 'url_verification') return { kind: 'challenge', challenge: readChallenge(payload) };
+  const event = readEvent(payload);
+  return { kind: 'event', event, eventType: event, delivery: readDelivery(payload), payload };
+}
+
+function assertSigned({ rawBody, headers, secret, nowMs }: IncomingWebhook): void {
+  const header = readHeader(headers, 'x-slack-signature');
+  if (!header?.startsWith(PREFIX)) throw badSignature('The header X-Slack-Signature is missing or not of version v0');
+  const timestamp = readHeader(headers, 'x-slack-request-timestamp');
+  assertRecent({ text: timestamp, unitMs: 1000, toleranceMs: DEFAULT_TOLERANCE_MS, nowMs });
+  const content = [`v0:${timestamp}:`, rawBody];
+  const signature = header.slice(PREFIX.length);
+  if (!hmacMatches({ algorithm: 'sha256', encoding: 'hex', secret: requireSecret(secret), content, signature })) {
+    throw badSignature('The signature does not match');
+  }
+}
+
+function readChallenge(payload: unknown): string {
+  const challenge = readField(payload, 'challenge');
+  if (typeof challenge === 'string' && challenge.length <= MAX_CHALLENGE_CHARACTERS) return challenge;
+  throw new MusterError('request.malformed', 'The handshake has no challenge');
+}
+
+/** `event.type` of the Events API, `type` of an interaction, and `slash_command` for the form that has neither. */
+function readEvent(payload: unknown): string {
+  const event = readName('event type', readField(readField(payload, 'event'), 'type')) ?? readName('type', readField(payload, 'type'));
+  if (event !== null) return event;
+  if (typeof readField(payload, 'command') === 'string') return 'slash_command';
+  throw new MusterError('request.malformed', 'The body is not a Slack event, interaction or command');
+}
+
+/** Interactions and commands have no event id; the id that opens a dialog is as unique. */
+function readDelivery(payload: unknown): string | null {
+  return readName('event id', readField(payload, 'event_id')) ?? readName('trigger id', readField(payload, 'trigger_id'));
+}

@@ -1,0 +1,44 @@
+import { Stripe } from 'stripe';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
+import { badSignature } from './bad-signature.ts';
+import { decodeBody } from './decode-body.ts';
+import type { IncomingWebhook, WebhookEvent } from './incoming-webhook.ts';
+import { parseJson } from './parse-json.ts';
+import { readField } from './read-field.ts';
+import { readHeader } from './read-header.ts';
+import { readName } from './read-name.ts';
+import { requireSecret } from './require-secret.ts';
+
+/** `Stripe-Signature`: HMAC-SHA256 of time and body, with a window of 5 minutes. */
+export function verifyStripe({ rawBody, headers, secret, nowMs }: IncomingWebhook): WebhookEvent {
+  const text = decodeBody(rawBody);
+  const header = readHeader(headers, 'stripe-signature');
+  if (header === null) throw badSignature('The header Stripe-Signature is missing');
+  // The library takes a time in the future, and the last of several; an event signed for next year could be replayed until then.
+  assertRecent({ text: signedAt(header), unitMs: 1000, toleranceMs: DEFAULT_TOLERANCE_MS, nowMs });
+  assertSigned(text, { header, secret: requireSecret(secret), nowMs });
+  const payload = parseJson(text);
+  const event = readName('event type', readField(payload, 'type'));
+  const delivery = readName('event id', readField(payload, 'id'));
+  if (event === null || delivery === null)
+    throw new MusterError('request.malformed', 'The body is not a Stripe event: it has no id or no type');
+  return { kind: 'event', event, eventType: event, delivery, payload };
+}
+
+/** The `t=` of the header; null unless it is there exactly once. */
+function signedAt(header: string): string | null {
+  const times = header.split(',').filter((item) => item.trim().startsWith('t='));
+  return times.length === 1 ? (times[0]?.trim().slice(2) ?? null) : null;
+}
+
+function assertSigned(text: string, claim: { header: string; secret: string; nowMs: number }): void {
+  const { signature } = Stripe.webhooks;
+  if (!signature) throw new MusterError('internal.error', 'The Stripe library has no verifier');
+  try {
+    signature.verifyHeader(text, claim.header, claim.secret, DEFAULT_TOLERANCE_MS / 1000, undefined, claim.nowMs);
+  } catch {
+    // Its errors quote the body; none of that belongs into an answer or a log.
+    throw badSignature('The signature does not match');
+  }
+}

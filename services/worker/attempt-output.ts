@@ -1,0 +1,81 @@
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { appendOutput } from '#shared/ledger/append-output.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+export interface AttemptOutputOptions {
+  ledger: Ledger;
+  log: Log;
+  attempt: RunningAttempt;
+  /** The attempt's number. */
+  number: number;
+}
+
+/** What is written within this time goes out as one entry: quick enough to read along, and not an entry per word. */
+const FLUSH_MS = 50;
+/** Bytes of one entry. */
+const ENTRY_BYTES = 16_384;
+
+/**
+ * AttemptOutput is responsible for what an agent writes: it keeps the whole for the record, within a bound, and streams it
+ * in small entries to whoever reads along. Streaming is best effort; the record has the whole.
+ */
+export class AttemptOutput {
+  readonly #options: AttemptOutputOptions;
+  readonly #parts: string[] = [];
+  #bytes = 0;
+  #pending = '';
+  #seq = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(options: AttemptOutputOptions) {
+    this.#options = options;
+  }
+
+  /** Everything written so far. */
+  get text(): string {
+    return this.#parts.join('');
+  }
+
+  /** Throws `OUTPUT_TOO_LARGE` over the bound, and the stop's reason once the attempt was stopped. */
+  write(text: string): void {
+    const { attempt, ledger } = this.#options;
+    attempt.signal.throwIfAborted();
+    this.#bytes += Buffer.byteLength(text);
+    const most = ledger.settings.tasks.maxOutputBytes;
+    if (this.#bytes > most) throw new TaskFailure('OUTPUT_TOO_LARGE', `The output is larger than ${most} bytes`);
+    this.#parts.push(text);
+    this.#pending += text;
+    if (this.#pending.length >= ENTRY_BYTES) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), FLUSH_MS);
+  }
+
+  /** Sends what is left and waits until it is out. Never throws. */
+  async end(): Promise<void> {
+    this.#send();
+    await this.#sending;
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#pending === '') return;
+    const text = this.#pending;
+    this.#pending = '';
+    this.#seq += 1;
+    const seq = this.#seq;
+    this.#sending = this.#sending.then(() => this.#append(seq, text));
+  }
+
+  async #append(seq: number, text: string): Promise<void> {
+    const { ledger, attempt, number, log } = this.#options;
+    if (attempt.stopped?.kind === 'lease-lost') return;
+    try {
+      if (!(await appendOutput(ledger, attempt.ref, { attempt: number, seq, text }))) attempt.stop({ kind: 'lease-lost' });
+    } catch (error) {
+      log.debug({ err: error }, 'an entry of the output stream was lost; the record will have it');
+    }
+  }
+}

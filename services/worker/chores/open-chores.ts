@@ -1,0 +1,22 @@
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { ChoreWorker } from '#shared/queue/chore-worker.ts';
+import { slotsOf } from '#shared/queue/queue-names.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import { auditTickets } from './audit-tickets.ts';
+import { trimTasks } from './trim-tasks.ts';
+import { watchDeadlines } from './watch-deadlines.ts';
+
+const DEADLINES_EVERY_MS = 10_000;
+const TRIM_EVERY_MS = 60_000;
+
+/** The fleet's own chores, on workers that serve the queue `maintenance`. */
+export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[] {
+  const { settings, env } = parts.config;
+  if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
+  const chores = [
+    { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => auditTickets(parts) },
+    { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
+    { name: 'trim-tasks', everyMs: TRIM_EVERY_MS, run: () => trimTasks(parts) },
+  ];
+  return [new ChoreWorker({ chores, connection, prefix: parts.keys.shard(0).queues, log: parts.log })];
+}

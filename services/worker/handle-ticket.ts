@@ -1,0 +1,128 @@
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
+import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import type { SettleAnswer } from '#shared/ledger/settle-attempt.ts';
+import type { TaskPlace } from '#shared/ledger/task-keys.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { TicketData } from '#shared/queue/queues.ts';
+import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
+import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import { traceIdOf } from '#shared/tasks/trace.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import { AttemptOutput } from './attempt-output.ts';
+import { judgeAttempt } from './judge-attempt.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
+import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
+import { RunningAttempt } from './running-attempt.ts';
+import { settleSurely } from './settle-surely.ts';
+
+export interface HandleTicketParts extends RunAttemptParts {
+  ledger: Ledger;
+  keeper: LeaseKeeper;
+  clock: Clock;
+  log: Log;
+  /** This worker's name, as records show it. */
+  worker: string;
+  /** Whether the worker is ending and takes nothing new. */
+  isDraining(): boolean;
+}
+
+type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>;
+
+/** When Redis did not answer a claim, its ticket is looked at again after this. */
+const UNSURE_MS = 1000;
+
+/** Takes one ticket from claim to settlement: claim, run, judge, settle, report. Throws only on mistakes of ours. */
+export async function handleTicket(parts: HandleTicketParts, ticket: TicketData): Promise<TicketEnd> {
+  if (parts.isDraining()) return { kind: 'later', at: 0 };
+  const place: TaskPlace = {
+    tenant: ticket.tenant,
+    id: ticket.task,
+    lane: ticket.lane ?? null,
+  };
+  const claimedFrom = parts.clock.monotonic();
+  try {
+    const claim = await claimTask(parts.ledger, place, parts.worker);
+    if (claim.kind === 'claimed') return await runClaimed(parts, place, claim, claimedFrom);
+    return refused(claim, parts.ledger.settings.worker.fleetFullMs);
+  } catch (error) {
+    if (!isRedisUnavailable(error)) throw error;
+    return { kind: 'later', at: Date.now() + UNSURE_MS };
+  }
+}
+
+/** A ticket whose task may not run now: it waits, or there is nothing to do for it. */
+function refused(claim: Exclude<ClaimAnswer, Claimed>, fleetFullMs: number): TicketEnd {
+  if (claim.kind === 'early') return { kind: 'later', at: claim.dueAt };
+  if (claim.kind === 'full') return { kind: 'later', at: Date.now() + fleetFullMs };
+  return { kind: 'done', note: `nothing to do: ${claim.kind}` };
+}
+
+async function runClaimed(
+  parts: HandleTicketParts,
+  place: TaskPlace,
+  { body, state, stored }: Claimed,
+  claimedFrom: number,
+): Promise<TicketEnd> {
+  const { ledger, keeper, clock } = parts;
+  const attempt = new RunningAttempt({
+    ref: { ...place, token: state.token },
+    stored,
+    claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
+    heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
+  });
+  const log = parts.log.child({
+    task: body.id,
+    tenant: body.tenant,
+    attempt: state.attempt,
+    agent: body.agent,
+    trace: traceIdOf(body.traceparent),
+  });
+  const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
+  keeper.keep(attempt);
+  log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+  const ending = await runAttempt(parts, { body, state, attempt, output, log });
+  await output.end();
+  const verdict = judgeAttempt(ending, { body, state, settings: ledger.settings, now: clock.now() });
+  const settling = settleSurely(ledger, clock, attempt, verdict)
+    .then((answer) => {
+      report(log, verdict, answer, clock.monotonic() - claimedFrom);
+      return ticketEnd(verdict, answer, clock.now());
+    })
+    .finally(() => keeper.release(attempt));
+  if (verdict.kind !== 'completed') return await settling;
+  // Whatever the ledger answers, a completed attempt needs its ticket no more, so BullMQ hears of it at the same time. Should
+  // this process die in between, the lease runs out and the task gets another ticket.
+  settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
+  return { kind: 'done', note: 'completed' };
+}
+
+function report(log: Log, verdict: Verdict, answer: SettleAnswer, tookMs: number): void {
+  const fields = {
+    durationMs: Math.round(tookMs),
+    ...('error' in verdict && verdict.error ? { code: verdict.error.code, reason: verdict.error.message } : {}),
+  };
+  if (answer.kind === 'lost') {
+    log.warn({ event: 'task.lost', ...fields }, 'the lease was gone; the task is not this attempt’s any more');
+    return;
+  }
+  const event = `task.${verdict.kind}`;
+  if (verdict.kind === 'failed' || verdict.kind === 'timeout')
+    log.warn({ event, willRetry: verdict.delayMs !== null, ...fields }, verdict.kind);
+  else log.info({ event, ...fields }, verdict.kind);
+  if (answer.status === 'permanently_failed') log.error({ event: 'task.permanently_failed', ...fields }, 'failed for good');
+}
+
+function ticketEnd(verdict: Verdict, answer: SettleAnswer, now: number): TicketEnd {
+  if (answer.kind === 'lost') return { kind: 'done', note: 'the lease was lost' };
+  const message = messageOf(verdict) ?? answer.status;
+  if (answer.status === 'permanently_failed') return { kind: 'failed', message };
+  const delayMs = 'delayMs' in verdict ? (verdict.delayMs ?? 0) : 0;
+  if (answer.status === 'failed' || answer.status === 'timeout') return { kind: 'retry', delayMs, message };
+  if (answer.status === 'queued') return { kind: 'later', at: delayMs > 0 ? now + delayMs : 0 };
+  return { kind: 'done', note: answer.status };
+}
+
+function messageOf(verdict: Verdict): string | null {
+  return 'error' in verdict && verdict.error ? `${verdict.error.code}: ${verdict.error.message}` : null;
+}

@@ -1,0 +1,97 @@
+import type { AgentResult } from '#shared/config/agent-function.ts';
+import type { Settings } from '#shared/config/settings.ts';
+import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
+import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import { retryDelay } from '#shared/tasks/retry-delay.ts';
+import type { StoredError, TaskBody, TaskState, TaskUsage } from '#shared/tasks/task.ts';
+import type { StopReason } from './running-attempt.ts';
+
+/** How an attempt came to its end, before anybody judged it. */
+export type Ending =
+  | { kind: 'answered'; result: AgentResult; written: string }
+  | { kind: 'threw'; error: unknown }
+  | { kind: 'stopped'; stop: StopReason };
+
+export interface JudgeContext {
+  body: TaskBody;
+  state: TaskState;
+  settings: Settings;
+  /** Wall time, ms since the epoch. */
+  now: number;
+}
+
+const MESSAGE_CHARACTERS = 2000;
+const DETAILS_CHARACTERS = 8000;
+/** A throttled task without a time from the provider waits this long. */
+const THROTTLE_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 86_400_000;
+
+/** Says what follows from an attempt's end: its verdict for the ledger. Pure. */
+export function judgeAttempt(ending: Ending, context: JudgeContext): Verdict {
+  if (ending.kind === 'answered') return completed(ending.result, ending.written);
+  if (ending.kind === 'stopped') return stopped(ending.stop, context);
+  return threw(ending.error, context);
+}
+
+function completed(result: AgentResult, written: string): Verdict {
+  const usage: TaskUsage | null = result.usage ?? null;
+  return { kind: 'completed', output: result.output ?? written, result: result.result ?? null, usage };
+}
+
+function stopped(stop: StopReason, context: JudgeContext): Verdict {
+  switch (stop.kind) {
+    case 'cancel':
+      return { kind: 'cancelled', reason: stop.reason };
+    case 'drain':
+      return { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 };
+    case 'lease-lost':
+      // The ledger refuses it anyway; nothing else can be said for sure.
+      return { kind: 'interrupted', reason: 'the lease was lost', delayMs: 0 };
+    case 'timeout': {
+      const { timeoutMs } = context.state;
+      const error = storedError(new TaskFailure('EXECUTION_TIMEOUT', `The attempt took longer than ${timeoutMs} ms`), true);
+      const longer = Math.min(timeoutMs * context.settings.retries.timeoutGrowth, LONGEST_TIMEOUT_MS);
+      return { kind: 'timeout', error, delayMs: delayOf(context), usage: null, nextTimeoutMs: Math.round(longer) };
+    }
+  }
+}
+
+function threw(error: unknown, context: JudgeContext): Verdict {
+  const failure = error instanceof TaskFailure ? error : new TaskFailure('AGENT_ERROR', messageOf(error), { cause: error });
+  const kind = classifyFailure(failure.code);
+  if (kind === 'throttled' && interruptions(context.state) < context.settings.retries.maxInterruptions) {
+    const { maxThrottleMs } = context.settings.retries;
+    const delayMs = Math.min(Math.max(failure.retryAfterMs ?? THROTTLE_MS, 1), maxThrottleMs);
+    return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true) };
+  }
+  const isRetryable = kind !== 'permanent';
+  const stored = storedError(failure, isRetryable);
+  const delayMs = isRetryable ? delayOf(context) : null;
+  return { kind: kind === 'timeout' ? 'timeout' : 'failed', error: stored, delayMs, usage: null };
+}
+
+/** Until the next attempt; null when there is none left, or when the deadline would pass before it. */
+function delayOf({ body, state, settings, now }: JudgeContext): number | null {
+  if (state.spent >= state.maxAttempts) return null;
+  const delayMs = retryDelay(body.execution, state.spent, settings.retries.maxDelayMs);
+  return body.deadline !== null && now + delayMs >= body.deadline ? null : delayMs;
+}
+
+function interruptions(state: TaskState): number {
+  // Every attempt takes a token, and gives back what it spent when it was interrupted.
+  return state.token - state.spent;
+}
+
+function storedError(failure: TaskFailure, retryable: boolean): StoredError {
+  const details = failure.details === undefined ? undefined : JSON.stringify(failure.details);
+  return {
+    code: failure.code,
+    message: failure.message.slice(0, MESSAGE_CHARACTERS),
+    retryable,
+    ...(details === undefined || details.length > DETAILS_CHARACTERS ? {} : { details }),
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'The agent failed without saying why';
+}

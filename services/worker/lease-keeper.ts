@@ -1,0 +1,100 @@
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { renewLeases, type Renewal } from '#shared/ledger/renew-leases.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+export interface LeaseKeeperOptions {
+  ledger: Ledger;
+  clock: Clock;
+  log: Log;
+}
+
+/** How often leases are looked at; the renewal itself is due at half of the lease. */
+const LOOKS_PER_LEASE = 10;
+
+/**
+ * LeaseKeeper is responsible for renewing the leases of everything this worker runs, and for aborting an attempt by the
+ * time its lease ends without a renewal, so that no two workers ever believe that they hold the same task.
+ */
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  readonly #attempts = new Map<string, RunningAttempt>();
+  #timer: NodeJS.Timeout | undefined;
+  #isRenewing = false;
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+  }
+
+  get running(): RunningAttempt[] {
+    return [...this.#attempts.values()];
+  }
+
+  start(): void {
+    const { leaseMs } = this.#options.ledger.settings.worker;
+    this.#timer = setInterval(() => void this.#tick(), leaseMs / LOOKS_PER_LEASE);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  keep(attempt: RunningAttempt): void {
+    this.#attempts.set(attempt.member, attempt);
+  }
+
+  release(attempt: RunningAttempt): void {
+    this.#attempts.delete(attempt.member);
+  }
+
+  /** Asks the ledger at once, for attempts that somebody wants to stop. */
+  async look(member: string): Promise<void> {
+    const attempt = this.#attempts.get(member);
+    if (attempt) await this.#renew([attempt]);
+  }
+
+  async #tick(): Promise<void> {
+    const { clock, ledger, log } = this.#options;
+    this.#abortExpired(clock.monotonic());
+    if (this.#isRenewing) return;
+    const due = this.running.filter(({ heldUntil }) => heldUntil - clock.monotonic() <= ledger.settings.worker.leaseMs / 2);
+    if (due.length === 0) return;
+    this.#isRenewing = true;
+    try {
+      await this.#renew(due);
+    } catch (error) {
+      log.debug({ err: error, attempts: due.length }, 'leases could not be renewed; trying again');
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  /** A frozen process wakes up here: what ran out meanwhile is aborted before anything else. */
+  #abortExpired(now: number): void {
+    for (const attempt of this.#attempts.values()) {
+      if (!attempt.isHeld(now)) attempt.stop({ kind: 'lease-lost' });
+    }
+  }
+
+  async #renew(attempts: RunningAttempt[]): Promise<void> {
+    const { ledger, clock } = this.#options;
+    const byShard = Map.groupBy(attempts, ({ ref }) => ledger.keys.shardOf(ref.tenant));
+    for (const [shard, group] of byShard) {
+      // From before the call: the lease may have been written any time after it.
+      const heldUntil = clock.monotonic() + ledger.settings.worker.leaseMs;
+      const answers = await renewLeases(
+        ledger,
+        shard,
+        group.map(({ member }) => member),
+      );
+      for (const [position, attempt] of group.entries()) this.#apply(attempt, answers[position] ?? 'lost', heldUntil);
+    }
+  }
+
+  #apply(attempt: RunningAttempt, renewal: Renewal, heldUntil: number): void {
+    if (renewal === 'held') attempt.extend(heldUntil);
+    else if (renewal === 'lost') attempt.stop({ kind: 'lease-lost' });
+    else attempt.stop({ kind: 'cancel', reason: renewal.reason });
+  }
+}

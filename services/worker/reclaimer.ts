@@ -1,0 +1,111 @@
+import type { Intake } from '#shared/queue/intake.ts';
+import { parseLease } from '#shared/ledger/attempt-ref.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
+
+export interface ReclaimerOptions extends Intake {
+  log: Log;
+}
+
+/** After Redis was away, the holders of leases that ran out meanwhile get this long to come back and say what became of them. */
+const AFTER_OUTAGE_MS = 3000;
+/** Entries taken from each set in one round; the next round goes on. */
+const BATCH = 200;
+
+/**
+ * Reclaimer is responsible for what crashes leave behind: attempts whose lease ran out and tickets that never reached
+ * BullMQ. Every worker looks, every second; each step is one script that does nothing the second time.
+ */
+export class Reclaimer {
+  readonly #options: ReclaimerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #wasAway = false;
+  /** By Redis's clock, ms since the epoch. */
+  #patientUntil = 0;
+
+  constructor(options: ReclaimerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { reconcileMs } = this.#options.ledger.settings.worker;
+    this.#timer = setInterval(() => this.#look(), reconcileMs);
+    this.#look();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #look(): void {
+    this.#running ??= this.#tick().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #tick(): Promise<void> {
+    const { ledger, log } = this.#options;
+    try {
+      const [seconds, micros] = await ledger.redis.time();
+      const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      if (this.#wasAway) this.#patientUntil = now + AFTER_OUTAGE_MS;
+      this.#wasAway = false;
+      for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+        if (now >= this.#patientUntil) await this.#eachDue(ledger.keys.shard(shard).leases, now, (member) => this.#expire(member));
+        await this.#eachDue(ledger.keys.shard(shard).outbox, now - ledger.settings.worker.outboxSweepMs, (entry) =>
+          this.#reissue(shard, entry),
+        );
+      }
+    } catch (error) {
+      this.#wasAway = true;
+      log.debug({ err: error }, 'nothing could be reclaimed now');
+    }
+  }
+
+  /** One bad entry must not keep the others from being reclaimed. */
+  async #eachDue(key: string, until: number, handle: (member: string) => Promise<void>): Promise<void> {
+    const { ledger, log } = this.#options;
+    const due = await ledger.redis.zrangebyscore(key, '-inf', until, 'LIMIT', 0, BATCH);
+    for (const member of due) {
+      try {
+        await handle(member);
+      } catch (error) {
+        log.error({ err: error, member }, 'an entry could not be reclaimed');
+      }
+    }
+  }
+
+  async #expire(member: string): Promise<void> {
+    const { ledger, log } = this.#options;
+    const { tenant, id, token } = parseLease(member);
+    const task = await readTask(ledger, tenant, id);
+    const answer = await expireLease(ledger, { tenant, id, token, lane: task?.state.lane ?? null });
+    if (answer === 'held' || answer === 'gone') return;
+    log.warn(
+      { event: 'task.orphaned', task: id, tenant, worker: task?.state.worker, outcome: answer },
+      'took back a task from a worker that is gone',
+    );
+  }
+
+  async #reissue(shard: number, entry: string): Promise<void> {
+    const { ledger, relay, log } = this.#options;
+    const { tenant, tickets } = parseOutboxEntry(entry);
+    for (const ticket of tickets) {
+      const state = await reissueTicket(ledger, tenant, ticket);
+      if (!state) continue;
+      log.info(
+        { event: 'ticket.reissued', task: ticket.task, tenant, ticket: state.ticket },
+        'added a ticket that had not reached the queue',
+      );
+      relay.add(ticketOfState(tenant, ticket.task, state));
+    }
+    // Last, so that an entry of which only some tickets were made again is looked at again.
+    await ledger.redis.zrem(ledger.keys.shard(shard).outbox, entry);
+  }
+}

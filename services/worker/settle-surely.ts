@@ -1,0 +1,27 @@
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle-attempt.ts';
+import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import { wait } from '#shared/time/wait.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+const TRY_AGAIN_MS = 200;
+/** An outage of Redis that ends so soon after the lease costs no attempt: it ran out for everybody, so nobody else has it yet. */
+const AFTER_LEASE_MS = 300_000;
+
+/**
+ * Settles an attempt, trying again while Redis is away. Whether it is still this worker's is the ledger's to say, by its token:
+ * `lost` when it is not, or when Redis stays away.
+ */
+export async function settleSurely(ledger: Ledger, clock: Clock, attempt: RunningAttempt, verdict: Verdict): Promise<SettleAnswer> {
+  for (;;) {
+    try {
+      return await settleAttempt(ledger, attempt.ref, verdict, { stored: attempt.stored, now: attempt.redisNow(clock.monotonic()) });
+    } catch (error) {
+      if (!isRedisUnavailable(error)) throw error;
+      if (clock.monotonic() > attempt.heldUntil + AFTER_LEASE_MS) return { kind: 'lost' };
+      await wait(TRY_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { Service } from '#shared/lifecycle/service.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import { wait } from '#shared/time/wait.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
+import type { Reclaimer } from './reclaimer.ts';
+
+/** Something that takes jobs from BullMQ. */
+export interface JobTaker {
+  start(): void;
+  /** Takes no more; those it has go on. */
+  quiet(): Promise<void>;
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface WorkerServiceOptions {
+  /** As records show it. */
+  name: string;
+  /** Refuses the start when its agents could not run here. Throws `config.invalid`. */
+  check: () => Promise<void>;
+  keeper: LeaseKeeper;
+  reclaimer: Reclaimer;
+  /** Opens a connection that may block. Called once, at the start. */
+  connect: () => RedisClient;
+  /** Makes what takes jobs on that connection. */
+  openTakers: (connection: RedisClient) => JobTaker[];
+  /** Listens for stops until it is closed. */
+  listen: () => { close(): void };
+  /** Told when the worker starts to end, so that nothing new is claimed. */
+  onDrain: () => void;
+  clock: Clock;
+  log: Log;
+}
+
+/** Kept back from the drain for aborting agents and handing their tasks back. */
+const HAND_BACK_MS = 5000;
+const CLOSE_MS = 2000;
+const LOOK_MS = 50;
+
+/**
+ * WorkerService is responsible for the order in which a worker starts and ends, so that a deploy hands every task back
+ * without costing it an attempt.
+ */
+export class WorkerService implements Service {
+  readonly name = 'worker';
+  readonly #options: WorkerServiceOptions;
+  #connection: RedisClient | undefined;
+  #listener: { close(): void } | undefined;
+  #takers: JobTaker[] = [];
+
+  constructor(options: WorkerServiceOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { check, connect, openTakers, listen, keeper, reclaimer, log, name } = this.#options;
+    await check();
+    this.#connection = connect();
+    this.#listener = listen();
+    this.#takers = openTakers(this.#connection);
+    keeper.start();
+    reclaimer.start();
+    for (const taker of this.#takers) taker.start();
+    log.info({ event: 'worker.started', worker: name }, 'taking tickets');
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    const { onDrain, keeper, reclaimer, clock, log, name } = this.#options;
+    const end = clock.monotonic() + graceMs;
+    onDrain();
+    await Promise.all(this.#takers.map((taker) => taker.quiet().catch(() => undefined)));
+    await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
+    const left = Math.max(CLOSE_MS, end - clock.monotonic());
+    await Promise.all(this.#takers.map((taker) => taker.stop(left)));
+    // A completed attempt may still be settled while its ticket has ended already.
+    await this.#settled(Math.max(end, clock.monotonic() + CLOSE_MS));
+    await reclaimer.stop();
+    keeper.stop();
+    this.#listener?.close();
+    this.#connection?.disconnect();
+    log.info({ event: 'worker.stopped', worker: name }, 'handed back what it had');
+  }
+
+  /** Lets running attempts end, and stops those that do not: their tasks go back without costing an attempt. */
+  async #drain(end: number): Promise<void> {
+    await this.#settled(end);
+    for (const attempt of this.#options.keeper.running) attempt.stop({ kind: 'drain' });
+  }
+
+  /** Until nothing runs and nothing is settled here any more, at most until `end`. */
+  async #settled(end: number): Promise<void> {
+    const { keeper, clock } = this.#options;
+    while (keeper.running.length > 0 && clock.monotonic() < end) await wait(LOOK_MS);
+  }
+}

@@ -1,0 +1,81 @@
+import { apiAgentDefinitionSchema, type AgentDefinition, type ApiAgentDefinition } from '../config/agent-definitions.ts';
+import type { Settings } from '../config/settings.ts';
+import { MusterError } from '../errors/muster-error.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+
+export interface AgentCatalogOptions {
+  redis: RedisClient;
+  keys: Keys;
+  settings: Settings;
+}
+
+export interface CatalogEntry {
+  id: string;
+  /** `config`: from the operator's configuration; `api`: made by the tenant. */
+  origin: 'config' | 'api';
+  definition: AgentDefinition;
+}
+
+/** Agents one tenant may make by API. */
+const MOST_PER_TENANT = 1000;
+
+/** Which agents a tenant has: those of the configuration, which all share, and those it made itself. */
+export class AgentCatalog {
+  readonly #options: AgentCatalogOptions;
+
+  constructor(options: AgentCatalogOptions) {
+    this.#options = options;
+  }
+
+  /** The agent of this name, or null. The configuration's need no round trip. */
+  async find(tenant: string, id: string): Promise<CatalogEntry | null> {
+    const configured = this.#configured(id);
+    if (configured) return configured;
+    const stored = await this.#options.redis.hget(this.#key(tenant), id);
+    return stored === null ? null : { id, origin: 'api', definition: readDefinition(stored) };
+  }
+
+  /** Every agent the tenant may name, by name. */
+  async list(tenant: string): Promise<CatalogEntry[]> {
+    const stored = await this.#options.redis.hgetall(this.#key(tenant));
+    const made = Object.entries(stored).map(([id, json]): CatalogEntry => ({ id, origin: 'api', definition: readDefinition(json) }));
+    const configured = Object.keys(this.#options.settings.agents).flatMap((id) => this.#configured(id) ?? []);
+    return [...configured, ...made].toSorted((a, b) => a.id.localeCompare(b.id));
+  }
+
+  /** Makes or replaces a tenant's own agent. Errors: `agent.operator-only`, `limit.waiting`. Returns whether it is new. */
+  async put(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
+    this.#refuseConfigured(id);
+    const { redis } = this.#options;
+    if ((await redis.hlen(this.#key(tenant))) >= MOST_PER_TENANT) {
+      throw new MusterError('request.invalid', `A tenant may have ${MOST_PER_TENANT} agents of its own`);
+    }
+    return (await redis.hset(this.#key(tenant), id, JSON.stringify(definition))) === 1;
+  }
+
+  /** Removes a tenant's own agent. Errors: `agent.operator-only`. Returns whether there was one. */
+  async remove(tenant: string, id: string): Promise<boolean> {
+    this.#refuseConfigured(id);
+    return (await this.#options.redis.hdel(this.#key(tenant), id)) === 1;
+  }
+
+  #configured(id: string): CatalogEntry | null {
+    const { agents } = this.#options.settings;
+    const definition = Object.hasOwn(agents, id) ? agents[id] : undefined;
+    return definition ? { id, origin: 'config', definition } : null;
+  }
+
+  #refuseConfigured(id: string): void {
+    if (this.#configured(id))
+      throw new MusterError('agent.operator-only', `The agent "${id}" comes from the configuration and is changed there`);
+  }
+
+  #key(tenant: string): string {
+    return this.#options.keys.tenant(tenant).agents;
+  }
+}
+
+function readDefinition(json: string): AgentDefinition {
+  return apiAgentDefinitionSchema.parse(JSON.parse(json));
+}

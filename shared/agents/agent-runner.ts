@@ -1,0 +1,16 @@
+import type { AgentDefinition } from '../config/agent-definitions.ts';
+import type { AgentContext, AgentResult, AgentTask } from '../config/agent-function.ts';
+
+/** One attempt, as a runner gets it. */
+export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> {
+  readonly task: AgentTask;
+  readonly definition: Definition;
+  readonly context: AgentContext;
+}
+
+/**
+ * Runs one attempt of one kind of agent.
+ * Resolves with the answer, or rejects: with `TaskFailure` for a failure it can name (see `classifyFailure`), with the
+ * signal's reason once the signal aborts. It settles promptly after an abort and leaves nothing running behind it.
+ */
+export type AgentRunner<Definition extends AgentDefinition = AgentDefinition> = (run: AgentRun<Definition>) => Promise<AgentResult>;

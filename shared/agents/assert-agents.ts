@@ -1,0 +1,22 @@
+import type { Config } from '../config/load-config.ts';
+import { MusterError } from '../errors/muster-error.ts';
+import { checkAgents } from './check-agents.ts';
+
+/**
+ * Refuses a start whose configured agents could not run here: better than tasks that fail one by one.
+ * Throws `config.invalid` with one line per problem, also in `details.problems`.
+ */
+export async function assertAgents(
+  { settings, env, directory }: Config,
+  readVariable: (name: string) => string | undefined,
+): Promise<void> {
+  const problems = await checkAgents(settings.agents, {
+    directory,
+    openaiBaseUrl: env.OPENAI_BASE_URL,
+    openaiApiKey: env.OPENAI_API_KEY,
+    readSecret: readVariable,
+  });
+  if (problems.length === 0) return;
+  const lines = problems.map((problem) => `  - ${problem}`).join('\n');
+  throw new MusterError('config.invalid', `The configuration has ${problems.length} problem(s):\n${lines}`, { details: { problems } });
+}

@@ -1,0 +1,72 @@
+import type { AgentDefinition } from '../config/agent-definitions.ts';
+import { systemClock, type Clock } from '../time/clock.ts';
+import { createFunctionLoader } from './create-function-loader.ts';
+import { createGuardedFetch, type GuardedFetch } from './create-guarded-fetch.ts';
+import { createProcessGroups } from './process-groups.ts';
+import type { AgentRunners } from './run-agent.ts';
+import { runCommand } from './run-command.ts';
+import { runEcho } from './run-echo.ts';
+import { runFunction } from './run-function.ts';
+import { runHttp } from './run-http.ts';
+import { runOpenai } from './run-openai.ts';
+
+export interface AgentRunnersOptions {
+  /** The folder that relative paths of the configuration start from. */
+  readonly directory: string;
+  /** `OPENAI_BASE_URL`: the default for agents without a `baseUrl`. */
+  readonly openaiBaseUrl: string | undefined;
+  /** `OPENAI_API_KEY`: sent only to the origin of `openaiBaseUrl`, or to OpenAI when that is not set. */
+  readonly openaiApiKey: string | undefined;
+  /** Reads a variable of this process's environment: those that `apiKeyEnv` and `passEnv` name, and PATH, HOME and LANG for commands. */
+  readonly readSecret: (name: string) => string | undefined;
+  /** Networks that agents may reach although they are not public, as CIDR. */
+  readonly allowNetworks: readonly string[];
+  /** Bytes of an `http` agent's answer. */
+  readonly maxResponseBytes: number;
+  /**
+   * The agents of the operator's own configuration. A `baseUrl` that one of these names may be private, as a model on the
+   * same machine is; of any other agent it may not. Defaults to none.
+   */
+  readonly operatorAgents?: Readonly<Record<string, AgentDefinition>>;
+  /** Between SIGTERM and SIGKILL for a command, in milliseconds. Keep it under the worker's own grace. Defaults to 2000 ms. */
+  readonly killGraceMs?: number;
+  /** Defaults to the system's. */
+  readonly clock?: Clock;
+}
+
+/** A model's answer comes as one JSON event of about 250 bytes per token, so the limit for one body is far too small for it. */
+const MODEL_BYTES_FACTOR = 32;
+const ANYWHERE = ['0.0.0.0/0', '::/0'];
+
+/**
+ * Makes the runners of one process. They open nothing until they run, and leave nothing open after it.
+ * Throws `config.invalid` when `allowNetworks` holds something else than networks.
+ */
+export function createAgentRunners(options: AgentRunnersOptions): AgentRunners {
+  const { directory, readSecret, allowNetworks, maxResponseBytes, killGraceMs = 2000, clock = systemClock } = options;
+  const load = createFunctionLoader(directory);
+  const groups = createProcessGroups();
+  const fetch = createGuardedFetch({ allowNetworks, maxResponseBytes });
+  const fetchFor = createModelFetch(options);
+  return {
+    echo: runEcho,
+    function: (run) => runFunction(run, load),
+    openai: (run) => runOpenai(run, { ...options, fetchFor, clock }),
+    http: (run) => runHttp(run, { fetch, clock }),
+    command: (run) => runCommand(run, { directory, readSecret, groups, killGraceMs }),
+  };
+}
+
+function createModelFetch({
+  openaiBaseUrl,
+  operatorAgents = {},
+  allowNetworks,
+  maxResponseBytes,
+}: AgentRunnersOptions): (baseUrl: string) => GuardedFetch {
+  const trusted = new Set(openaiBaseUrl === undefined ? [] : [openaiBaseUrl]);
+  for (const agent of Object.values(operatorAgents)) if (agent.kind === 'openai' && agent.baseUrl !== undefined) trusted.add(agent.baseUrl);
+  const limits = { maxResponseBytes: maxResponseBytes * MODEL_BYTES_FACTOR };
+  const guarded = createGuardedFetch({ ...limits, allowNetworks });
+  const open = createGuardedFetch({ ...limits, allowNetworks: ANYWHERE });
+  return (baseUrl) => (trusted.has(baseUrl) ? open : guarded);
+}

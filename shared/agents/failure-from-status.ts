@@ -1,0 +1,48 @@
+import { TaskFailure } from '../errors/task-failure.ts';
+import { retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
+
+/** What a status means for a task; what is not here is PROVIDER_ERROR, which is tried again. */
+const CODE_BY_STATUS: Readonly<Record<number, string>> = {
+  400: 'INVALID_INPUT',
+  401: 'PERMISSION_DENIED',
+  402: 'PERMISSION_DENIED',
+  403: 'PERMISSION_DENIED',
+  404: 'RESOURCE_NOT_FOUND',
+  405: 'INVALID_INPUT',
+  406: 'INVALID_INPUT',
+  410: 'RESOURCE_NOT_FOUND',
+  413: 'INVALID_INPUT',
+  414: 'INVALID_INPUT',
+  415: 'INVALID_INPUT',
+  422: 'INVALID_INPUT',
+  429: 'THROTTLED',
+};
+
+/** Enough to see what the other side complained about, and no more than an error should weigh. */
+const MAX_MESSAGE_LENGTH = 500;
+
+export interface FailedAnswer {
+  readonly status: number;
+  readonly header: HeaderReader;
+  /** What the other side said about it, when it said something. */
+  readonly message?: string | undefined;
+  /** Now, in milliseconds since the epoch, to read dates against. */
+  readonly nowMs: number;
+}
+
+/**
+ * The failure that an HTTP answer other than 2xx makes of an attempt. A redirect is RESOURCE_NOT_FOUND, because none is
+ * followed; 429 is THROTTLED with `retryAfterMs`; `details.status` has the status.
+ */
+export function failureFromStatus({ status, header, message, nowMs }: FailedAnswer): TaskFailure {
+  const said = message?.trim().slice(0, MAX_MESSAGE_LENGTH);
+  if (status >= 300 && status < 400) {
+    return new TaskFailure('RESOURCE_NOT_FOUND', `The endpoint answered with a redirect (${status}), which is not followed`, {
+      details: { status },
+    });
+  }
+  const text = said ? `The endpoint answered ${status}: ${said}` : `The endpoint answered ${status}`;
+  const code = CODE_BY_STATUS[status] ?? 'PROVIDER_ERROR';
+  if (code !== 'THROTTLED') return new TaskFailure(code, text, { details: { status } });
+  return new TaskFailure(code, text, { details: { status }, retryAfterMs: retryAfterMs(header, nowMs) });
+}

@@ -1,0 +1,47 @@
+import { TaskFailure } from '../errors/task-failure.ts';
+import type { DefinitionOf } from './agent-definition-of.ts';
+
+export interface OpenaiDefaults {
+  /** `OPENAI_BASE_URL`. */
+  readonly openaiBaseUrl: string | undefined;
+  /** `OPENAI_API_KEY`. */
+  readonly openaiApiKey: string | undefined;
+  /** Reads a variable of this process's environment. */
+  readonly readSecret: (name: string) => string | undefined;
+}
+
+export interface OpenaiEndpoint {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+}
+
+/** Where a key without a base URL belongs. */
+const PUBLIC_BASE_URL = 'https://api.openai.com/v1';
+
+/**
+ * Where an agent's model is and with which key. The default key goes to the origin it was given for and to no other: an
+ * agent that somebody adds through the API with an address of their own must not be handed it.
+ * Throws INVALID_INPUT when there is no address, PERMISSION_DENIED when the variable it names is not set.
+ */
+export function resolveOpenaiEndpoint(definition: DefinitionOf<'openai'>, defaults: OpenaiDefaults): OpenaiEndpoint {
+  const ownBaseUrl = defaults.openaiBaseUrl ?? (defaults.openaiApiKey === undefined ? undefined : PUBLIC_BASE_URL);
+  const baseUrl = definition.baseUrl ?? ownBaseUrl;
+  if (baseUrl === undefined) {
+    throw new TaskFailure('INVALID_INPUT', 'There is no model to ask: set OPENAI_BASE_URL, OPENAI_API_KEY or the agent\'s "baseUrl"');
+  }
+  return {
+    baseUrl,
+    apiKey: definition.apiKey ?? readNamed(definition, defaults) ?? (isSameOrigin(baseUrl, ownBaseUrl) ? defaults.openaiApiKey : undefined),
+  };
+}
+
+function readNamed({ apiKeyEnv }: DefinitionOf<'openai'>, { readSecret }: OpenaiDefaults): string | undefined {
+  if (apiKeyEnv === undefined) return undefined;
+  const key = readSecret(apiKeyEnv);
+  if (key === undefined) throw new TaskFailure('PERMISSION_DENIED', `The variable ${apiKeyEnv}, which should hold the key, is not set`);
+  return key;
+}
+
+function isSameOrigin(baseUrl: string, ownBaseUrl: string | undefined): boolean {
+  return ownBaseUrl !== undefined && new URL(baseUrl).origin === new URL(ownBaseUrl).origin;
+}

@@ -1,0 +1,46 @@
+import type { AgentContext, AgentFunction, AgentResult, AgentTask } from '../config/agent-function.ts';
+import { TaskFailure } from '../errors/task-failure.ts';
+import type { DefinitionOf } from './agent-definition-of.ts';
+import type { AgentRun } from './agent-runner.ts';
+import type { FunctionLoader } from './create-function-loader.ts';
+import { readAgentAnswer } from './read-agent-answer.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/**
+ * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`;
+ * a file that is missing or exports no `run` is RESOURCE_NOT_FOUND.
+ * After an abort the answer is no longer waited for: a function that ignores its signal cannot keep the slot.
+ */
+export async function runFunction(
+  { task, definition, context }: AgentRun<DefinitionOf<'function'>>,
+  load: FunctionLoader,
+): Promise<AgentResult> {
+  const run = definition.run ?? (await loadFile(definition.file, load));
+  context.signal.throwIfAborted();
+  try {
+    return readAnswer(await untilAborted(call(run, task, context), context.signal));
+  } catch (error) {
+    if (context.signal.aborted) throw context.signal.reason;
+    throw error instanceof TaskFailure
+      ? error
+      : new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+async function loadFile(file: string | undefined, load: FunctionLoader): Promise<AgentFunction> {
+  if (file === undefined) throw new TaskFailure('RESOURCE_NOT_FOUND', 'The agent has neither "run" nor "file"');
+  return await load(file);
+}
+
+/** Async, so that what the function throws before its first await rejects too. */
+async function call(run: AgentFunction, task: AgentTask, context: AgentContext): Promise<unknown> {
+  return await run(task, context);
+}
+
+function readAnswer(answer: unknown): AgentResult {
+  if (answer === undefined || answer === null) return {};
+  if (typeof answer === 'string') return { output: answer };
+  const { result, ...rest } = readAgentAnswer(answer);
+  // What is not JSON (a cycle, a BigInt) must fail here, as the attempt's own fault, and not where it is recorded.
+  return result === undefined ? rest : { ...rest, result: JSON.parse(JSON.stringify(result) ?? 'null') as unknown };
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { AgentFunction } from './agent-function.ts';
+
+const common = {
+  /** One sentence for people: what the agent does. */
+  description: z.string().max(500).optional(),
+  /** Longest run of one attempt, in milliseconds. */
+  timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
+  /** Attempts allowed, the first one included. */
+  maxAttempts: z.number().int().min(1).max(100).optional(),
+  retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
+  retryBackoff: z.enum(['exponential', 'linear']).optional(),
+};
+
+/** Answers with its input, word by word. */
+const echo = z.strictObject({ kind: z.literal('echo'), ...common });
+
+/** A function of the operator's own: given here, or as `run` exported by a file. */
+const functionAgent = z.strictObject({
+  kind: z.literal('function'),
+  /** A module that exports `run`, relative to the configuration file. */
+  file: z.string().min(1).optional(),
+  run: z.custom<AgentFunction>((value) => typeof value === 'function', 'expected a function').optional(),
+  ...common,
+});
+
+/** Any OpenAI-compatible endpoint. */
+const openai = z.strictObject({
+  kind: z.literal('openai'),
+  /** By default `OPENAI_BASE_URL`. */
+  baseUrl: z.url().optional(),
+  /** By default `OPENAI_API_KEY`, which is only ever sent to the origin of `OPENAI_BASE_URL`. Never read back by the API. */
+  apiKey: z.string().min(1).optional(),
+  /** The environment variable that holds the key. From the configuration only: by API it could name any secret of ours. */
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/)
+    .optional(),
+  model: z.string().min(1).max(200),
+  system: z.string().max(100_000).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  maxOutputTokens: z.number().int().min(1).max(1_000_000).optional(),
+  /** Price of a million input and output tokens in millionths of a US dollar, for `usage.costMicroUsd`. */
+  priceMicroUsdPerMillion: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
+  ...common,
+});
+
+/** POSTs the task to a URL, signed by Standard Webhooks; the answer is JSON or server-sent events. */
+const http = z.strictObject({
+  kind: z.literal('http'),
+  url: z.url({ protocol: /^https?$/ }),
+  headers: z.record(z.string(), z.string()).optional(),
+  /** Standard Webhooks secret, `whsec_...`. */
+  secret: z.string().min(1).optional(),
+  ...common,
+});
+
+/** Spawns a program: the prompt on its stdin, its stdout is the output. */
+const command = z.strictObject({
+  kind: z.literal('command'),
+  /** The program and its arguments; no shell reads them. */
+  command: z.array(z.string()).min(1),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  /** Names of this process's variables that the program may see. */
+  passEnv: z.array(z.string()).optional(),
+  ...common,
+});
+
+/** One agent of the catalog, as `muster.config.ts` writes it. */
+export const agentDefinitionSchema = z.discriminatedUnion('kind', [echo, functionAgent, openai, http, command]);
+export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
+export type AgentKind = AgentDefinition['kind'];
+
+/** What the API may add: nothing that runs code of the caller's on our machines. */
+export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [echo, openai.omit({ apiKeyEnv: true }), http]);
+export type ApiAgentDefinition = z.infer<typeof apiAgentDefinitionSchema>;
+
+export const agentIdSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');

@@ -1,0 +1,54 @@
+/** What a `function` agent is told about its task. */
+export interface AgentTask {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  /** The prompt. */
+  readonly input: string;
+  readonly session: string | null;
+  readonly source: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly correlationId: string | null;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+}
+
+/** Structured log of one attempt; task, attempt, tenant and trace ids are in each line already. */
+export interface AgentLog {
+  debug(fields: object | string, message?: string): void;
+  info(fields: object | string, message?: string): void;
+  warn(fields: object | string, message?: string): void;
+  error(fields: object | string, message?: string): void;
+}
+
+export interface AgentContext {
+  /** Aborts when the task is cancelled, times out, or the worker may no longer hold it. Stop then. */
+  readonly signal: AbortSignal;
+  /** Appends to the output; readers of the stream see it within a moment. */
+  readonly write: (text: string) => void;
+  /** Says that work goes on; the note shows in the fleet's view. */
+  readonly progress: (note?: string) => void;
+  readonly log: AgentLog;
+  /** W3C trace context, to hand on to what the agent calls. */
+  readonly trace: { readonly traceparent: string };
+}
+
+export interface AgentUsage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Cost in millionths of a US dollar. */
+  costMicroUsd: number;
+}
+
+/** What an attempt answers; what was written counts as the output when `output` is absent. */
+export interface AgentResult {
+  /** The final text. */
+  output?: string;
+  /** Anything JSON. */
+  result?: unknown;
+  usage?: AgentUsage;
+}
+
+/** A `function` agent. A string answer is the output; throw `TaskFailure` to choose the failure's code. */
+export type AgentFunction = (task: AgentTask, context: AgentContext) => Promise<AgentResult | string | undefined | void>;

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { REDIS_URL_FORM } from './redis-url-form.ts';
+import { TASK_QUEUES } from './settings.ts';
+
+const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
+const count = (fallback: number, min = 1): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number('expected a whole number').int('expected a whole number').min(min).default(fallback);
+
+const REDIS_FORMS =
+  'redis[s]://[user:password@]host[:port][/db], redis[s]+sentinel://, redis[s]+cluster:// or unix:///path, with special characters as %XX';
+
+const SERVED_QUEUES = [...TASK_QUEUES, 'maintenance'];
+const SLOT = `(?:${SERVED_QUEUES.join('|')})=\\d{1,4}`;
+const SLOTS = new RegExp(`^${SLOT}(?:,${SLOT})*$`);
+
+/**
+ * Every environment variable that Muster reads, in one schema. Names ending in `_MS` are milliseconds.
+ * Values are validated together with `muster.config.ts`, before anything starts.
+ */
+export const environmentSchema = z.object({
+  /** `redis[s]://user:password@host:port/db`, `redis[s]+sentinel://h1:p1,h2:p2/<master>`, `redis[s]+cluster://h1:p1,h2:p2`, `unix:///path/redis.sock`. */
+  REDIS_URL: z
+    .string()
+    .refine((url) => Object.values(REDIS_URL_FORM).some((form) => form.test(url)), `expected ${REDIS_FORMS}`)
+    .default('redis://127.0.0.1:6379'),
+  /** The port of this process's HTTP server; 0 takes any free one. */
+  PORT: z.coerce.number('expected a port, 0 to 65535').int().min(0).max(65_535).default(3000),
+  /** The address it listens on. Containers set `0.0.0.0`. */
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** Where `npm start` keeps its Redis data, logs and state. */
+  MUSTER_DATA_DIR: z.string().min(1).default('.muster'),
+  /** The first admin key. Without it one is generated and printed once. */
+  MUSTER_ADMIN_KEY: z.string().min(16, 'expected at least 16 characters').max(256).optional(),
+  /** Attempts running at once in the whole fleet. */
+  MUSTER_MAX_CONCURRENT: z.coerce.number('expected a whole number').int().min(1).optional(),
+  /** The configuration file; by default `muster.config.ts` in the working directory. */
+  MUSTER_CONFIG: z.string().min(1).optional(),
+  /** Which queues a worker serves and with how many slots: `critical=2,chat=4,tasks=4`. By default all, by config. */
+  MUSTER_QUEUES: z
+    .string()
+    .regex(SLOTS, `expected name=slots, separated by commas, of ${SERVED_QUEUES.join(', ')}`)
+    .optional(),
+  /** The public address of this installation, for links; by default the address it listens on. */
+  MUSTER_PUBLIC_URL: z.url().optional(),
+  /** Whether to believe `X-Forwarded-*` headers: true behind the ingress or another proxy of yours. */
+  MUSTER_TRUST_PROXY: flag.default(false),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** How long a stopping process waits for running work before it hands it back. */
+  SHUTDOWN_GRACE_MS: count(25_000, 0),
+  /** Over how many hash tags tenants are spread; a Redis Cluster wants more than one. Never change it on a fleet with work in it. */
+  SHARDS: z.coerce.number('expected a whole number').int().min(1).max(1024).default(1),
+  OPENAI_BASE_URL: z.url().optional(),
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  /** The model of the `assistant` agent that ships. */
+  OPENAI_MODEL: z.string().min(1).default('gpt-5-mini'),
+});
+
+export type Environment = z.infer<typeof environmentSchema>;

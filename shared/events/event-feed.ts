@@ -1,0 +1,73 @@
+import { EventEmitter } from 'node:events';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+
+export interface EventFeedOptions {
+  redis: RedisClient;
+  /** Opens the connection that listens; opened with the first listener. */
+  subscriber: () => RedisClient;
+  keys: Keys;
+}
+
+/** A hint that a task's event stream or output has something new. Hints may be lost: look again from time to time. */
+export interface EventHint {
+  tenant: string;
+  task: string;
+  /** `task.completed` and its like, or `output`. */
+  event: string;
+}
+
+/**
+ * EventFeed is responsible for one subscription per process, so that any number of readers learn at once that a task
+ * moved or wrote. It carries hints only; the record and the streams are read for what happened.
+ */
+export class EventFeed {
+  readonly #options: EventFeedOptions;
+  readonly #emitter = new EventEmitter().setMaxListeners(0);
+  #subscriber: RedisClient | undefined;
+
+  constructor(options: EventFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Calls back on each hint about one task. Returns how to stop. */
+  onTask(tenant: string, task: string, listener: (hint: EventHint) => void): () => void {
+    return this.#on(`task ${tenant}/${task}`, listener);
+  }
+
+  /** Calls back on each hint about a tenant's tasks. Returns how to stop. */
+  onTenant(tenant: string, listener: (hint: EventHint) => void): () => void {
+    return this.#on(`tenant ${tenant}`, listener);
+  }
+
+  close(): void {
+    this.#emitter.removeAllListeners();
+    this.#subscriber?.disconnect();
+    this.#subscriber = undefined;
+  }
+
+  #on(topic: string, listener: (hint: EventHint) => void): () => void {
+    this.#subscribe();
+    this.#emitter.on(topic, listener);
+    return () => this.#emitter.off(topic, listener);
+  }
+
+  #subscribe(): void {
+    if (this.#subscriber) return;
+    const { keys, subscriber } = this.#options;
+    this.#subscriber = subscriber();
+    const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).signal);
+    // The client subscribes again by itself after a reconnect; a failed first try is covered by the readers' own looks.
+    this.#subscriber.subscribe(...channels).catch(() => undefined);
+    this.#subscriber.on('message', (_channel: string, message: string) => this.#receive(message));
+  }
+
+  #receive(message: string): void {
+    const [tenant = '', tasks = '', event = ''] = message.split('/');
+    for (const task of tasks.split(',')) {
+      const hint: EventHint = { tenant, task, event };
+      this.#emitter.emit(`task ${tenant}/${task}`, hint);
+      this.#emitter.emit(`tenant ${tenant}`, hint);
+    }
+  }
+}

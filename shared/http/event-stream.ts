@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { Request, Response } from 'express';
+import { MusterError } from '../errors/muster-error.ts';
+import type { OpenStreams } from './open-streams.ts';
+
+/** How long a reader waits before it comes back, in milliseconds. */
+const RETRY_MS = 2000;
+
+/** One reader of server-sent events. */
+export interface EventStream {
+  /** What the reader saw last: from `Last-Event-ID`, or `?lastEventId=` where headers cannot be set. */
+  readonly lastEventId: string | null;
+  /** Aborts when the reader went away, was too slow, or the server closes. */
+  readonly signal: AbortSignal;
+  /**
+   * Writes an event, and waits while the reader is behind. One without an id leaves the reader's last id as it is.
+   * Does nothing after the stream ended; never rejects for a reader's sake.
+   */
+  send(event: string, data: unknown, id?: string): Promise<void>;
+}
+
+/**
+ * Answers with server-sent events until `write` resolves or the stream's signal aborts.
+ * Rejects before anything is written with `limit.rate` when too many streams are open.
+ *
+ * Our own lines rather than a library's: those at hand ignore how much waits for a slow reader, and give every event an
+ * id, which would move the reader's place in the output.
+ */
+export async function sendEvents(
+  request: Request,
+  response: Response,
+  streams: OpenStreams,
+  write: (stream: EventStream) => Promise<void>,
+): Promise<void> {
+  const lastEventId = lastEventIdOf(request);
+  const leave = streams.enter();
+  const gone = new AbortController();
+  const end = (): void => gone.abort();
+  response.once('close', end);
+  streams.closing.addEventListener('abort', end, { once: true });
+  const keepAlive = setInterval(() => keepOpen(response), streams.keepAliveMs).unref();
+  try {
+    openStream(response);
+    await write({
+      lastEventId,
+      signal: gone.signal,
+      send: async (event, data, id) => {
+        if (gone.signal.aborted || response.write(formatEvent(event, data, id))) return;
+        await untilRead(response, gone.signal, streams.slowReaderMs);
+      },
+    });
+    response.end();
+  } finally {
+    clearInterval(keepAlive);
+    streams.closing.removeEventListener('abort', end);
+    leave();
+  }
+}
+
+function lastEventIdOf(request: Request): string | null {
+  const id = request.get('last-event-id') ?? request.query['lastEventId'];
+  if (id === undefined || id === '') return null;
+  if (typeof id === 'string' && id.length <= 200) return id;
+  throw new MusterError('request.invalid', 'lastEventId: expected the id of one event');
+}
+
+function openStream(response: Response): void {
+  response.status(200).set({
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store, no-transform',
+    // Nginx would hold the events back until it has a page of them.
+    'X-Accel-Buffering': 'no',
+  });
+  response.flushHeaders();
+  response.write(`retry: ${RETRY_MS}\n\n`);
+}
+
+/** JSON has no line breaks of its own, so one `data:` line is always enough. */
+function formatEvent(event: string, data: unknown, id?: string): string {
+  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A comment, so that proxies do not take a quiet stream for a dead one. */
+function keepOpen(response: Response): void {
+  if (!response.writableNeedDrain && !response.writableEnded && !response.destroyed) response.write(':\n\n');
+}
+
+/** Waits until the reader has taken what was written; whoever does not is cut off, and comes back with its last id. */
+async function untilRead(response: Response, gone: AbortSignal, slowReaderMs: number): Promise<void> {
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([gone, AbortSignal.timeout(slowReaderMs)]) });
+  } catch {
+    response.destroy();
+  }
+}

@@ -1,0 +1,75 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
+import type { RequestSchemas, Route } from './route.ts';
+
+const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().meta({ description: 'What to branch on.' }),
+    instance: z.string().optional(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'Problem', description: 'An error, as of RFC 9457.' });
+
+/** The OpenAPI 3.1 document of these routes. */
+export function openapiDocument(routes: readonly Route[]): Record<string, unknown> {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const each of routes) {
+    const path = each.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [each.method]: operationOf(each) };
+  }
+  return {
+    ...createDocument({
+      openapi: '3.1.0',
+      info: { title: 'Muster', version: '1', description: 'Runs agent work from chat, webhooks, schedules and this API.' },
+      security: [{ key: [] }],
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } } },
+      paths,
+    }),
+  };
+}
+
+function operationOf(each: Route): ZodOpenApiOperationObject {
+  return {
+    summary: each.summary,
+    description: [each.description, each.scope === 'none' ? 'Needs no key.' : `Needs the scope \`${each.scope}\`.`]
+      .filter(Boolean)
+      .join(' '),
+    tags: [each.tag ?? /^\/v1\/(\w+)/.exec(each.path)?.[1] ?? 'other'],
+    ...(each.scope === 'none' ? { security: [] } : {}),
+    ...requestOf(each.request ?? {}),
+    responses: responsesOf(each),
+  };
+}
+
+function requestOf({ params, query, headers, body }: RequestSchemas): Partial<ZodOpenApiOperationObject> {
+  const requestParams = {
+    ...(params instanceof z.ZodObject ? { path: params } : {}),
+    ...(query instanceof z.ZodObject ? { query } : {}),
+    ...(headers instanceof z.ZodObject ? { header: headers } : {}),
+  };
+  if (!body) return { requestParams };
+  const required = !body.safeParse(undefined).success;
+  return { requestParams, requestBody: { required, content: { 'application/json': { schema: body } } } };
+}
+
+function responsesOf({ responses, media }: Route): ZodOpenApiResponsesObject {
+  const problem = { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } };
+  const described: ZodOpenApiResponsesObject = { default: problem };
+  for (const [status, schema] of Object.entries(responses)) {
+    if (!isStatus(status)) continue;
+    described[status] = {
+      description: schema.description ?? STATUS_CODES[status] ?? status,
+      ...(schema instanceof z.ZodNull ? {} : { content: { [media ?? 'application/json']: { schema } } }),
+    };
+  }
+  return described;
+}
+
+function isStatus(text: string): text is `${1 | 2 | 3 | 4 | 5}${string}` {
+  return /^[1-5]\d\d$/.test(text);
+}

@@ -1,0 +1,45 @@
+import type { Request } from 'express';
+import type { z } from 'zod';
+import { MusterError } from '../errors/muster-error.ts';
+import type { RequestSchemas } from './route.ts';
+
+/** What one part of a request got wrong. */
+export interface InputProblem {
+  /** `body.priority`, `query.limit`. */
+  path: string;
+  /** What was expected and what came. */
+  message: string;
+}
+
+/** A hostile body could have a problem per byte. */
+const MOST_PROBLEMS = 50;
+const MOST_IN_SENTENCE = 3;
+
+const PARTS = ['params', 'query', 'headers', 'body'] as const;
+
+/** Reads the parts that have a schema. Throws `request.invalid` with every problem in `details.problems`. */
+export function parseInput(schemas: RequestSchemas, request: Request): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const problems: InputProblem[] = [];
+  for (const part of PARTS) {
+    const schema = schemas[part];
+    if (!schema) continue;
+    const parsed = schema.safeParse(request[part]);
+    if (parsed.success) input[part] = parsed.data;
+    else problems.push(...problemsOf(parsed.error, part));
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+  return input;
+}
+
+/** The problems that a schema found, with paths from `root` on. */
+export function problemsOf(error: z.ZodError, root: string): InputProblem[] {
+  return error.issues.map((issue) => ({ path: [root, ...issue.path.map(String)].join('.'), message: issue.message }));
+}
+
+/** `request.invalid` with these problems; the first few are in its sentence. */
+export function invalidRequest(problems: readonly InputProblem[]): MusterError {
+  const shown = problems.slice(0, MOST_IN_SENTENCE).map(({ path, message }) => `${path}: ${message}`);
+  const more = problems.length > MOST_IN_SENTENCE ? `; and ${problems.length - MOST_IN_SENTENCE} more` : '';
+  return new MusterError('request.invalid', `${shown.join('; ')}${more}`, { details: { problems: problems.slice(0, MOST_PROBLEMS) } });
+}

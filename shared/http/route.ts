@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
+import type { Log } from '../log/create-log.ts';
+import type { ApiKey } from '../tenants/api-key.ts';
+import type { Scope } from '../tenants/scopes.ts';
+import type { EventStream } from './event-stream.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** What a request has to look like; what does not fit answers 422 `request.invalid`. A part without a schema is not read. */
+export interface RequestSchemas {
+  params?: z.ZodType;
+  query?: z.ZodType;
+  /** JSON. Make it optional where a request may come without a body. */
+  body?: z.ZodType;
+  /** Names in lower case. */
+  headers?: z.ZodType;
+}
+
+export type Input<Request extends RequestSchemas> = {
+  [Part in keyof Request]: Request[Part] extends z.ZodType ? z.output<Request[Part]> : undefined;
+};
+
+/** Who calls, and what a handler may need of the connection. */
+export interface Call {
+  /** The tenant of the key; empty for a route without a key. */
+  readonly tenant: string;
+  /** Null for a route without a key. */
+  readonly key: ApiKey | null;
+  readonly log: Log;
+  readonly headers: IncomingHttpHeaders;
+  /** W3C trace context of this request. */
+  readonly traceparent: string;
+  /** Aborts when the caller went away or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  status: number;
+  /** JSON; absent or null for no body. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Instead of a body: writes server-sent events. The stream ends when it resolves. */
+  events?: (stream: EventStream) => Promise<void>;
+}
+
+export interface RouteOptions<Request extends RequestSchemas> {
+  method: Method;
+  /** As Express writes it: `/v1/tasks/:id`. */
+  path: string;
+  /** One sentence for the documentation. */
+  summary: string;
+  description?: string;
+  /** Groups routes in the documentation; by default the word after `/v1/`. */
+  tag?: string;
+  /** What the caller's key must be allowed; `none` needs no key. */
+  scope: Scope | 'none';
+  request?: Request;
+  /** Status and schema of each answer that is not a problem; `z.null()` for one without a body. For the documentation. */
+  responses: Record<number, z.ZodType>;
+  /** By default `application/json`. */
+  media?: 'text/event-stream';
+  /** By default `http.maxBodyBytes` of the configuration. */
+  maxBodyBytes?: number;
+  handle(input: Input<Request>, call: Call): Promise<Answer> | Answer;
+}
+
+/** An endpoint, described once for the router and for the documentation. */
+export type Route = RouteOptions<RequestSchemas>;
+
+/** Makes a route; its handler's input has the types of its schemas. */
+export function route<const Request extends RequestSchemas>(options: RouteOptions<Request>): Route {
+  return options;
+}

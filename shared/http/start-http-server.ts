@@ -1,0 +1,95 @@
+import { createServer, type Server } from 'node:http';
+import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Config } from '../config/load-config.ts';
+import { MusterError } from '../errors/muster-error.ts';
+import type { Log } from '../log/create-log.ts';
+import { closeServer } from './close-server.ts';
+import { docsRouter } from './docs-router.ts';
+import { OpenStreams } from './open-streams.ts';
+import { probeRouter } from './probe-router.ts';
+import { requestError } from './read-body.ts';
+import { contextOf } from './request-context.ts';
+import { routesOf } from './routes-of.ts';
+import { secureHeaders } from './secure-headers.ts';
+import { sendProblem } from './send-problem.ts';
+import { watchRequests } from './watch-requests.ts';
+
+export interface HttpServerOptions {
+  /** Mounted at `/`, in this order. */
+  routers: readonly Router[];
+  host: string;
+  /** 0 takes any free one. */
+  port: number;
+  config: Config;
+  log: Log;
+  /** What keeps this process from taking work, for `/readyz`; nothing when it is ready. */
+  readiness: () => Promise<string[]>;
+  /** The services' own metrics, for `/metrics`. */
+  registry?: Registry;
+}
+
+export interface HttpServer {
+  /** The one it listens on, also when 0 was asked for. */
+  readonly port: number;
+  /** Stops listening, ends event streams, lets running requests end, and cuts what is left after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16_384;
+/** From connecting to the last header, and to the last byte of the body: a slow sender holds a connection no longer. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+/** Longer than the 60 s that proxies keep theirs, so that they never send into a connection that is being closed. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** Serves the routers, with probes, metrics and documentation. Rejects with the system's own error, such as `EADDRINUSE`. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const streams = new OpenStreams(options.config.settings.http.maxStreams);
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    createApp(options, streams),
+  );
+  await listen(server, options);
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    close: async (graceMs) => {
+      streams.close();
+      await closeServer(server, graceMs);
+    },
+  };
+}
+
+function createApp({ routers, config, log, readiness, registry }: HttpServerOptions, streams: OpenStreams): Express {
+  const own = new Registry();
+  collectDefaultMetrics({ register: own });
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  // One proxy, the ingress: a caller could write the addresses before it itself.
+  app.set('trust proxy', config.env.MUSTER_TRUST_PROXY ? 1 : false);
+  app.use(watchRequests({ log, streams, registry: own }));
+  app.use(secureHeaders());
+  app.use(probeRouter({ readiness, registries: registry ? [own, registry] : [own] }));
+  app.use(docsRouter(routers.flatMap((router) => routesOf(router))));
+  for (const router of routers) app.use(router);
+  app.use((request) => {
+    throw new MusterError('request.not-found', `There is no ${request.method} ${request.path.slice(0, 200)}`);
+  });
+  const refuse: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+    sendProblem(response, requestError(error), contextOf(request, log, streams).log);
+  };
+  app.use(refuse);
+  return app;
+}
+
+async function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

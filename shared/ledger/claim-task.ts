@@ -1,0 +1,55 @@
+import type { TaskBody, TaskState } from '../tasks/task.ts';
+import { bookOptions } from './book-options.ts';
+import type { Ledger } from './ledger.ts';
+import { parseState } from './parse-state.ts';
+import { runMoving } from './run-moving.ts';
+import { bookKeys, placeKeys, type TaskPlace } from './task-keys.ts';
+
+/**
+ * - `claimed`: run it, under `state.token`; `stored` is the state as the ledger keeps it, for `settleAttempt`
+ * - `early`: not before `dueAt` (ms since the epoch, by Redis's clock)
+ * - `full`: as many attempts run in the fleet as may
+ * - `parked`: it waits in its lane or backlog again and gets another ticket
+ * - `busy`, `ended`, `unknown`: nothing to do for this ticket
+ */
+export type ClaimAnswer =
+  | { kind: 'claimed'; body: TaskBody; state: TaskState; stored: string }
+  | { kind: 'early'; dueAt: number }
+  | { kind: 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
+
+/** Claims a task for a worker, for `leaseMs` milliseconds. */
+export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string): Promise<ClaimAnswer> {
+  const claim = ledger.batched<TaskPlace, ClaimAnswer>(`claim ${worker}`, (tenant, places) => claimBatch(ledger, tenant, places, worker));
+  return await claim(place.tenant, place);
+}
+
+async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], worker: string): Promise<(ClaimAnswer | Error)[]> {
+  const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
+  const replies = (await runMoving(
+    ledger,
+    tenant,
+    'claim-tasks',
+    [...bookKeys(ledger, tenant), shard.leases, shard.deadlines, ...places.flatMap((place) => placeKeys(ledger, place))],
+    [
+      JSON.stringify(bookOptions(ledger, tenant)),
+      worker,
+      ledger.settings.worker.leaseMs,
+      concurrencyOfShard(ledger),
+      ...places.flatMap(({ id, lane }) => [id, lane === null ? '' : 'lane']),
+    ],
+  )) as [string, unknown?, unknown?][];
+  return replies.map(readAnswer);
+}
+
+function readAnswer([kind, first, second]: [string, unknown?, unknown?]): ClaimAnswer | Error {
+  if (kind === 'failed') return new Error(`A task could not be claimed: ${String(first)}`);
+  if (kind === 'claimed')
+    return { kind, body: JSON.parse(first as string) as TaskBody, state: parseState(second as string), stored: second as string };
+  if (kind === 'early') return { kind, dueAt: Number(first) };
+  return { kind: kind as 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
+}
+
+/** A script sees one shard, so each shard has its share of the fleet's attempts. */
+function concurrencyOfShard(ledger: Ledger): number {
+  return Math.max(1, Math.floor(ledger.settings.limits.maxConcurrent / ledger.keys.shards));
+}

@@ -1,0 +1,111 @@
+import type { StoredError, TaskOutcome, TaskState, TaskUsage } from '../tasks/task.ts';
+import { isTransition, type TaskStatus } from '../tasks/transitions.ts';
+
+/** How an attempt ended. `delayMs` of a failure: until the retry, or null for none. */
+export type Verdict =
+  | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
+  | { kind: 'cancelled'; reason: string; error?: StoredError }
+  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError }
+  | { kind: 'failed' | 'timeout'; error: StoredError; delayMs: number | null; usage: TaskUsage | null; nextTimeoutMs?: number };
+
+/** What follows for the task: its next state, when it goes on, and what the event stream is told. */
+export interface Following {
+  state: TaskState;
+  goesOn: 'end' | 'now' | 'later';
+  /** The ended attempt, when others may follow; the last one is in the state itself. */
+  attempt: Record<string, unknown> | null;
+  events: string[];
+}
+
+const ATTEMPT_STATUS = {
+  completed: 'success',
+  cancelled: 'cancelled',
+  failed: 'failed',
+  timeout: 'timeout',
+  interrupted: 'interrupted',
+} as const;
+const NOTE_CHARACTERS = 200;
+
+/**
+ * Says what a running task becomes by the verdict over its attempt. Pure; `now` is Redis's time in ms since the epoch.
+ * A stop that the worker had not heard of wins over a retry, not over a result.
+ */
+export function followVerdict(running: TaskState, given: Verdict, now: number): Following {
+  const verdict = overruled(running, given);
+  const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, ...kept } = running;
+  const usage = 'usage' in verdict && verdict.usage ? { usage: verdict.usage } : {};
+  const state: TaskState = { ...kept, ...usage, ...errorOf(verdict) };
+  const attempt = attemptOf(running, verdict, now);
+  switch (verdict.kind) {
+    case 'completed':
+      return ended(state, 'completed', { now, outcome: { kind: 'ran' } }, ['task.completed']);
+    case 'cancelled': {
+      const outcome = { kind: 'cancelled', reason: verdict.reason } as const;
+      return ended(state, 'cancelled', { now, outcome, note: verdict.reason }, ['task.cancelled']);
+    }
+    case 'interrupted': {
+      const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, verdict.reason);
+      return goingOn(back, { now, delayMs: verdict.delayMs, gate: 'provider' }, attempt, ['task.interrupted']);
+    }
+    case 'failed':
+    case 'timeout':
+      return afterFailure(state, verdict, now, attempt);
+  }
+}
+
+function overruled(running: TaskState, verdict: Verdict): Verdict {
+  if (!running.cancel || verdict.kind === 'completed') return verdict;
+  return { kind: 'cancelled', reason: running.cancel.reason, ...errorOf(verdict) };
+}
+
+type Failure = Extract<Verdict, { kind: 'failed' | 'timeout' }>;
+
+function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Following {
+  const failed = enter(state, verdict.kind, now, verdict.error.code);
+  const events = [`task.${verdict.kind}`];
+  if (verdict.delayMs === null) {
+    return ended(failed, 'permanently_failed', { now, outcome: { kind: 'ran' } }, [...events, 'task.permanently_failed']);
+  }
+  const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };
+  return goingOn(waiting, { now, delayMs: verdict.delayMs, gate: 'retry' }, attempt, events);
+}
+
+function errorOf(verdict: Verdict): { error?: StoredError } {
+  return 'error' in verdict && verdict.error ? { error: verdict.error } : {};
+}
+
+interface End {
+  now: number;
+  outcome: { kind: TaskOutcome['kind']; reason?: string };
+  note?: string;
+}
+
+function ended(state: TaskState, status: TaskStatus, { now, outcome, note }: End, events: string[]): Following {
+  const { granted: _granted, ...kept } = enter(state, status, now, note);
+  return { state: { ...kept, completedAt: now, outcome }, goesOn: 'end', attempt: null, events };
+}
+
+interface Return {
+  now: number;
+  delayMs: number;
+  /** What it waits at when it is due later. */
+  gate: 'retry' | 'provider';
+}
+
+function goingOn(state: TaskState, { now, delayMs, gate }: Return, attempt: Record<string, unknown>, events: string[]): Following {
+  if (delayMs <= 0) return { state, goesOn: 'now', attempt, events };
+  const { granted: _granted, ...kept } = state;
+  return { state: { ...kept, gate, notBefore: now + delayMs }, goesOn: 'later', attempt, events };
+}
+
+/** Appends to the timeline, as the scripts do. */
+function enter(state: TaskState, status: TaskStatus, now: number, note?: string): TaskState {
+  if (!isTransition(state.status, status)) throw new Error(`A task cannot go from ${state.status} to ${status}`);
+  const entry = `${status}@${now}${note === undefined ? '' : ` ${note.slice(0, NOTE_CHARACTERS).replaceAll(/[;\p{Cc}]/gu, ',')}`}`;
+  return { ...state, status, log: `${state.log};${entry}` };
+}
+
+function attemptOf(state: TaskState, verdict: Verdict, now: number): Record<string, unknown> {
+  const { attempt: number, worker, startedAt } = state;
+  return { number, worker, startedAt, endedAt: now, status: ATTEMPT_STATUS[verdict.kind], ...errorOf(verdict) };
+}

@@ -1,0 +1,11 @@
+import type { Task } from '../tasks/task.ts';
+import { lookupsOf } from './accept-new-task.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Removes an ended task and all its lookups. Returns whether it did. */
+export async function forgetTask(ledger: Ledger, { body, state }: Task): Promise<boolean> {
+  const keys = ledger.keys.tenant(body.tenant);
+  const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
+  const removed = await ledger.run('forget-task', [keys.task(body.id), keys.index, keys.output(body.id)], [JSON.stringify(members)]);
+  return removed === 1;
+}

@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url';
+import type { Settings, TenantLimits } from '../config/settings.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import { loadScripts, runScript, type Script } from '../redis/script.ts';
+import { batchCalls, type BatchedCall, type BatchRun } from './batch-calls.ts';
+import type { TaskState } from '../tasks/task.ts';
+import { transitionsInLua } from './transitions-in-lua.ts';
+
+/** What the functions of this folder work on. The ledger is the only writer of task state. */
+export interface Ledger {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  /** A tenant's limits; null is none. */
+  limitsOf(tenant: string): TenantLimits | null;
+  run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** Runs calls of one kind that come in the same turn of the event loop together, by group; see `batchCalls`. */
+  batched<Item, Answer>(kind: string, run: BatchRun<Item, Answer>): BatchedCall<Item, Answer>;
+  /** Told of each task that a step of another let through: its ticket is in the outbox and should be added now. */
+  readonly onGranted: (tenant: string, task: string, state: TaskState) => void;
+}
+
+export type ScriptName =
+  | 'accept-tasks'
+  | 'append-output'
+  | 'cancel-task'
+  | 'change-priority'
+  | 'claim-tasks'
+  | 'expire-deadline'
+  | 'expire-lease'
+  | 'forget-task'
+  | 'redrive-task'
+  | 'reissue-ticket'
+  | 'renew-leases'
+  | 'settle-attempts';
+
+export interface LedgerOptions {
+  redis: RedisClient;
+  keys: Keys;
+  settings: Settings;
+  limitsOf(tenant: string): TenantLimits | null;
+  onGranted(tenant: string, task: string, state: TaskState): void;
+}
+
+/** Tasks one script handles at most: enough to share its cost, and still well under a millisecond for Redis. */
+const BATCH = 64;
+
+/** Loads the scripts and binds them to a connection; opens nothing. */
+export function createLedger(options: LedgerOptions): Ledger {
+  const scripts = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { transitions: transitionsInLua() });
+  const batches = new Map<string, BatchedCall<never, unknown>>();
+  return {
+    ...options,
+    batched: <Item, Answer>(kind: string, run: BatchRun<Item, Answer>) => {
+      const known = batches.get(kind) ?? (batchCalls(run, BATCH) as BatchedCall<never, unknown>);
+      batches.set(kind, known);
+      return known as BatchedCall<Item, Answer>;
+    },
+    run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),
+  };
+}

@@ -1,0 +1,123 @@
+import type { Task } from '../tasks/task.ts';
+import { parseLease } from './attempt-ref.ts';
+import type { Ledger } from './ledger.ts';
+import { readTasks } from './read-tasks.ts';
+import { lookupsFor, type Lookup, type LookupFilter } from './task-lookups.ts';
+
+export interface TaskFilter extends LookupFilter {
+  /** Accepted at or after, and before; ms since the epoch. */
+  since?: number;
+  until?: number;
+  /** Text that the input, output, id, session or error holds, in any case. */
+  q?: string;
+}
+
+export interface PageOptions {
+  limit: number;
+  /** `next` of the page before. */
+  before?: string | undefined;
+}
+
+export interface TaskPage {
+  items: Task[];
+  /** Hand it in as `before` for the next page; null at the end. */
+  next: string | null;
+}
+
+/** Records one page may read in search of matches, so that a rare text cannot scan everything in one call. */
+const SCAN_MOST = 2000;
+const BATCH = 100;
+const ID_TIME_CHARACTERS = 10;
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/**
+ * Tasks of a tenant, newest first, that fit every given filter. A page may hold fewer than `limit` and still have a `next`
+ * when matches are rare.
+ */
+export async function listTasks(ledger: Ledger, tenant: string, filter: TaskFilter, { limit, before }: PageOptions): Promise<TaskPage> {
+  const source = await idSource(ledger, tenant, filter);
+  const low = filter.since === undefined ? '' : idAt(filter.since);
+  const items: Task[] = [];
+  let cursor = before ?? (filter.until === undefined ? null : idAt(filter.until));
+  for (let scanned = 0; scanned < SCAN_MOST; scanned += BATCH) {
+    const ids = await source(low, cursor, BATCH);
+    const tasks = await readTasks(ledger, tenant, ids);
+    const fitting = tasks.filter((task) => task !== null).filter((task) => fits(task, filter));
+    const taken = fitting.slice(0, limit - items.length);
+    items.push(...taken);
+    if (taken.length < fitting.length) return { items, next: lastId(taken) };
+    if (ids.length < BATCH) return { items, next: null };
+    cursor = ids.at(-1) ?? null;
+    if (items.length === limit) break;
+  }
+  return { items, next: cursor };
+}
+
+function lastId(tasks: readonly Task[]): string | null {
+  return tasks.at(-1)?.body.id ?? null;
+}
+
+/** Answers the newest ids from `low` on and before `cursor`, at most so many. */
+type IdSource = (low: string, cursor: string | null, most: number) => Promise<string[]>;
+
+async function idSource(ledger: Ledger, tenant: string, filter: TaskFilter): Promise<IdSource> {
+  // What runs is in the leases, which are few, while it shares its lookup with everything that waits for a worker.
+  if (filter.status === 'running') {
+    const running = await runningIds(ledger, tenant);
+    return (low, cursor, most) => Promise.resolve(running.filter((id) => id >= low && (cursor === null || id < cursor)).slice(0, most));
+  }
+  const lookups = lookupsFor(ledger, tenant, filter);
+  return async (low, cursor, most) => {
+    const ranges = await Promise.all(lookups.map((lookup) => idsOf(ledger, lookup, { low, cursor, most })));
+    return newestFirst(ranges.flat()).slice(0, most);
+  };
+}
+
+async function runningIds(ledger: Ledger, tenant: string): Promise<string[]> {
+  const leases = await ledger.redis.zrangebyscore(ledger.keys.shard(ledger.keys.shardOf(tenant)).leases, '-inf', '+inf');
+  const own = leases.map(parseLease).filter((lease) => lease.tenant === tenant);
+  return newestFirst(own.map(({ id }) => id));
+}
+
+function newestFirst(ids: string[]): string[] {
+  return ids.toSorted((a, b) => (a < b ? 1 : -1));
+}
+
+interface Range {
+  low: string;
+  cursor: string | null;
+  most: number;
+}
+
+async function idsOf(ledger: Ledger, { key, prefix }: Lookup, { low, cursor, most }: Range): Promise<string[]> {
+  const high = cursor === null ? `(${prefix}\u00ff` : `(${prefix}${cursor}`;
+  const members = await ledger.redis.zrevrangebylex(key, high, `[${prefix}${low}`, 'LIMIT', 0, most);
+  return members.map((member) => member.slice(prefix.length));
+}
+
+function fits({ body, state, output }: Task, filter: TaskFilter): boolean {
+  const facts: [unknown, unknown][] = [
+    [filter.status, state.status],
+    [filter.agent, body.agent],
+    [filter.source, body.source],
+    [filter.session, body.session],
+    [filter.schedule, body.scheduleId],
+    [filter.correlation, body.correlationId],
+    [filter.parent, body.parentTaskId],
+  ];
+  if (facts.some(([wanted, actual]) => wanted !== undefined && wanted !== actual)) return false;
+  if (filter.q === undefined) return true;
+  const text = [body.id, body.input, body.session, output, state.error?.message].join('\n').toLowerCase();
+  return text.includes(filter.q.toLowerCase());
+}
+
+/** The smallest id of this millisecond: the time part of a ULID. */
+export function idAt(ms: number): string {
+  let rest = Math.max(0, Math.floor(ms));
+  let text = '';
+  for (let digit = 0; digit < ID_TIME_CHARACTERS; digit += 1) {
+    text = `${CROCKFORD[rest % 32]}${text}`;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -1,0 +1,16 @@
+import type { TaskQueue } from '../config/settings.ts';
+import type { TaskBody } from '../tasks/task.ts';
+
+/** A task as a producer hands it to the ledger: checked, with every default in place. */
+export interface NewTask {
+  body: TaskBody;
+  priority: number;
+  queue: TaskQueue;
+  /** For caps: the letter of its source class, and 0 for low priority, else 1. */
+  class: string;
+  /** For rates: the name of its source class. */
+  rateClass: string;
+  lane: { name: string; limit: number; order?: number } | null;
+  /** The caller's own key, and a digest of what it sent under it. */
+  idempotency: { key: string; digest: string } | null;
+}

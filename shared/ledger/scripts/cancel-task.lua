@@ -1,0 +1,47 @@
+-- Stops a task: at once when it does not run, else by a signal to its worker and a lease that ends after the grace.
+-- KEYS[1] parked: states of the tenant's tasks that wait for a lane or a cap
+-- KEYS[2] states: the tenant's live lookups
+-- KEYS[3] index: the tenant's lasting lookups
+-- KEYS[4] events: the tenant's event stream
+-- KEYS[5] outbox: the shard's tickets to add
+-- KEYS[6] record: the task's
+-- KEYS[7] held: who holds the task's lane, any name when it has none
+-- KEYS[8] wait: who waits for it
+-- KEYS[9] leases: the shard's running attempts
+-- KEYS[10] deadlines: the shard's deadlines
+-- KEYS[11] signals: the shard's unanswered stops
+-- ARGV[1] options: JSON of tenant, channel, bounds, caps
+-- ARGV[2] id: the task's
+-- ARGV[3] reason: why, for people
+-- ARGV[4] grace: ms between the signal and taking the lease away
+-- RETURNS {granted, 'cancelled'} | {granted, 'stopping', member} | {granted, 'ended', status} | {granted, 'unknown'};
+--   granted: ids and states of tasks let through, in turn
+-- include: transitions
+-- include: book
+-- include: grants
+-- include: lanes
+-- include: endings
+local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+local keys = { record = KEYS[6], held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11] }
+local id = ARGV[2]
+local task = load_task(book, keys.record, id)
+if not task then return { {}, 'unknown' } end
+if task.completedAt then return { {}, 'ended', task.status } end
+
+if task.status ~= 'running' then
+  task.outcome = { kind = 'cancelled', reason = ARGV[3] }
+  finish(book, keys, id, task, 'cancelled', ARGV[3])
+  emit(book, id, 'task.cancelled')
+  return { book.granted, 'cancelled' }
+end
+
+local member = book.tenant .. '/' .. id .. '/' .. task.token
+if not task.cancel then
+  task.cancel = { at = book.now, reason = ARGV[3] }
+  save_task(book, keys.record, id, task)
+  local lease = tonumber(redis.call('ZSCORE', keys.leases, member) or book.now)
+  redis.call('ZADD', keys.leases, math.min(lease, book.now + ARGV[4]), member)
+  redis.call('HSET', keys.signals, member, cjson.encode({ kind = 'cancel', reason = ARGV[3] }))
+  emit(book, id, 'task.stopping')
+end
+return { {}, 'stopping', member }

@@ -1,0 +1,80 @@
+-- The book is what the functions below work on: the decoded options of the call, the key names of the tenant, and `now` in ms.
+local function open_book(options, parked, states, index, events, outbox)
+  local time = redis.call('TIME')
+  local book = cjson.decode(options)
+  book.parked, book.states, book.index, book.events, book.outbox = parked, states, index, events, outbox
+  book.now = time[1] * 1000 + math.floor(time[2] / 1000)
+  book.stamp = string.format('%d', book.now)
+  book.granted = {}
+  return book
+end
+
+-- A task's state is in its record, but while it is parked, or was let through and not claimed yet, in the tenant's one hash
+-- of parked tasks: the step that lets it through belongs to another task and does not know its record's key.
+local function load_task(book, record, id)
+  local state = redis.call('HGET', record, 'state') or redis.call('HGET', book.parked, id)
+  if state then return cjson.decode(state) end
+  return nil
+end
+
+local function save_task(book, record, id, task)
+  if task.parked then
+    redis.call('HSET', book.parked, id, cjson.encode(task))
+  else
+    redis.call('HSET', record, 'state', cjson.encode(task))
+  end
+end
+
+local function park(book, record, id, task)
+  if not task.parked then redis.call('HDEL', record, 'state') end
+  task.parked = true
+  save_task(book, record, id, task)
+end
+
+local function unpark(book, id, task)
+  if task.parked then redis.call('HDEL', book.parked, id) end
+  task.parked = nil
+end
+
+-- Moves the task along the one table of transitions (TRANSITIONS comes from shared/tasks) and appends to its timeline.
+-- When that is full, the oldest entry after the first goes.
+local function enter(book, task, status, note)
+  local from = task.status or 'new'
+  if not TRANSITIONS[from][status] then
+    error({ err = 'ILLEGAL ' .. from .. ' -> ' .. status })
+  end
+  task.status = status
+  local entry = status .. '@' .. book.stamp
+  if note then entry = entry .. ' ' .. string.gsub(string.sub(note, 1, 200), '[;%c]', ',') end
+  task.log = task.log and (task.log .. ';' .. entry) or entry
+  while #task.log > book.maxTimelineBytes do task.log = string.gsub(task.log, '^([^;]*);[^;]*', '%1', 1) end
+end
+
+-- Tells the tenant's event stream, and whoever listens, what happened to one or more tasks (their ids, separated by commas).
+local function emit(book, ids, event)
+  redis.call('XADD', book.events, 'MAXLEN', '~', book.maxEvents, '*', 'event', event, 'tasks', ids)
+  redis.call('PUBLISH', book.channel, book.tenant .. '/' .. ids .. '/' .. event)
+end
+
+local function granted_member(task, id) return 'granted=' .. task.class .. '/' .. id end
+local function backlog_member(task, id)
+  return 'backlog=' .. task.class .. '/' .. string.format('%02d', 10 - task.priority) .. '/' .. id
+end
+
+-- Takes the task out of the live lookups, wherever it is in them.
+local function unlist(book, id, task)
+  if task.granted then
+    redis.call('ZREM', book.states, granted_member(task, id))
+  else
+    redis.call('ZREM', book.states, task.status .. '/' .. id, backlog_member(task, id))
+  end
+end
+
+local function count(book, prefix)
+  return redis.call('ZLEXCOUNT', book.states, '[' .. prefix, '(' .. prefix .. '\255')
+end
+
+-- Remembers that these tickets (`<task>.<number>`, separated by commas) may not be in BullMQ yet.
+local function owe_tickets(book, tickets)
+  redis.call('ZADD', book.outbox, book.now, book.tenant .. '/' .. tickets)
+end

@@ -1,0 +1,25 @@
+-- Moves the task to its one terminal state: out of the live lookups, into the lasting ones, its lane and caps to the next.
+local function finish(book, keys, id, task, status, reason)
+  unlist(book, id, task)
+  if (task.status == 'failed' or task.status == 'timeout') and status ~= 'permanently_failed' then
+    enter(book, task, 'queued') -- It was in line for its retry.
+  end
+  enter(book, task, status, reason)
+  unpark(book, id, task)
+  task.completedAt, task.gate, task.notBefore, task.granted, task.cancel = book.now, nil, nil, nil, nil
+  save_task(book, keys.record, id, task)
+  redis.call('ZADD', book.index, 0, 'status=' .. status .. '/' .. id)
+  if task.deadline then redis.call('ZREM', keys.deadlines, book.tenant .. '/' .. id) end
+  leave_lane(book, keys.held, keys.wait, id, task)
+  promote_backlog(book)
+end
+
+-- Ends the running attempt in the record and takes its lease away.
+local function end_attempt(book, keys, id, task, status, failure)
+  local member = book.tenant .. '/' .. id .. '/' .. task.token
+  redis.call('ZREM', keys.leases, member)
+  if task.cancel then redis.call('HDEL', keys.signals, member) end
+  redis.call('HSET', keys.record, 'attempt:' .. task.token, cjson.encode({
+    number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = book.now, status = status, error = failure,
+  }))
+end

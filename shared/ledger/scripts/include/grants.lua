@@ -1,0 +1,82 @@
+local CLASSES = { 'd', 'p', 's', 'u', 'w' }
+
+-- Whether the tenant's caps have room for one more grant of this class; a class is a letter and 0 (low) or 1.
+local function has_room(book, class)
+  local caps = book.caps
+  if not caps then return true end
+  if caps.running and count(book, 'granted=') >= caps.running then return false end
+  local letter = string.sub(class, 1, 1)
+  if caps[letter] and count(book, 'granted=' .. letter) >= caps[letter] then return false end
+  if caps.low and string.sub(class, 2) == '0' then
+    local low = 0
+    for _, each in ipairs(CLASSES) do low = low + count(book, 'granted=' .. each .. '0') end
+    if low >= caps.low then return false end
+  end
+  return true
+end
+
+-- Gives a parked task permission to hold a ticket, and owes it one. Callers answer with `book.granted`, ids and states in
+-- turn, so that the tickets are added at once and not by the sweep.
+local function grant(book, id, task)
+  unlist(book, id, task)
+  if task.status ~= 'queued' then enter(book, task, 'queued') end
+  task.granted, task.gate, task.notBefore, task.parked = true, nil, nil, true
+  task.queuedAt = task.queuedAt or book.now
+  task.ticket = task.ticket + 1
+  redis.call('ZADD', book.states, 0, granted_member(task, id))
+  owe_tickets(book, id .. '.' .. task.ticket)
+  local state = cjson.encode(task)
+  redis.call('HSET', book.parked, id, state)
+  table.insert(book.granted, id)
+  table.insert(book.granted, state)
+  emit(book, id, 'task.queued')
+end
+
+-- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.
+local function wait_in_backlog(book, id, task)
+  task.gate, task.parked = 'cap', true
+  redis.call('ZADD', book.states, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
+  redis.call('HSET', book.parked, id, cjson.encode(task))
+end
+
+-- Grants a parked task, or leaves it in the tenant's backlog when a cap is full. Returns whether it was granted.
+local function grant_or_backlog(book, id, task)
+  if has_room(book, task.class) then
+    grant(book, id, task)
+    return true
+  end
+  wait_in_backlog(book, id, task)
+  return false
+end
+
+local function backlog_head(book, class)
+  local prefix = 'backlog=' .. class .. '/'
+  local head = redis.call('ZRANGEBYLEX', book.states, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
+  if head then return string.sub(head, #prefix + 1) end
+  return nil
+end
+
+-- The best that the caps have room for: by priority, then by age. Returns its id, or nil.
+local function best_of_backlog(book)
+  local best
+  for _, letter in ipairs(CLASSES) do
+    for _, low in ipairs({ '1', '0' }) do
+      local head = backlog_head(book, letter .. low)
+      if head and (not best or head < best) and has_room(book, letter .. low) then best = head end
+    end
+  end
+  return best and string.sub(best, 4)
+end
+
+-- How many parked tasks one step lets through, when caps grew meanwhile; the next step goes on.
+local PROMOTE_MOST = 100
+
+-- Grants what waits in the backlog while the caps have room. Without caps too: they may have been lifted.
+local function promote_backlog(book)
+  if #redis.call('ZRANGEBYLEX', book.states, '[backlog=', '(backlog=\255', 'LIMIT', 0, 1) == 0 then return end
+  for _ = 1, PROMOTE_MOST do
+    local id = best_of_backlog(book)
+    if not id then return end
+    grant(book, id, cjson.decode(redis.call('HGET', book.parked, id)))
+  end
+end

@@ -1,0 +1,88 @@
+import type { TaskStatus } from '../tasks/transitions.ts';
+import type { AttemptRef } from './attempt-ref.ts';
+import { bookOptions } from './book-options.ts';
+import { followVerdict, type Verdict } from './follow-verdict.ts';
+import type { Ledger } from './ledger.ts';
+import { parseState } from './parse-state.ts';
+import { runMoving } from './run-moving.ts';
+import { bookKeys, placeKeys } from './task-keys.ts';
+
+/** `lost`: the token is not the task's any more; the attempt changed nothing. */
+export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
+
+/** What the worker knows of the task: its state as the claim stored it, and Redis's time now, ms since the epoch. */
+export interface Seen {
+  stored: string;
+  now: number;
+}
+
+interface Settlement {
+  attempt: AttemptRef;
+  verdict: Verdict;
+  seen: Seen;
+}
+
+type Reply = { kind: 'settled'; status: TaskStatus } | { kind: 'changed'; stored: string } | { kind: 'lost' };
+
+/** A running task changes by a cancel, and by that once. */
+const TRIES = 5;
+
+/**
+ * Ends an attempt and moves its task on, in one script. When somebody changed the running task meanwhile, what follows is
+ * decided anew from what it is now. Without `seen` the state is read first.
+ */
+export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: Verdict, seen?: Seen): Promise<SettleAnswer> {
+  const settle = ledger.batched<Settlement, Reply>('settle', (tenant, settlements) => settleBatch(ledger, tenant, settlements));
+  let stored = seen?.stored ?? (await ledger.redis.hget(ledger.keys.tenant(attempt.tenant).task(attempt.id), 'state'));
+  if (stored === null) return { kind: 'lost' };
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const reply = await settle(attempt.tenant, { attempt, verdict, seen: { stored, now: seen?.now ?? Date.now() } });
+    if (reply.kind !== 'changed') return reply;
+    stored = reply.stored;
+  }
+  throw new Error(`The task ${attempt.id} kept changing while its attempt was settled`);
+}
+
+async function settleBatch(ledger: Ledger, tenant: string, settlements: Settlement[]): Promise<(Reply | Error)[]> {
+  const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
+  const decided = settlements.map((settlement) => decide(settlement));
+  const replies = (await runMoving(
+    ledger,
+    tenant,
+    'settle-attempts',
+    [...bookKeys(ledger, tenant), shard.leases, shard.signals, ...settlements.flatMap(({ attempt }) => placeKeys(ledger, attempt))],
+    [JSON.stringify(bookOptions(ledger, tenant)), ...decided.flatMap(({ args }) => args)],
+  )) as [string, string?][];
+  return replies.map(([kind, stored], position): Reply | Error => {
+    if (kind === 'failed') return new Error(`An attempt could not be settled: ${stored}`);
+    if (kind === 'changed') return { kind, stored: `${stored}` };
+    return kind === 'settled' ? { kind, status: decided[position]?.status ?? 'completed' } : { kind: 'lost' };
+  });
+}
+
+interface Decision {
+  args: (string | number)[];
+  /** What the task will have. */
+  status: TaskStatus;
+}
+
+/** What the script is told of one settlement. */
+function decide({ attempt, verdict, seen }: Settlement): Decision {
+  const running = parseState(seen.stored);
+  // Somebody else's task by now: the script sees it too and answers `lost`.
+  if (running.status !== 'running' || running.token !== attempt.token)
+    return {
+      args: [attempt.id, attempt.lane === null ? '' : 1, attempt.token, '', ...Array.from({ length: 9 }, () => '')],
+      status: running.status,
+    };
+  const { state, goesOn, attempt: ended, events } = followVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
+  const lane = attempt.lane === null ? '' : (state.laneLimit ?? 1);
+  const next = [JSON.stringify(state), state.status, state.class, state.ticket, goesOn, ended === null ? '' : JSON.stringify(ended)];
+  return { args: [attempt.id, lane, attempt.token, seen.stored, ...next, ...answerOf(verdict), events.join(',')], status: state.status };
+}
+
+/** The final text and the result, JSON as text, of a task that completed. */
+function answerOf(verdict: Verdict): [output: string, result: string] {
+  if (verdict.kind !== 'completed') return ['', 'null'];
+  return [verdict.output, verdict.result === undefined ? 'null' : JSON.stringify(verdict.result)];
+}

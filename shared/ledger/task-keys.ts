@@ -1,0 +1,26 @@
+import type { Ledger } from './ledger.ts';
+
+/** Where a task is, and which lane it is in: what the scripts that move it need to find their keys. */
+export interface TaskPlace {
+  tenant: string;
+  id: string;
+  lane: string | null;
+}
+
+/** The first five keys of every script that opens the book. */
+export function bookKeys(ledger: Ledger, tenant: string): string[] {
+  const keys = ledger.keys.tenant(tenant);
+  return [keys.parked, keys.states, keys.index, keys.events, ledger.keys.shard(ledger.keys.shardOf(tenant)).outbox];
+}
+
+/** The keys of the scripts that move one task, in their order; see the scripts' headers. */
+export function movingKeys(ledger: Ledger, { tenant, id, lane }: TaskPlace): string[] {
+  const keys = ledger.keys.tenant(tenant);
+  return [...bookKeys(ledger, tenant), keys.task(id), keys.laneHeld(lane ?? ''), keys.laneWait(lane ?? '')];
+}
+
+/** A task's own keys in a call for many: its record and, when it has a lane, the lane's two. */
+export function placeKeys(ledger: Ledger, { tenant, id, lane }: TaskPlace): string[] {
+  const keys = ledger.keys.tenant(tenant);
+  return [keys.task(id), ...(lane === null ? [] : [keys.laneHeld(lane), keys.laneWait(lane)])];
+}

@@ -1,0 +1,68 @@
+import type { EventEmitter } from 'node:events';
+import type { Log } from '../log/create-log.ts';
+import { LATE, within } from '../time/wait.ts';
+
+export interface EndOptions {
+  log: Log;
+  /** Ends everything, within the grace that it knows itself. */
+  stop: () => Promise<void>;
+  /** What can still be done when the process leaves at once; nothing in it may wait. */
+  abandon?: () => void;
+  /** After so long a stop that hangs is given up. */
+  deadlineMs: number;
+  /** Where signals come from and what ends the process; tests hand in their own. */
+  process?: Pick<EventEmitter, 'on'> & { exit(code: number): void };
+}
+
+/**
+ * npm hands Ctrl-C on to its script, which had it from the terminal already: what comes so soon after the first signal
+ * is the same press, not a second one.
+ */
+const SAME_PRESS_MS = 500;
+
+const INTERRUPTED = 130;
+
+/**
+ * Makes SIGTERM and SIGINT end this process: the first drains and exits with 0, the second exits at once with 130.
+ * An exception or a rejection that nobody caught is logged and exits with 1: after it nothing here can be trusted.
+ */
+export function endOnSignals(options: EndOptions): void {
+  const host = options.process ?? process;
+  const end = createEnd(options, host);
+  host.on('SIGTERM', () => end('SIGTERM'));
+  host.on('SIGINT', () => end('SIGINT'));
+  const fail = (error: unknown): void => {
+    options.log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
+    options.abandon?.();
+    host.exit(1);
+  };
+  host.on('uncaughtException', fail);
+  host.on('unhandledRejection', fail);
+}
+
+function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(code: number): void }): (signal: string) => void {
+  let firstAt: number | null = null;
+  return (signal) => {
+    if (firstAt !== null) {
+      if (performance.now() - firstAt < SAME_PRESS_MS) return;
+      log.warn({ event: 'process.interrupted', signal }, 'Ended at once; unfinished work is taken up by the next start');
+      abandon?.();
+      host.exit(INTERRUPTED);
+      return;
+    }
+    firstAt = performance.now();
+    log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once');
+    void drain().then((code) => host.exit(code));
+  };
+
+  async function drain(): Promise<number> {
+    try {
+      if ((await within(stop(), deadlineMs)) !== LATE) return 0;
+      log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up');
+    } catch (error) {
+      log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed');
+    }
+    abandon?.();
+    return 1;
+  }
+}

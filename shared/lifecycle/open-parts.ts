@@ -1,0 +1,72 @@
+import { AgentCatalog } from '../agents/agent-catalog.ts';
+import type { Config } from '../config/load-config.ts';
+import { EventFeed } from '../events/event-feed.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/create-log.ts';
+import type { Intake } from '../queue/intake.ts';
+import { openQueues, type Queues } from '../queue/queues.ts';
+import { ticketOfState } from '../queue/ticket-of-state.ts';
+import { TicketRelay } from '../queue/ticket-relay.ts';
+import { connectRedis, type RedisClient } from '../redis/connect-redis.ts';
+import { createKeys, type Keys } from '../redis/keys.ts';
+import { TenantDirectory } from '../tenants/tenant-directory.ts';
+
+/** What every service is composed of. `close` ends the connections that `openParts` opened. */
+export interface Parts extends Intake {
+  readonly config: Config;
+  readonly log: Log;
+  /** For commands: each ends within 1.5 s, also while Redis is away. */
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly ledger: Ledger;
+  readonly queues: Queues;
+  readonly relay: TicketRelay;
+  readonly tenants: TenantDirectory;
+  readonly catalog: AgentCatalog;
+  readonly events: EventFeed;
+  close(): Promise<void>;
+}
+
+export interface OpenPartsOptions {
+  config: Config;
+  log: Log;
+  /** Names the connections. */
+  service: string;
+}
+
+/** Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and says so in `/readyz`. */
+export async function openParts({ config, log, service }: OpenPartsOptions): Promise<Parts> {
+  const { env, settings } = config;
+  const keys = createKeys(env.SHARDS);
+  const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
+  const tenants = new TenantDirectory({ redis, keys, settings, log });
+  const queues = openQueues(redis, keys, log);
+  const relay = new TicketRelay({ redis, keys, queues, settings, log });
+  const ledger = createLedger({
+    redis,
+    keys,
+    settings,
+    limitsOf: (tenant) => tenants.limitsOf(tenant),
+    onGranted: (tenant, task, state) => {
+      log.info({ event: 'task.queued', task, tenant, queue: state.queue, priority: state.priority }, 'its turn has come');
+      relay.add(ticketOfState(tenant, task, state));
+    },
+  });
+  const catalog = new AgentCatalog({ redis, keys, settings });
+  const events = new EventFeed({
+    redis,
+    subscriber: () => connectRedis({ url: env.REDIS_URL, name: `${service}-events`, log, role: 'subscriber' }),
+    keys,
+  });
+  await tenants.start().catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
+  const close = async (): Promise<void> => {
+    tenants.stop();
+    await relay.idle();
+    events.close();
+    await queues.close();
+    redis.disconnect();
+  };
+  const findAgent = async (tenant: string, id: string): Promise<Awaited<ReturnType<Intake['findAgent']>>> =>
+    (await catalog.find(tenant, id))?.definition ?? null;
+  return { config, log, redis, keys, ledger, queues, relay, tenants, catalog, events, findAgent, close };
+}

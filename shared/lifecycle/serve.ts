@@ -1,0 +1,70 @@
+import type { Router } from 'express';
+import type { Config } from '../config/load-config.ts';
+import type { Log } from '../log/create-log.ts';
+import type { Service } from './service.ts';
+import { startServices } from './start-services.ts';
+
+export interface HttpServerOptions {
+  routers: Router[];
+  host: string;
+  port: number;
+  config: Config;
+  log: Log;
+  /** What keeps this process from taking work, for `/readyz`; nothing when it is ready. */
+  readiness: () => Promise<string[]>;
+}
+
+export interface HttpServer {
+  /** The one it listens on, also when 0 was asked for. */
+  port: number;
+  close(graceMs: number): Promise<void>;
+}
+
+export interface ServeOptions {
+  config: Config;
+  log: Log;
+  services: readonly Service[];
+  startHttpServer: (options: HttpServerOptions) => Promise<HttpServer>;
+  /** Whether Redis answers. */
+  isRedisUp: () => Promise<boolean>;
+}
+
+export interface Served {
+  port: number;
+  /** Drains: answers on `/readyz` that it is leaving, and ends requests and services within `graceMs`. Never rejects. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts services and the HTTP server in front of them; leaves nothing running when one of them cannot start. */
+export async function serve({ config, log, services, startHttpServer, isRedisUp }: ServeOptions): Promise<Served> {
+  let phase: 'starting' | 'ready' | 'shutting down' = 'starting';
+  const readiness = async (): Promise<string[]> => {
+    if (phase !== 'ready') return [phase];
+    return (await isRedisUp()) ? [] : ['Redis does not answer'];
+  };
+  const routers = services.flatMap((service) => (service.router ? [service.router] : []));
+  const { HOST: host, PORT: port } = config.env;
+  // First, so that a worker takes no task only to hand it back because the port is taken.
+  const http = await startHttpServer({ routers, host, port, config, log, readiness });
+  try {
+    const running = await startServices(services, log);
+    phase = 'ready';
+    const stop = async (graceMs: number): Promise<void> => {
+      phase = 'shutting down';
+      // Together: an answer that a request waits for comes from the work that the services still finish.
+      await Promise.all([running.stop(graceMs), closeHttp(http, graceMs, log)]);
+    };
+    return { port: http.port, stop };
+  } catch (error) {
+    await closeHttp(http, 0, log);
+    throw error;
+  }
+}
+
+async function closeHttp(http: HttpServer, graceMs: number, log: Log): Promise<void> {
+  try {
+    await http.close(graceMs);
+  } catch (error) {
+    log.error({ event: 'http.close-failed', err: error }, 'The HTTP server failed while it closed');
+  }
+}

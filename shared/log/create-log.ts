@@ -1,0 +1,30 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+export type Log = Logger;
+
+/** Paths that never reach a log line, wherever they stand in a logged object. */
+const SECRET_PATHS = ['authorization', 'cookie', 'secret', 'apiKey', 'password', 'token', 'key'].flatMap((name) => [
+  name,
+  `*.${name}`,
+  `*.*.${name}`,
+]);
+
+export interface LogOptions {
+  level: string;
+  /** The service that writes: `api`, `worker`, ... */
+  service: string;
+  /** Where lines go; by default JSON to stdout. */
+  destination?: DestinationStream;
+}
+
+/** Structured JSON log of one service; secrets are replaced, whoever passes them. */
+export function createLog({ level, service, destination }: LogOptions): Log {
+  const options = {
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}

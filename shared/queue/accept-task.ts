@@ -1,0 +1,136 @@
+import { MusterError } from '../errors/muster-error.ts';
+import { acceptNewTask, type AcceptAnswer, type AcceptedAnswer } from '../ledger/accept-new-task.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { NewTask } from '../ledger/new-task.ts';
+import { readTask } from '../ledger/read-tasks.ts';
+import type { Log } from '../log/create-log.ts';
+import type { TaskStatus } from '../tasks/transitions.ts';
+import { traceIdOf } from '../tasks/trace.ts';
+import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
+import { estimateStart, pressureOf, type Pressure } from './estimate-start.ts';
+import type { Intake } from './intake.ts';
+
+export interface Accepted {
+  id: string;
+  status: TaskStatus;
+  /** How many tasks are before it in its lane or backlog; 0 when it may run. */
+  position: number;
+  /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when nobody knows. */
+  estimatedStartMs: number | null;
+  pressure: Pressure | null;
+  /** Whether an earlier request under the same key had made it. */
+  isDuplicate: boolean;
+}
+
+/**
+ * Accepts a task: after this returns, it reaches exactly one terminal state.
+ * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`,
+ * `task.not-found` (of the parent).
+ */
+export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
+  try {
+    const task = await checkedTask(intake, request);
+    return await accepted(intake, task, await acceptNewTask(intake.ledger, task));
+  } catch (error) {
+    // Sent again, a request gets its task even when by now its deadline passed or its agent is gone.
+    const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
+    if (earlier) return earlier;
+    throw error;
+  }
+}
+
+async function checkedTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
+  const { ledger } = intake;
+  const definition = await intake.findAgent(request.tenant, request.agent);
+  if (!definition) throw new MusterError('agent.unknown', `There is no agent "${request.agent}"`, { details: { agent: request.agent } });
+  const parent = request.parentTaskId === undefined ? null : await readTask(ledger, request.tenant, request.parentTaskId);
+  if (request.parentTaskId !== undefined && !parent) {
+    throw new MusterError('task.not-found', `There is no parent task ${request.parentTaskId}`);
+  }
+  return buildTask(request, definition, ledger.settings, parent?.state.priority);
+}
+
+/** What the same request under the same key made before; null when there is no such. */
+async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Accepted | null> {
+  if (request.idempotencyKey === undefined) return null;
+  const known = await ledger.redis.get(ledger.keys.tenant(request.tenant).idempotency(request.idempotencyKey));
+  const [id = '', digest] = known?.split(' ') ?? [];
+  return digest === digestOf(request) ? await existing(ledger, request.tenant, id) : null;
+}
+
+async function existing(ledger: Ledger, tenant: string, id: string): Promise<Accepted> {
+  const task = await readTask(ledger, tenant, id);
+  const status = task?.state.status ?? 'completed';
+  return { id, status, position: 0, estimatedStartMs: null, pressure: null, isDuplicate: true };
+}
+
+async function accepted({ ledger, relay, log }: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
+  const { tenant } = task.body;
+  switch (answer.kind) {
+    case 'accepted':
+      if (answer.entry !== null) relay.add(ticketOf(task, answer.entry));
+      logAccepted(log, task, answer);
+      return {
+        id: answer.id,
+        status: answer.status,
+        position: answer.ahead,
+        // It is accepted, whether or not anybody can say when it will start.
+        estimatedStartMs: await estimateStart(ledger, task.body, answer).catch(() => null),
+        pressure: pressureOf(ledger.settings, answer.depth),
+        isDuplicate: false,
+      };
+    case 'duplicate':
+      // Our own id: the connection sent our call again because its reply was lost, and nobody asked twice.
+      return { ...(await existing(ledger, tenant, answer.id)), isDuplicate: answer.id !== task.body.id };
+    case 'conflict':
+      throw new MusterError('task.idempotency-conflict', 'This idempotency key was used for another request', {
+        details: { id: answer.id },
+      });
+    case 'rate':
+      throw new MusterError('limit.rate', `Tenant ${tenant} may not submit more ${answer.scope} tasks now`, {
+        details: { scope: answer.scope },
+        retryAfterMs: answer.retryAfterMs,
+      });
+    case 'waiting':
+      throw new MusterError('limit.waiting', `${answer.waiting} tasks of tenant ${tenant} wait already`, {
+        details: { waiting: answer.waiting },
+        retryAfterMs: WAITING_RETRY_MS,
+      });
+  }
+}
+
+function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead }: AcceptedAnswer): void {
+  const fields = {
+    task: body.id,
+    tenant: body.tenant,
+    agent: body.agent,
+    source: body.source,
+    priority,
+    queue,
+    trace: traceIdOf(body.traceparent),
+  };
+  if (status === 'pending') {
+    log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
+    return;
+  }
+  log.info({ event: 'task.created', ...fields }, 'accepted');
+  log.debug({ event: 'task.queued', ...fields }, 'queued');
+}
+
+/** A full line moves within seconds when it moves at all. */
+const WAITING_RETRY_MS = 5000;
+
+function ticketOf({ body, priority, queue, lane }: NewTask, entry: string): Parameters<Intake['relay']['add']>[0] {
+  return {
+    tenant: body.tenant,
+    task: body.id,
+    number: 1,
+    entry,
+    agent: body.agent,
+    lane: lane?.name ?? null,
+    queue,
+    priority,
+    maxAttempts: body.execution.maxAttempts,
+    notBefore: body.scheduledFor,
+  };
+}

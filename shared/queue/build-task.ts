@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import type { AgentDefinition } from '../config/agent-definitions.ts';
+import type { Settings, Source, SourceClass } from '../config/settings.ts';
+import { MusterError } from '../errors/muster-error.ts';
+import { CLASS_LETTERS } from '../ledger/book-options.ts';
+import type { NewTask } from '../ledger/new-task.ts';
+import { defaultPriority, priorityNumber, PRIORITY_NAMES, queueFor } from '../tasks/priority.ts';
+import { newTaskId } from '../tasks/task-id.ts';
+import type { ResolvedExecution, TaskBody } from '../tasks/task.ts';
+import type { TaskRequest } from '../tasks/task-request.ts';
+import { childTraceparent } from '../tasks/trace.ts';
+
+/** What a producer asks for. */
+export interface AcceptRequest extends TaskRequest {
+  tenant: string;
+  idempotencyKey?: string;
+  /** What is compared when the key comes again; by default the whole request. */
+  idempotencyBody?: string;
+  scheduleId?: string;
+  /** Its place in the session's line; by default when it arrived. */
+  order?: number;
+  /** W3C trace context of the caller. */
+  traceparent?: string;
+}
+
+const CLASS_OF: Readonly<Record<Source, SourceClass>> = {
+  chat: 'user',
+  api: 'user',
+  proactive: 'proactive',
+  webhook: 'webhook',
+  schedule: 'schedule',
+  delegation: 'delegation',
+};
+
+/**
+ * Makes the task that a request asks for, with every default in place. Errors: `request.invalid`, `request.too-large`.
+ */
+export function buildTask(
+  request: AcceptRequest,
+  definition: AgentDefinition,
+  settings: Settings,
+  parentPriority: number | undefined,
+): NewTask {
+  checkSize(request, settings);
+  const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
+  const channel = request.channel ?? null;
+  const priority = request.priority ?? defaultPriority({ source, channel, ...(parentPriority === undefined ? {} : { parentPriority }) });
+  const number = priorityNumber(priority);
+  const sourceClass = CLASS_OF[source];
+  const body = newBody(request, source, resolveExecution(request, definition, settings, source));
+  return {
+    body,
+    priority: number,
+    queue: queueFor(source, priority),
+    class: `${CLASS_LETTERS[sourceClass]}${number === PRIORITY_NAMES.low ? 0 : 1}`,
+    rateClass: sourceClass,
+    lane:
+      body.session === null
+        ? null
+        : { name: `session:${body.session}`, limit: 1, ...(request.order === undefined ? {} : { order: request.order }) },
+    idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(request) },
+  };
+}
+
+function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): TaskBody {
+  return {
+    id: newTaskId(),
+    tenant: request.tenant,
+    agent: request.agent,
+    source,
+    channel: request.channel ?? null,
+    session: request.session ?? null,
+    input: request.input,
+    context: request.context ?? null,
+    metadata: request.metadata ?? null,
+    parentTaskId: request.parentTaskId ?? null,
+    correlationId: request.correlationId ?? null,
+    scheduleId: request.scheduleId ?? null,
+    deadline: timeOf(request.deadline, 'deadline'),
+    sla: timeOf(request.sla),
+    scheduledFor: timeOf(request.scheduledFor),
+    requirements: request.requirements ?? null,
+    execution,
+    callbackUrl: request.callbackUrl ?? null,
+    traceparent: childTraceparent(request.traceparent),
+  };
+}
+
+/** Most specific first: what the task says, then its agent, then its source. */
+function resolveExecution(request: AcceptRequest, definition: AgentDefinition, settings: Settings, source: Source): ResolvedExecution {
+  const policy = settings.retries[source];
+  const own = request.execution ?? {};
+  return {
+    timeoutMs: own.timeoutMs ?? definition.timeoutMs ?? settings.tasks.timeoutMs,
+    maxAttempts: own.maxAttempts ?? definition.maxAttempts ?? policy.maxAttempts,
+    retryDelayMs: own.retryDelayMs ?? definition.retryDelayMs ?? policy.retryDelayMs,
+    retryBackoff: own.retryBackoff ?? definition.retryBackoff ?? policy.retryBackoff,
+  };
+}
+
+function timeOf(text: string | undefined, futureOnly?: string): number | null {
+  if (text === undefined) return null;
+  const at = Date.parse(text);
+  if (futureOnly && at <= Date.now()) {
+    throw new MusterError('request.invalid', `${futureOnly}: expected a time to come, got ${text}`, { details: { [futureOnly]: text } });
+  }
+  return at;
+}
+
+function checkSize(request: AcceptRequest, settings: Settings): void {
+  const input = Buffer.byteLength(request.input);
+  if (input > settings.tasks.maxInputBytes) throw tooLarge('input', input, settings.tasks.maxInputBytes);
+  if (!request.context && !request.metadata) return;
+  const context = Buffer.byteLength(JSON.stringify([request.context, request.metadata]));
+  if (context > settings.tasks.maxContextBytes) throw tooLarge('context and metadata', context, settings.tasks.maxContextBytes);
+}
+
+function tooLarge(what: string, bytes: number, mostBytes: number): MusterError {
+  return new MusterError('request.too-large', `${what}: expected at most ${mostBytes} bytes, got ${bytes}`, {
+    details: { bytes, mostBytes },
+  });
+}
+
+/** Tells whether a request that comes again under its key is the same. */
+export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
+  // The trace differs from call to call and says nothing about what is asked.
+  const body = idempotencyBody ?? JSON.stringify({ ...request, traceparent: undefined });
+  return createHash('sha256').update(body).digest('base64url');
+}

@@ -1,0 +1,37 @@
+import { changePriority, type PriorityAnswer } from '../ledger/change-priority.ts';
+import { readTask } from '../ledger/read-tasks.ts';
+import { priorityNumber, PRIORITY_NAMES, queueFor, type PriorityInput } from '../tasks/priority.ts';
+import type { Intake } from './intake.ts';
+import type { Queues } from './queues.ts';
+import { ticketId } from './ticket.ts';
+import { ticketOfState } from './ticket-of-state.ts';
+
+/**
+ * Changes the priority of a task that does not run, and with it the queue it waits in. One that holds a ticket gets a new
+ * one at its new place.
+ */
+export async function reprioritizeTask(
+  { ledger, relay, queues }: Pick<Intake, 'ledger' | 'relay'> & { readonly queues: Queues },
+  tenant: string,
+  id: string,
+  priority: PriorityInput,
+): Promise<PriorityAnswer> {
+  const task = await readTask(ledger, tenant, id);
+  if (!task) return { kind: 'gone' };
+  const number = priorityNumber(priority);
+  const answer = await changePriority(ledger, tenant, id, {
+    priority: number,
+    queue: queueFor(task.state.source, priority),
+    // The letter of its source class stays; the digit says whether it counts as low.
+    class: `${task.state.class.slice(0, 1)}${number === PRIORITY_NAMES.low ? 0 : 1}`,
+  });
+  if (answer.kind === 'changed' && (answer.state.granted || answer.state.notBefore !== undefined)) {
+    relay.add(ticketOfState(tenant, id, answer.state));
+    // Left where it is, the old ticket would start the task at its old place. One that a worker has taken meanwhile stays.
+    await queues
+      .get(ledger.keys.shardOf(tenant), task.state.queue)
+      .remove(ticketId(id, task.state.ticket))
+      .catch(() => 0);
+  }
+  return answer;
+}

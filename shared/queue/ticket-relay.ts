@@ -1,0 +1,90 @@
+import type { Settings } from '../config/settings.ts';
+import { parseOutboxEntry } from '../ledger/outbox-entry.ts';
+import type { Log } from '../log/create-log.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Queues } from './queues.ts';
+import { ticketJob, type Ticket } from './ticket.ts';
+
+export interface TicketRelayOptions {
+  redis: RedisClient;
+  keys: Keys;
+  queues: Queues;
+  settings: Settings;
+  log: Log;
+}
+
+/** Tickets one call to BullMQ carries. */
+const BATCH = 128;
+/** Tickets kept in memory. More are left to the sweep: the outbox has them. */
+const BUFFER = 10_000;
+
+/**
+ * TicketRelay is responsible for bringing the outbox's fresh tickets to BullMQ, many in one round trip, so that accepting
+ * waits for one script only. What it drops or cannot deliver stays in the outbox and the sweep adds it.
+ */
+export class TicketRelay {
+  readonly #options: TicketRelayOptions;
+  #buffer: Ticket[] = [];
+  /** Outbox entries of which some tickets are not delivered yet -> how many. */
+  readonly #owed = new Map<string, number>();
+  #running: Promise<void> | undefined;
+
+  constructor(options: TicketRelayOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a ticket that is in the outbox. */
+  add(ticket: Ticket): void {
+    if (this.#buffer.length >= BUFFER) return;
+    this.#buffer.push(ticket);
+    this.#running ??= this.#drain();
+  }
+
+  /** Resolves when everything taken so far was delivered or left to the sweep. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // What arrives in the same turn of the event loop goes in the same batch.
+    await new Promise(setImmediate);
+    while (this.#buffer.length > 0) {
+      const batch = this.#buffer.splice(0, BATCH);
+      try {
+        await this.#deliver(batch);
+      } catch (error) {
+        for (const { entry } of batch) this.#owed.delete(entry);
+        this.#options.log.warn({ err: error, tickets: batch.length }, 'tickets could not be added now; the sweep will add them');
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #deliver(batch: Ticket[]): Promise<void> {
+    const { keys, queues, settings, redis } = this.#options;
+    const groups = Map.groupBy(batch, (ticket) => queues.get(keys.shardOf(ticket.tenant), ticket.queue));
+    const adding = [...groups].map(async ([queue, tickets]) => {
+      await queue.addBulk(tickets.map((ticket) => ticketJob(ticket, settings)));
+      const paid = this.#pay(tickets);
+      const shard = keys.shardOf(tickets[0]?.tenant ?? '');
+      // An entry that stays when this fails costs one needless ticket, which its claim refuses.
+      if (paid.length > 0) await redis.zrem(keys.shard(shard).outbox, ...paid);
+    });
+    // All of them, so that what came through is counted before what did not is given up.
+    const failed = (await Promise.allSettled(adding)).find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  /** The outbox entries whose last ticket is among these. */
+  #pay(tickets: Ticket[]): string[] {
+    const paid: string[] = [];
+    for (const { entry } of tickets) {
+      const left = (this.#owed.get(entry) ?? parseOutboxEntry(entry).tickets.length) - 1;
+      if (left === 0) paid.push(entry);
+      if (left === 0) this.#owed.delete(entry);
+      else this.#owed.set(entry, left);
+    }
+    return paid;
+  }
+}

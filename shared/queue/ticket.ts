@@ -1,0 +1,51 @@
+import type { JobsOptions } from 'bullmq';
+import type { Settings, TaskQueue } from '../config/settings.ts';
+import type { TicketData } from './queues.ts';
+
+/** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */
+export interface Ticket {
+  tenant: string;
+  task: string;
+  /** Its number, from 1: a task gets another when one was lost or used up. */
+  number: number;
+  agent: string;
+  lane: string | null;
+  queue: TaskQueue;
+  priority: number;
+  maxAttempts: number;
+  /** The outbox entry that names it, perhaps with others. */
+  entry: string;
+  /** Not before, ms since the epoch by Redis's clock. */
+  notBefore: number | null;
+}
+
+/** BullMQ's id of a ticket: the task's own id for the first, with a number for those after it. */
+export function ticketId(task: string, number: number): string {
+  return number === 1 ? task : `${task}.${number}`;
+}
+
+/** The priority as BullMQ counts it: 1 first. Ours is 10 first. */
+export function bullPriority(priority: number): number {
+  return 11 - priority;
+}
+
+/** Name of the backoff that asks the failed attempt's verdict how long it should be. */
+const LEDGER_BACKOFF = 'ledger';
+
+/** The BullMQ job of a ticket. */
+export function ticketJob(ticket: Ticket, settings: Settings): { name: string; data: TicketData; opts: JobsOptions } {
+  const { keepCompletedTickets, keepFailedTickets } = settings.worker;
+  return {
+    name: ticket.agent,
+    data: { tenant: ticket.tenant, task: ticket.task, ...(ticket.lane === null ? {} : { lane: ticket.lane }) },
+    opts: {
+      jobId: ticketId(ticket.task, ticket.number),
+      priority: bullPriority(ticket.priority),
+      attempts: ticket.maxAttempts,
+      backoff: { type: LEDGER_BACKOFF },
+      removeOnComplete: { count: keepCompletedTickets },
+      removeOnFail: { count: keepFailedTickets },
+      ...(ticket.notBefore === null ? {} : { delay: Math.max(0, ticket.notBefore - Date.now()) }),
+    },
+  };
+}

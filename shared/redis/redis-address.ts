@@ -1,0 +1,64 @@
+import { REDIS_URL_FORM } from '../config/redis-url-form.ts';
+
+/** Where Redis is, in the form that the client wants it. */
+export type RedisAddress =
+  | { kind: 'single'; options: NodeOptions }
+  | { kind: 'sentinel'; options: NodeOptions & { sentinels: HostPort[]; name: string } }
+  | { kind: 'cluster'; nodes: HostPort[]; options: NodeOptions };
+
+export interface HostPort {
+  host: string;
+  port: number;
+}
+
+export interface NodeOptions {
+  host?: string;
+  port?: number;
+  path?: string;
+  db?: number;
+  username?: string;
+  password?: string;
+  tls?: { servername?: string };
+}
+
+const ADDRESS: Readonly<Record<keyof typeof REDIS_URL_FORM, (groups: Groups) => RedisAddress>> = {
+  unix: ({ path = '', db }) => ({ kind: 'single', options: { path: decodeURIComponent(path), ...database(db) } }),
+  single: (groups) => ({ kind: 'single', options: { ...nodeOptions(groups), ...nodesOf(groups, 6379)[0] } }),
+  cluster: (groups) => ({ kind: 'cluster', nodes: nodesOf(groups, 6379), options: nodeOptions(groups) }),
+  sentinel: (groups) => ({
+    kind: 'sentinel',
+    options: { ...nodeOptions(groups), sentinels: nodesOf(groups, 26_379), name: groups['master'] || 'mymaster' },
+  }),
+};
+
+/** Reads `REDIS_URL`, in one of the forms that the environment's schema lets through. Throws on any other. */
+export function parseRedisAddress(url: string): RedisAddress {
+  for (const kind of ['unix', 'single', 'cluster', 'sentinel'] as const) {
+    const groups = REDIS_URL_FORM[kind].exec(url)?.groups;
+    if (groups) return ADDRESS[kind](groups);
+  }
+  throw new Error('expected redis://, rediss://, redis+sentinel://, redis+cluster:// or unix://');
+}
+
+type Groups = Record<string, string | undefined>;
+
+function nodesOf({ nodes = '' }: Groups, fallbackPort: number): HostPort[] {
+  return nodes.split(',').map((node) => {
+    const [, ipv6, name, port] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(node) ?? [];
+    return { host: ipv6 ?? name ?? '', port: port === undefined ? fallbackPort : Number(port) };
+  });
+}
+
+function nodeOptions({ tls, login = '', db }: Groups): NodeOptions {
+  const [, username = '', password] = /^([^:]*)(?::(.*))?$/s.exec(login) ?? [];
+  return {
+    ...(username ? { username: decodeURIComponent(username) } : {}),
+    ...(password === undefined ? {} : { password: decodeURIComponent(password) }),
+    ...(tls ? { tls: {} } : {}),
+    ...database(db),
+  };
+}
+
+function database(text: string | undefined): Pick<NodeOptions, 'db'> {
+  return text ? { db: Number(text) } : {};
+}

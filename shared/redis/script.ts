@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LATE, within } from '../time/wait.ts';
+import { COMMAND_TIMEOUT_MS, type RedisClient } from './connect-redis.ts';
+
+/** A Lua script as the server knows it. */
+export interface Script {
+  readonly name: string;
+  readonly source: string;
+  readonly sha: string;
+  /** Number of keys, read from its header; `[n...]` there means n - 1 and any number more. */
+  readonly keyCount: number;
+  readonly takesMoreKeys: boolean;
+}
+
+/**
+ * Reads every `*.lua` of a folder and resolves its `-- include: <name>` lines: from `fragments`, which are made by the
+ * caller, else from `include/<name>.lua`.
+ */
+export function loadScripts(directory: string, fragments: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Script> {
+  const files = readdirSync(directory).filter((file) => file.endsWith('.lua'));
+  const include = (name: string): string => fragments[name] ?? readFileSync(join(directory, 'include', `${name}.lua`), 'utf8');
+  return new Map(files.map((file) => [file.slice(0, -4), readScript(join(directory, file), file.slice(0, -4), include)]));
+}
+
+function readScript(path: string, name: string, include: (name: string) => string): Script {
+  const text = readFileSync(path, 'utf8');
+  const source = text.replaceAll(/^-- include: (\S+)$/gm, (_, fragment: string) => include(fragment));
+  const keyCount = text.match(/^-- KEYS\[\d+\]/gm)?.length ?? 0;
+  const takesMoreKeys = /^-- KEYS\[\d+\.\.\.\]/m.test(text);
+  return { name, source, sha: createHash('sha1').update(source).digest('hex'), keyCount, takesMoreKeys };
+}
+
+/**
+ * Runs a script by its digest, and by its source when the server does not have it yet.
+ * Throws when the number of keys is not the header's; that is a mistake of the caller's.
+ */
+export async function runScript(
+  redis: RedisClient,
+  script: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  if (script.takesMoreKeys ? keys.length < script.keyCount : keys.length !== script.keyCount)
+    throw new Error(`${script.name} takes ${script.keyCount} keys, not ${keys.length}`);
+  try {
+    return await inTime(redis, redis.evalsha(script.sha, keys.length, ...keys, ...args));
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return await inTime(redis, redis.eval(script.source, keys.length, ...keys, ...args));
+  }
+}
+
+/** A cluster's client waits for a map of the slots for as long as it takes, whatever its command timeout says. */
+async function inTime(redis: RedisClient, call: Promise<unknown>): Promise<unknown> {
+  if (!redis.isCluster) return await call;
+  const reply = await within(call, COMMAND_TIMEOUT_MS);
+  if (reply === LATE) throw new Error('Command timed out');
+  return reply;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { agentIdSchema } from '../config/agent-definitions.ts';
+import { SOURCES } from '../config/settings.ts';
+import { prioritySchema } from './priority.ts';
+
+const shortText = z.string().min(1).max(200);
+const instant = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' });
+const json = z.record(z.string(), z.json());
+
+export const requirementsSchema = z.strictObject({
+  capabilities: z.array(shortText).max(50).optional(),
+  targetDaemon: shortText.optional(),
+  excludedDaemons: z.array(shortText).max(50).optional(),
+  estimatedDurationMs: z.number().int().min(1).max(86_400_000).optional(),
+  memoryMb: z.number().int().min(1).optional(),
+  cpuIntensive: z.boolean().optional(),
+});
+
+export const executionSchema = z.strictObject({
+  timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
+  maxAttempts: z.number().int().min(1).max(100).optional(),
+  retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
+  retryBackoff: z.enum(['linear', 'exponential']).optional(),
+});
+
+/** What `POST /v1/tasks` takes. Sizes of `input`, `context` and `metadata` are bounded by the configuration besides. */
+export const taskRequestSchema = z.strictObject({
+  agent: agentIdSchema,
+  input: z.string(),
+  session: shortText.optional(),
+  priority: prioritySchema.optional(),
+  mode: z.enum(['queue', 'interrupt', 'collect', 'steer', 'latest', 'reject']).optional(),
+  source: z.enum(SOURCES).optional(),
+  channel: shortText.optional(),
+  deadline: instant.optional(),
+  sla: instant.optional(),
+  scheduledFor: instant.optional(),
+  requirements: requirementsSchema.optional(),
+  execution: executionSchema.optional(),
+  parentTaskId: shortText.optional(),
+  correlationId: shortText.optional(),
+  context: json.optional(),
+  metadata: json.optional(),
+  callbackUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(2000)
+    .optional(),
+});
+
+export type TaskRequest = z.infer<typeof taskRequestSchema>;

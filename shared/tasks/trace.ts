@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+
+/** All zeroes is no id. */
+const SPAN_DIGITS = 16;
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** W3C trace context for a new span: of the caller's trace when it sent a valid one, else of a new trace. */
+export function childTraceparent(parent?: string): string {
+  const [, traceId = randomHex(), , flags = '01'] = (parent !== undefined && TRACEPARENT.exec(parent)) || [];
+  return `00-${traceId}-${randomHex().slice(0, SPAN_DIGITS)}-${flags}`;
+}
+
+/** 32 digits. A UUID, because Node keeps random bytes for those in stock: one is made per accepted task. */
+function randomHex(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** The trace's own id, 32 hexadecimal digits. */
+export function traceIdOf(traceparent: string): string {
+  return TRACEPARENT.exec(traceparent)?.[1] ?? '';
+}

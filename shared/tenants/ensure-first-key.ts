@@ -1,0 +1,33 @@
+import type { Environment } from '../config/environment.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import { createKey, findKey, listKeys } from './key-store.ts';
+import { DEFAULT_TENANT } from './tenant.ts';
+
+/** After this, one that died before it made the key stands in nobody's way. */
+const MAKING_MS = 5000;
+
+interface FirstKeyParts {
+  redis: RedisClient;
+  keys: Keys;
+  config: { env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
+}
+
+/**
+ * Makes sure that tenant `default` has an admin key: the one of `MUSTER_ADMIN_KEY`, else, when it has no key at all, a new one.
+ * Returns the secret only when it was made just now, because it cannot be read again.
+ */
+export async function ensureFirstKey(parts: FirstKeyParts): Promise<string | null> {
+  const chosen = parts.config.env.MUSTER_ADMIN_KEY;
+  if (chosen !== undefined) {
+    if (!(await findKey(parts, chosen)))
+      await createKey(parts, { tenant: DEFAULT_TENANT, name: 'MUSTER_ADMIN_KEY', scopes: ['admin'], secret: chosen });
+    return null;
+  }
+  const existing = await listKeys(parts, DEFAULT_TENANT);
+  if (existing.some((key) => key.scopes.includes('admin'))) return null;
+  // Of several processes that start at the same time, one makes it.
+  if ((await parts.redis.set(parts.keys.fleet.firstApiKey, '1', 'PX', MAKING_MS, 'NX')) === null) return null;
+  const { secret } = await createKey(parts, { tenant: DEFAULT_TENANT, name: 'first key', scopes: ['admin'] });
+  return secret;
+}

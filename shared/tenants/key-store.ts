@@ -1,0 +1,53 @@
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import { apiKeySchema, keyDigest, newKeyId, newKeySecret, type ApiKey } from './api-key.ts';
+import type { Scope } from './scopes.ts';
+
+interface KeyStoreParts {
+  redis: RedisClient;
+  keys: Keys;
+}
+
+export interface NewKey {
+  tenant: string;
+  name: string;
+  scopes: Scope[];
+  /** A secret chosen by the operator; by default a random one. */
+  secret?: string;
+}
+
+/** Makes a key and returns its secret, which cannot be read again. The same chosen secret replaces its key. */
+export async function createKey(
+  { redis, keys }: KeyStoreParts,
+  { secret = newKeySecret(), ...key }: NewKey,
+): Promise<ApiKey & { secret: string }> {
+  const stored: ApiKey = { id: newKeyId(), ...key, createdAt: Date.now() };
+  await redis.hset(keys.fleet.apiKeys, keyDigest(secret), JSON.stringify(stored));
+  return { ...stored, secret };
+}
+
+/** The key with this secret, or null. */
+export async function findKey({ redis, keys }: KeyStoreParts, secret: string): Promise<ApiKey | null> {
+  const stored = await redis.hget(keys.fleet.apiKeys, keyDigest(secret));
+  return stored === null ? null : apiKeySchema.parse(JSON.parse(stored));
+}
+
+/** The keys of a tenant, oldest first. */
+export async function listKeys(parts: KeyStoreParts, tenant: string): Promise<ApiKey[]> {
+  const all = await readAll(parts);
+  return all
+    .map(([, key]) => key)
+    .filter((key) => key.tenant === tenant)
+    .toSorted((a, b) => a.createdAt - b.createdAt);
+}
+
+/** Revokes a tenant's key by its id. Returns whether there was one. */
+export async function revokeKey(parts: KeyStoreParts, tenant: string, id: string): Promise<boolean> {
+  const found = (await readAll(parts)).find(([, key]) => key.tenant === tenant && key.id === id);
+  return found !== undefined && (await parts.redis.hdel(parts.keys.fleet.apiKeys, found[0])) === 1;
+}
+
+async function readAll({ redis, keys }: KeyStoreParts): Promise<[digest: string, key: ApiKey][]> {
+  const stored = await redis.hgetall(keys.fleet.apiKeys);
+  return Object.entries(stored).map(([digest, json]) => [digest, apiKeySchema.parse(JSON.parse(json))]);
+}

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Waits `ms` milliseconds, or until the signal aborts, whichever comes first.
+ * Returns `true` when the whole time passed; never throws.
+ */
+export async function wait(ms: number, signal?: AbortSignal): Promise<boolean> {
+  try {
+    await delay(ms, undefined, signal ? { signal } : undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What `within` answers when the time ran out before the promise settled. */
+export const LATE: unique symbol = Symbol('late');
+
+/** Settles like the promise, or with `LATE` after `ms` milliseconds. The promise goes on by itself then. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof LATE> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([promise, wait(ms, timer.signal).then((): typeof LATE => LATE)]);
+  } finally {
+    timer.abort();
+    promise.catch(() => undefined);
+  }
+}

@@ -1,0 +1,69 @@
+import { basename } from 'node:path';
+import { isModule, withoutCommentLines, type SourceFile } from './source-file.ts';
+
+/** Words that say nothing about what a file holds. */
+const EMPTY_NAMES = /(^|[-.])(utils?|helpers?|common|managers?|base|types|misc|v[2-9])([-.]|$)/i;
+
+const MAX_LINES = 300;
+/** A suite is a list of cases. */
+const MAX_TEST_LINES = 600;
+
+const ENVIRONMENT = /\bprocess\s*\.\s*env\b|\bprocess\[\s*['"]env['"]|\benv\b[^;\n]*\}\s*(=\s*process\b|from\s*['"](node:)?process['"])/;
+
+/** What a reader of the repository could not open: other folders of the machine it was written on, notes, numbers of tickets. */
+const ELSEWHERE = [
+  /(?<![\w./:-])\/(work|home|Users|root)\/\w/,
+  /\.\.\/(\.library|seeds|shared\/[A-Z])/,
+  /\bblue-?print\b/i,
+  /\bissues? #?\d+\b/i,
+];
+
+/** Documents are named in capitals; the ones that a repository of ours has. */
+const DOCUMENT = /\b[A-Z]{4,}\.md\b/g;
+
+/** Set-up runs before anything is installed, so it cannot import the configuration. */
+export function environmentReads(files: readonly SourceFile[]): string[] {
+  const allowed = /^(shared\/config\/|test\/support\/test-environment\.ts$|services\/local\/.+\.mjs$)/;
+  return files
+    .filter((file) => isModule(file) && !allowed.test(file.path) && ENVIRONMENT.test(withoutCommentLines(file.text)))
+    .map(({ path }) => path);
+}
+
+export function emptyNames(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => /^(services|shared|test|agents)\//.test(path) && path.split('/').some(isEmptyName))
+    .map(({ path }) => path);
+}
+
+function isEmptyName(part: string): boolean {
+  return EMPTY_NAMES.test(part.replace(/(\.test)?\.(ts|mjs|lua)$/, ''));
+}
+
+/** A file that only hands on what others export hides where things are and ties their folders together. */
+export function barrels(files: readonly SourceFile[]): string[] {
+  const handsOnAll = /^export \*(?! as )/m;
+  return files
+    .filter((file) => isModule(file) && (basename(file.path).startsWith('index.') || handsOnAll.test(file.text)))
+    .map(({ path }) => path);
+}
+
+export function longFiles(files: readonly SourceFile[]): string[] {
+  return files
+    .filter((file) => isModule(file) || file.path.endsWith('.lua'))
+    .map(({ path, text }) => ({
+      path,
+      lines: text.trimEnd().split('\n').length,
+      most: path.startsWith('test/') ? MAX_TEST_LINES : MAX_LINES,
+    }))
+    .filter(({ lines, most }) => lines > most)
+    .map(({ path, lines, most }) => `${path} has ${lines} lines, more than ${most}`);
+}
+
+export function wordsFromElsewhere(files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map(({ path }) => basename(path)));
+  return files.flatMap(({ path, text }) => {
+    const named = [...text.matchAll(DOCUMENT)].map(([name]) => name).filter((name) => !known.has(name));
+    const matched = ELSEWHERE.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
+    return [...named, ...matched].map((found) => `${path} mentions ${found}`);
+  });
+}

@@ -1,0 +1,19 @@
+/** Calls `work` `count` times with at most `most` calls under way. Resolves when all are done. */
+export async function inFlight(count: number, most: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, count) }, lane));
+}
+
+/** How many times a second `work` handled one of `count` items. */
+export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return count / ((performance.now() - start) / 1000);
+}

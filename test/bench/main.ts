@@ -1,0 +1,97 @@
+import { Redis } from 'ioredis';
+import { startRedis } from '../support/redis-server.ts';
+import { HttpFleet } from './http-fleet.ts';
+import { inFlight, perSecond } from './in-flight.ts';
+import { BENCH_QUEUE_SLOTS, OurFleet } from './our-fleet.ts';
+import { RawBullmq } from './raw-bullmq.ts';
+import { median, percentile } from './statistics.ts';
+
+const ROUNDS = 5;
+const TASKS = 5000;
+const IN_FLIGHT = 50;
+
+const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'] });
+const raw = new RawBullmq(server.url);
+const ours = await OurFleet.open(server.url);
+const http = await HttpFleet.open(ours.parts, IN_FLIGHT);
+const monitor = new Redis(server.url);
+
+interface Round {
+  rawAdd: number;
+  ourAccept: number;
+  rawProcess: number;
+  ourProcess: number;
+  ourHttp: number;
+}
+
+async function round(index: number): Promise<Round> {
+  const rawAdd = await perSecond(TASKS, () => inFlight(TASKS, IN_FLIGHT, (task) => raw.add(`r${index}-${task}`)));
+  const ourAccept = await perSecond(TASKS, async () => {
+    await inFlight(TASKS, IN_FLIGHT, () => ours.accept());
+    await ours.parts.relay.idle();
+  });
+  const rawProcess = await perSecond(TASKS, () => raw.process(TASKS, BENCH_QUEUE_SLOTS));
+  const ourProcess = await perSecond(TASKS, () => ours.process(TASKS));
+  const ourHttp = await perSecond(TASKS, async () => {
+    await inFlight(TASKS, IN_FLIGHT, () => http.accept());
+    await ours.parts.relay.idle();
+  });
+  await ours.process(TASKS);
+  return { rawAdd, ourAccept, rawProcess, ourProcess, ourHttp };
+}
+
+interface Calls {
+  scripts: number;
+  commands: number;
+}
+
+async function callsOf(work: () => Promise<void>): Promise<Calls> {
+  await monitor.config('RESETSTAT');
+  await work();
+  const stats = await monitor.info('commandstats');
+  const counts = [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name, calls]) => [name, Number(calls)] as const);
+  const sum = (some: typeof counts): number => some.reduce((total, [, calls]) => total + calls, 0) / TASKS;
+  return { scripts: sum(counts.filter(([name]) => name === 'evalsha' || name === 'eval')), commands: sum(counts) };
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+try {
+  await round(-1); // Warm: code compiled, scripts loaded.
+  const rounds: Round[] = [];
+  for (let index = 0; index < ROUNDS; index += 1) rounds.push(await round(index));
+  const of = (name: keyof Round): number => median(rounds.map((each) => each[name]));
+  const ratio = (our: keyof Round, their: keyof Round): number => median(rounds.map((each) => each[our] / each[their]));
+
+  print(`\n${ROUNDS} interleaved rounds of ${TASKS} tasks, ${IN_FLIGHT} in flight, ${BENCH_QUEUE_SLOTS} slots, AOF everysec; medians\n`);
+  print('                          a second   raw BullMQ   ratio');
+  print(`accept, ticket included   ${row(of('ourAccept'), of('rawAdd'), ratio('ourAccept', 'rawAdd'))}`);
+  print(`accept through HTTP       ${row(of('ourHttp'), of('rawAdd'), ratio('ourHttp', 'rawAdd'))}`);
+  print(`claim, run, settle        ${row(of('ourProcess'), of('rawProcess'), ratio('ourProcess', 'rawProcess'))}`);
+
+  const latencies = await ours.latencies(500);
+  print(`\naccept to start, idle     p50 ${percentile(latencies, 0.5).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`);
+
+  print('\nRedis per task            script calls   commands, those inside scripts included');
+  const calls = async (name: string, work: () => Promise<void>): Promise<void> => {
+    const { scripts, commands } = await callsOf(work);
+    print(`${name.padEnd(26)}${scripts.toFixed(2).padStart(12)}${commands.toFixed(1).padStart(11)}`);
+  };
+  await calls('raw add', () => inFlight(TASKS, IN_FLIGHT, (task) => raw.add(`c-${task}`)));
+  await calls('raw process', () => raw.process(TASKS, BENCH_QUEUE_SLOTS));
+  await calls('accept', async () => {
+    await inFlight(TASKS, IN_FLIGHT, () => ours.accept());
+    await ours.parts.relay.idle();
+  });
+  await calls('claim, run, settle', () => ours.process(TASKS));
+} finally {
+  await raw.close();
+  await http.close();
+  await ours.parts.close();
+  monitor.disconnect();
+  await server.stop();
+}
+
+function row(ourRate: number, theirRate: number, share: number): string {
+  return `${ourRate.toFixed(0).padStart(8)}${theirRate.toFixed(0).padStart(13)}${share.toFixed(2).padStart(8)}`;
+}

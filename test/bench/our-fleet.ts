@@ -1,0 +1,75 @@
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { createWorkerService } from '../../services/worker/create-worker-service.ts';
+import { openTestParts } from '../support/open-test-parts.ts';
+
+export const BENCH_QUEUE_SLOTS = 50;
+
+/** Muster in one process: accepting, and a worker whose agent does nothing. */
+export class OurFleet {
+  readonly parts: Parts;
+  readonly #starts = new Map<string, (at: number) => void>();
+  #ran = 0;
+  #onRan: (() => void) | undefined;
+
+  static async open(redisUrl: string): Promise<OurFleet> {
+    const hook: { ran?: (id: string) => void } = {};
+    const run = (task: { id: string }): Promise<string> => {
+      hook.ran?.(task.id);
+      return Promise.resolve('done');
+    };
+    const parts = await openTestParts({
+      redisUrl,
+      settings: { agents: { nothing: { kind: 'function', run } }, limits: { httpPerMinute: 100_000_000 } },
+      env: { MUSTER_QUEUES: `tasks=${BENCH_QUEUE_SLOTS}` },
+    });
+    const fleet = new OurFleet(parts);
+    hook.ran = (id) => fleet.#started(id);
+    return fleet;
+  }
+
+  private constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  async accept(): Promise<string> {
+    const { id } = await acceptTask(this.parts, { tenant: 'default', agent: 'nothing', input: 'x' });
+    return id;
+  }
+
+  /** Runs a worker until `count` tasks have ended. */
+  async process(count: number): Promise<void> {
+    const worker = createWorkerService(this.parts);
+    this.#ran = 0;
+    const all = new Promise<void>((resolve) => {
+      this.#onRan = () => {
+        if (this.#ran === count) resolve();
+      };
+    });
+    await worker.start();
+    await all;
+    await worker.stop(10_000);
+  }
+
+  /** Milliseconds from calling accept to the start of the agent, one task at a time on an idle fleet. */
+  async latencies(count: number): Promise<number[]> {
+    const worker = createWorkerService(this.parts);
+    await worker.start();
+    const all: number[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const asked = performance.now();
+      const id = await this.accept();
+      const startedAt = await new Promise<number>((resolve) => this.#starts.set(id, resolve));
+      all.push(startedAt - asked);
+    }
+    await worker.stop(10_000);
+    return all;
+  }
+
+  #started(id: string): void {
+    this.#ran += 1;
+    this.#starts.get(id)?.(performance.now());
+    this.#starts.delete(id);
+    this.#onRan?.();
+  }
+}

@@ -1,0 +1,47 @@
+import { Queue, Worker, type JobsOptions } from 'bullmq';
+import { Redis } from 'ioredis';
+
+/** What a user builds by hand: the same priority, own id, attempts and removal as Muster's tickets. */
+export class RawBullmq {
+  readonly #url: string;
+  readonly #redis: Redis;
+  readonly #queue: Queue;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#redis = new Redis(url, { maxRetriesPerRequest: null, enableAutoPipelining: true });
+    this.#queue = new Queue('raw', { connection: this.#redis, prefix: 'raw' });
+  }
+
+  async add(id: string): Promise<void> {
+    const options: JobsOptions = {
+      jobId: id,
+      priority: 6,
+      attempts: 3,
+      backoff: { type: 'exponential', delay: 2000 },
+      removeOnComplete: { count: 1000 },
+      removeOnFail: { count: 5000 },
+    };
+    await this.#queue.add('nothing', { tenant: 'default', task: id }, options);
+  }
+
+  /** Runs a worker until it has done `count` jobs. */
+  async process(count: number, concurrency: number): Promise<void> {
+    const connection = new Redis(this.#url, { maxRetriesPerRequest: null });
+    const worker = new Worker('raw', () => Promise.resolve('done'), { connection, prefix: 'raw', concurrency });
+    let done = 0;
+    await new Promise<void>((resolve) => {
+      worker.on('completed', () => {
+        done += 1;
+        if (done === count) resolve();
+      });
+    });
+    await worker.close();
+    connection.disconnect();
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close();
+    this.#redis.disconnect();
+  }
+}

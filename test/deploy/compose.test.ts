@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { environmentSchema } from '#shared/config/environment.ts';
+import { isQueueName, QUEUE_NAMES, slotsOf } from '#shared/queue/queue-names.ts';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { ENVIRONMENT_NAMES, exists, read, SERVICES } from './repository.ts';
+
+interface ComposeService {
+  /** Of Redis a line, of ours a list. */
+  command: string | string[];
+  environment: Record<string, string | number>;
+  healthcheck: { test: string };
+  depends_on: Record<string, { condition: string }>;
+  stop_grace_period: string;
+  init: boolean;
+  restart: string;
+  ports?: string[];
+  volumes?: string[];
+  deploy?: { replicas: number };
+  build: { dockerfile: string };
+}
+
+const { services, volumes } = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, unknown>;
+};
+const { redis, ...ours } = services;
+const all = Object.entries(ours);
+
+/** What compose makes of `${NAME:-fallback}` when nobody sets the name. */
+function withoutVariables(value: string | number): string {
+  return String(value).replaceAll(/\$\{\w+(?::-([^}]*)|:\?[^}]*)\}/g, (_all, fallback?: string) => fallback ?? 'set-by-the-operator');
+}
+
+function environmentOf(service: ComposeService): Record<string, string> {
+  return Object.fromEntries(Object.entries(service.environment).map(([name, value]) => [name, withoutVariables(value)]));
+}
+
+describe('docker-compose.yml', () => {
+  it('runs every service, each by its own command', () => {
+    expect(Object.keys(ours).toSorted()).toEqual(SERVICES.toSorted());
+    for (const [name, { command }] of all) expect(command).toEqual(['node', `services/${name}/main.ts`]);
+    for (const [, { build }] of all) expect(exists(build.dockerfile)).toBe(true);
+  });
+
+  it.each(all)('gives %s only variables that the configuration knows, with values that it takes', (_name, service) => {
+    const environment = environmentOf(service);
+    expect(Object.keys(environment).filter((name) => !ENVIRONMENT_NAMES.has(name))).toEqual([]);
+    const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+    expect(environmentSchema.safeParse(given).error?.issues).toBeUndefined();
+  });
+
+  it.each(all)('asks %s whether it is ready, at the port that it listens on', (_name, service) => {
+    const port = environmentOf(service)['PORT'];
+    expect(service.healthcheck.test).toContain(`http://127.0.0.1:${port}/readyz`);
+    for (const published of service.ports ?? []) expect(withoutVariables(published).split(':')[1]).toBe(port);
+    expect(service).toMatchObject({ restart: 'unless-stopped', init: true, depends_on: { redis: { condition: 'service_healthy' } } });
+  });
+
+  it.each(all)('gives %s more time to stop than its own grace and the closing of connections take', (_name, service) => {
+    const graceMs = Number(environmentOf(service)['SHUTDOWN_GRACE_MS']);
+    expect(Number.parseInt(service.stop_grace_period, 10) * 1000).toBeGreaterThan(graceMs + 5000);
+  });
+
+  it('does not start without a key, and says so', () => {
+    for (const [, { environment }] of all) expect(environment['MUSTER_ADMIN_KEY']).toMatch(/^\$\{MUSTER_ADMIN_KEY:\?.+\}$/);
+  });
+
+  it('publishes the services that people and senders reach, each at a port of its own', () => {
+    const published = all.filter(([, { ports }]) => ports).map(([name]) => name);
+    expect(published.toSorted()).toEqual(SERVICES.filter((name) => name !== 'worker').toSorted());
+    const ports = all.flatMap(([, service]) => (service.ports ?? []).map((port) => withoutVariables(port).split(':')[0]));
+    expect(new Set(ports).size).toBe(ports.length);
+  });
+
+  it('has several workers, which serve every queue but the one of the hub', () => {
+    const worker = ours['worker'];
+    expect(worker?.deploy?.replicas).toBeGreaterThan(1);
+    const slots = slotsOf(settingsSchema.parse({}), environmentOf(worker!)['MUSTER_QUEUES']);
+    expect([...slots.keys()].filter((name) => !isQueueName(name))).toEqual([]);
+    expect(QUEUE_NAMES.filter((name) => !slots.get(name))).toEqual(['remote']);
+  });
+
+  it('keeps a Redis that forgets nothing', () => {
+    const options = String(redis?.command);
+    expect(options).toContain('--appendonly yes');
+    expect(options).toContain('--maxmemory-policy noeviction');
+    const [volume = '', path] = (redis?.volumes?.[0] ?? '').split(':');
+    expect(path).toBe('/data');
+    expect(volumes).toHaveProperty(volume);
+  });
+});

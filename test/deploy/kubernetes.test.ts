@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { environmentSchema } from '#shared/config/environment.ts';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { isQueueName, QUEUE_NAMES, slotsOf, type QueueName } from '#shared/queue/queue-names.ts';
+import { base, baseFiles, deployments, development, literals, manifestsIn, ofKind, type Container, type Workload } from './manifests.ts';
+import { ENVIRONMENT_NAMES, exists, pathsOf, SERVICES } from './repository.ts';
+
+const config = literals(base.configMapGenerator[0]?.literals ?? []);
+const cases = deployments.map((workload) => [workload.metadata.name, workload] as const);
+const containerOf = ({ spec }: Workload): Container => spec.template.spec.containers[0];
+const serviceOf = (workload: Workload): string => containerOf(workload).command[1]?.split('/')[1] ?? '';
+
+describe('the kustomize base', () => {
+  it('applies every file beside it but the example of the secret', () => {
+    const applied = baseFiles.filter((file) => !['kustomization.yaml', 'secret.example.yaml'].includes(file));
+    expect(base.resources.toSorted()).toEqual(applied.toSorted());
+  });
+
+  it('runs every service', () => {
+    expect([...new Set(deployments.map(serviceOf))].toSorted()).toEqual(SERVICES.toSorted());
+  });
+
+  it.each(cases)('starts %s by a file that is there, from the image of all', (_name, workload) => {
+    const { command, image } = containerOf(workload);
+    expect(command[0]).toBe('node');
+    expect(exists(command[1] ?? '')).toBe(true);
+    expect(image).toBe('muster');
+  });
+
+  it('sets only variables that the configuration knows, with values that it takes', () => {
+    const { stringData: secret = {} } = manifestsIn('secret.example.yaml')[0] ?? {};
+    const inOverlay = [...development.configMapGenerator, ...(development.secretGenerator ?? [])].flatMap(
+      (generator) => generator.literals,
+    );
+    const inPods = deployments.flatMap((workload) => containerOf(workload).env ?? []).map(({ name, value }) => `${name}=${value}`);
+    for (const given of [config, secret, literals(inOverlay), ...inPods.map((line) => literals([line]))]) {
+      expect(Object.keys(given).filter((name) => !ENVIRONMENT_NAMES.has(name))).toEqual([]);
+      const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+      expect(environmentSchema.safeParse(set).error?.issues).toBeUndefined();
+    }
+  });
+
+  it.each(cases)('gives %s the configuration, and then the secret, which wins', (_name, workload) => {
+    expect(containerOf(workload).envFrom).toEqual([{ configMapRef: { name: 'muster' } }, { secretRef: { name: 'muster' } }]);
+    expect(base.configMapGenerator.map(({ name }) => name)).toEqual(['muster']);
+    expect(manifestsIn('secret.example.yaml')[0]?.metadata.name).toBe('muster');
+  });
+
+  it.each(cases)('probes %s at the port that it listens on', (_name, workload) => {
+    const { ports, livenessProbe, readinessProbe, startupProbe } = containerOf(workload);
+    expect(ports).toEqual([{ name: 'http', containerPort: Number(config['PORT']) }]);
+    expect(config['HOST']).toBe('0.0.0.0');
+    expect(livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
+    expect(startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
+    expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+  });
+
+  it.each(cases)('gives %s more time to stop than its waiting, its grace and the closing of connections take', (_name, workload) => {
+    const waits = Number(containerOf(workload).lifecycle?.preStop.exec.command[1] ?? 0);
+    const needed = waits + Number(config['SHUTDOWN_GRACE_MS']) / 1000 + 5;
+    expect(workload.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+  });
+
+  it.each(cases)('lets %s do nothing that it need not', (_name, workload) => {
+    expect(workload.spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    expect(containerOf(workload).securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(containerOf(workload).resources).toMatchObject({
+      requests: { cpu: expect.any(String), memory: expect.any(String) },
+      limits: { memory: expect.any(String) },
+    });
+  });
+
+  it.each(cases)('keeps some of %s while nodes are drained, and selects its own pods only', (name, { spec }) => {
+    expect(spec.replicas).toBeGreaterThan(1);
+    expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
+    const budget = ofKind('PodDisruptionBudget').find(({ metadata }) => metadata.name === name);
+    expect(budget?.spec).toMatchObject({ maxUnavailable: 1, selector: { matchLabels: spec.selector.matchLabels } });
+    const twins = deployments.filter((other) => JSON.stringify(other.spec.selector) === JSON.stringify(spec.selector));
+    expect(twins).toHaveLength(1);
+  });
+
+  it('serves every queue but the one of the hub, and critical work apart from the flood', () => {
+    const groups = deployments
+      .filter((workload) => serviceOf(workload) === 'worker')
+      .map((workload) => slotsOf(settingsSchema.parse({}), containerOf(workload).env?.find(({ name }) => name === 'MUSTER_QUEUES')?.value));
+    const served = new Set<QueueName>(groups.flatMap((slots) => [...slots].flatMap(([name, count]) => (count > 0 ? [name] : []))));
+    expect([...served].filter((name) => !isQueueName(name))).toEqual([]);
+    expect(QUEUE_NAMES.filter((name) => !served.has(name))).toEqual(['remote']);
+    expect(groups.find((slots) => slots.has('critical'))?.has('background')).toBe(false);
+  });
+
+  it('keeps a Redis that forgets nothing, at the address that the services are given', () => {
+    const [redis] = ofKind('StatefulSet') as unknown as Workload[];
+    const options = containerOf(redis!).args?.join(' ') ?? '';
+    expect(options).toContain('--appendonly yes');
+    expect(options).toContain('--maxmemory-policy noeviction');
+    expect(redis?.spec.volumeClaimTemplates).toHaveLength(1);
+    const { hostname, port } = new URL(config['REDIS_URL'] ?? '');
+    const service = ofKind('Service').find(({ metadata }) => metadata.name === hostname);
+    expect(service?.spec['ports']).toEqual([{ name: 'redis', port: Number(port), targetPort: 'redis' }]);
+  });
+});
+
+interface IngressPath {
+  path: string;
+  pathType: 'Exact' | 'Prefix';
+  backend: { service: { name: string; port: { name: string } } };
+}
+
+const ingress = ofKind('Ingress')[0]?.spec as unknown as { rules: [{ http: { paths: IngressPath[] } }] };
+
+/** As Kubernetes chooses: an exact match first, else the longest prefix by whole parts of the path. */
+function backendOf(path: string): string | undefined {
+  const { paths } = ingress.rules[0].http;
+  const exact = paths.find((rule) => rule.pathType === 'Exact' && rule.path === path);
+  const prefixes = paths.filter((rule) => rule.pathType === 'Prefix' && `${path}/`.startsWith(`${rule.path}/`));
+  return (exact ?? prefixes.toSorted((one, other) => other.path.length - one.path.length)[0])?.backend.service.name;
+}
+
+describe('the Ingress', () => {
+  it.each(SERVICES.filter((service) => service !== 'worker'))('leads every path of %s to it', (service) => {
+    const paths = [...pathsOf(service), ...(service === 'api' ? ['/openapi.json', '/docs', '/docs/swagger-ui.css'] : [])];
+    expect(paths.length).toBeGreaterThan(1);
+    expect(paths.filter((path) => backendOf(path) !== service)).toEqual([]);
+  });
+
+  it('keeps probes and metrics inside the cluster', () => {
+    expect(['/metrics', '/healthz', '/readyz'].map(backendOf)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('names ports that the services have', () => {
+    for (const { backend } of ingress.rules[0].http.paths) {
+      const service = ofKind('Service').find(({ metadata }) => metadata.name === backend.service.name);
+      expect(service?.spec['ports']).toEqual([{ name: backend.service.port.name, port: 80, targetPort: 'http' }]);
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import { readdirSync } from 'node:fs';
+import { parse, parseAllDocuments } from 'yaml';
+import { inRepository, read } from './repository.ts';
+
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
+export interface Container {
+  name: string;
+  image: string;
+  command: string[];
+  args?: string[];
+  env?: { name: string; value: string }[];
+  envFrom?: { configMapRef?: { name: string }; secretRef?: { name: string } }[];
+  ports: { name: string; containerPort: number }[];
+  livenessProbe: Probe;
+  readinessProbe: Probe;
+  startupProbe: Probe;
+  lifecycle?: { preStop: { exec: { command: string[] } } };
+  securityContext: Record<string, unknown>;
+  resources: { requests: Record<string, string>; limits: Record<string, string> };
+}
+
+export interface Workload {
+  kind: string;
+  metadata: { name: string };
+  spec: {
+    replicas: number;
+    selector: { matchLabels: Record<string, string> };
+    template: {
+      metadata: { labels: Record<string, string> };
+      spec: { terminationGracePeriodSeconds: number; securityContext: Record<string, unknown>; containers: [Container] };
+    };
+    volumeClaimTemplates?: { metadata: { name: string } }[];
+  };
+}
+
+export interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  spec: Record<string, unknown>;
+  stringData?: Record<string, string>;
+}
+
+interface Kustomization {
+  resources: string[];
+  configMapGenerator: { name: string; behavior?: string; literals: string[] }[];
+  secretGenerator?: { name: string; literals: string[] }[];
+}
+
+const BASE = 'k8s/base';
+
+export const baseFiles: readonly string[] = readdirSync(inRepository(BASE));
+export const base: Kustomization = parse(read(`${BASE}/kustomization.yaml`)) as Kustomization;
+export const development: Kustomization = parse(read('k8s/overlays/development/kustomization.yaml')) as Kustomization;
+
+export function manifestsIn(file: string): Manifest[] {
+  return parseAllDocuments(read(`${BASE}/${file}`)).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${file}: ${document.errors.join('; ')}`);
+    return document.toJS() as Manifest;
+  });
+}
+
+const manifests: readonly Manifest[] = base.resources.flatMap((file) => manifestsIn(file));
+
+export const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
+
+export const deployments: readonly Workload[] = ofKind('Deployment') as unknown as Workload[];
+
+/** `NAME=value` lines of a generator. */
+export function literals(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(given.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}

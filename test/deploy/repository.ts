@@ -1,0 +1,30 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { environmentSchema } from '#shared/config/environment.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export const inRepository = (path: string): string => join(ROOT, path);
+
+export const exists = (path: string): boolean => existsSync(inRepository(path));
+
+export const read = (path: string): string => readFileSync(inRepository(path), 'utf8');
+
+/** The services that run as processes of their own; `local` is all of them in one. */
+export const SERVICES: readonly string[] = readdirSync(inRepository('services')).filter(
+  (name) => name !== 'local' && exists(`services/${name}/main.ts`),
+);
+
+/** Every name that a process reads from its environment. `NODE_ENV` is for libraries. */
+export const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([...Object.keys(environmentSchema.shape), 'NODE_ENV']);
+
+/** The paths that a service answers, as its sources name them. */
+export function pathsOf(service: string): string[] {
+  const sources = readdirSync(inRepository(`services/${service}`), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const text = sources.map((file) => read(`services/${service}/${file}`)).join('\n');
+  const found = text.matchAll(/(?:\bpath: |PATH = |\.(?:get|post|put|patch|delete|all|use|route)\(\s*)'(\/[^']*)'/g);
+  return [...new Set([...found].map(([, path = '']) => path.replaceAll(/:\w+/g, 'x')))];
+}

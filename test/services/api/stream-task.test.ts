@@ -1,0 +1,147 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { driveTasks, type TaskDriver } from './drive-tasks.ts';
+import { startApi, type Api } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+let drive: TaskDriver;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url, { http: { maxStreams: 3 } });
+  drive = driveTasks(api.parts);
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+});
+
+interface Reader {
+  events: EventSourceMessage[];
+  /** Resolves when the server ended the stream. */
+  ended: Promise<void>;
+  leave(): void;
+}
+
+async function read(id: string, headers: Record<string, string> = {}, query = ''): Promise<Reader> {
+  const stop = new AbortController();
+  const response = await fetch(`${api.url}/v1/tasks/${id}/stream${query}`, {
+    headers: { authorization: `Bearer ${api.key}`, ...headers },
+    signal: stop.signal,
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event) });
+  const decoder = new TextDecoder();
+  const ended = (async () => {
+    for await (const chunk of response.body ?? []) parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
+  })();
+  return { events, ended, leave: () => stop.abort() };
+}
+
+const told = ({ events }: Reader): unknown[] => events.map(({ event, data }) => [event, JSON.parse(data)]);
+
+async function submit(): Promise<string> {
+  return (await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello' } })).body.id;
+}
+
+describe('the stream of a task', () => {
+  it('tells status and output as they come, and ends with the task', async () => {
+    const id = await submit();
+    const reader = await read(id);
+    await waitFor(() => reader.events.length === 1, { deadlineMs: 3000, what: 'the first status' });
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'one ');
+    // Well within the two seconds between two looks: the hints carry it.
+    await waitFor(() => reader.events.some(({ data }) => data.includes('one ')), { deadlineMs: 1000, what: 'the first words' });
+    await drive.write(attempt, 1, 2, 'two\n');
+    await drive.end(attempt, 'one two\n');
+    await reader.ended;
+    expect(told(reader)).toEqual([
+      ['status', { status: 'queued' }],
+      ['status', { status: 'running' }],
+      ['output', { attempt: 1, seq: 1, text: 'one ' }],
+      ['output', { attempt: 1, seq: 2, text: 'two\n' }],
+      ['status', { status: 'completed' }],
+      ['end', { status: 'completed' }],
+    ]);
+  });
+
+  it('tells a second attempt’s output apart from the first’s', async () => {
+    const id = await submit();
+    const first = await drive.start(id);
+    await drive.write(first, 1, 1, 'half');
+    const { settleAttempt } = await import('#shared/ledger/settle-attempt.ts');
+    const error = { code: 'NETWORK_ERROR', message: 'cut', retryable: true };
+    await settleAttempt(api.parts.ledger, first, { kind: 'failed', error, delayMs: 0, usage: null });
+    const second = await drive.start(id);
+    await drive.write(second, 2, 1, 'whole');
+    await drive.end(second, 'whole');
+    const reader = await read(id);
+    await reader.ended;
+    expect(told(reader).slice(0, 2)).toEqual([
+      ['output', { attempt: 1, seq: 1, text: 'half' }],
+      ['output', { attempt: 2, seq: 1, text: 'whole' }],
+    ]);
+  });
+
+  it('resumes after the last event that the reader saw, also when the task has ended meanwhile', async () => {
+    const id = await submit();
+    const attempt = await drive.start(id);
+    for (let seq = 1; seq <= 450; seq += 1) await drive.write(attempt, 1, seq, `${seq} `);
+    const reader = await read(id);
+    await waitFor(() => reader.events.length === 451, { deadlineMs: 3000, what: 'all words' });
+    reader.leave();
+    await reader.ended.catch(() => undefined);
+    await drive.end(attempt, 'all');
+    const lastId = reader.events[440]?.id ?? '';
+    expect(lastId).toMatch(/^\d+-\d+$/);
+    for (const resumed of [await read(id, { 'last-event-id': lastId }), await read(id, {}, `?lastEventId=${lastId}`)]) {
+      await resumed.ended;
+      expect(told(resumed).map(([event]: any) => event)).toEqual([...Array.from({ length: 10 }, () => 'output'), 'status', 'end']); // oxlint-disable-line typescript/no-explicit-any
+      expect(told(resumed)[0]).toEqual(['output', { attempt: 1, seq: 441, text: '441 ' }]);
+    }
+    const last = reader.events.at(-1)?.id ?? '';
+    const again = await read(id, { 'last-event-id': last });
+    await again.ended;
+    expect(told(again)).toEqual([
+      ['status', { status: 'completed' }],
+      ['end', { status: 'completed' }],
+    ]);
+  });
+
+  it('tells the whole output at once when its entries are gone', async () => {
+    const id = await submit();
+    await drive.complete(id, 'all of it');
+    const reader = await read(id);
+    await reader.ended;
+    expect(told(reader)[0]).toEqual(['output', { attempt: 1, seq: 0, text: 'all of it' }]);
+  });
+
+  it('refuses an id that is none, and more streams than it may have open', async () => {
+    const id = await submit();
+    for (const wrong of ['abc', '1-0 + 2', '$']) {
+      expect((await api.call('GET', `/v1/tasks/${id}/stream`, { headers: { 'last-event-id': wrong } })).status).toBe(422);
+    }
+    const open = [await read(id), await read(id), await read(id)];
+    const refused = await api.call('GET', `/v1/tasks/${id}/stream`);
+    expect([refused.status, refused.body.code]).toEqual([429, 'limit.rate']);
+    for (const reader of open) reader.leave();
+    await Promise.allSettled(open.map(({ ended }) => ended));
+  });
+
+  it('ends when the server closes, and the reader can come back elsewhere', async () => {
+    const other = await startApi(redis.url);
+    const id = await submit();
+    const response = await fetch(`${other.url}/v1/tasks/${id}/stream`, { headers: { authorization: `Bearer ${api.key}` } });
+    const text = response.text();
+    const startedAt = performance.now();
+    await other.close();
+    expect(await text).toContain('event: status');
+    expect(performance.now() - startedAt).toBeLessThan(450);
+  });
+});

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptedViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { driveTasks } from './drive-tasks.ts';
+import { startApi, type Api, type Reply } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url, {
+    http: { maxBodyBytes: 20_000, maxBulk: 5, maxWaitMs: 5000 },
+    tasks: { maxInputBytes: 10_000 },
+    limits: {
+      tenants: {
+        small: { running: 1, waiting: 1, runningByClass: {}, rates: {} },
+        slow: { rates: { user: { perMinute: 1, perHour: 10, burst: 1 } } },
+      },
+    },
+  });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+});
+
+const task = { agent: 'echo', input: 'hello' };
+const submit = (body: unknown = task, options: Parameters<Api['call']>[2] = {}): Promise<Reply> =>
+  api.call('POST', '/v1/tasks', { body, ...options });
+
+describe('submitting a task', () => {
+  it('answers 202 with its id, and the ticket reaches BullMQ', async () => {
+    const { status, body, headers } = await submit();
+    expect(status).toBe(202);
+    expect(acceptedViewSchema.parse(body)).toEqual(body);
+    expect(body).toMatchObject({ status: 'queued', position: 0, pressure: null });
+    expect(headers.get('location')).toBe(`/v1/tasks/${body.id}`);
+    const job = await waitFor(() => api.parts.queues.get(0, 'tasks').getJob(body.id), { deadlineMs: 3000, what: 'the ticket' });
+    expect(job.data).toEqual({ tenant: 'default', task: body.id });
+  });
+
+  it('gives the same task for the same Idempotency-Key, and 409 when the body differs', async () => {
+    const headers = { 'idempotency-key': 'order-17' };
+    const first = await submit(task, { headers });
+    const again = await submit({ input: 'hello', agent: 'echo' }, { headers });
+    expect([first.status, again.status, again.body.id]).toEqual([202, 200, first.body.id]);
+    const other = await submit({ ...task, input: 'other' }, { headers });
+    expect(other).toMatchObject({ status: 409, body: { code: 'task.idempotency-conflict', details: { id: first.body.id } } });
+  });
+
+  it('keeps the keys of tenants apart', async () => {
+    const headers = { 'idempotency-key': 'shared' };
+    const first = await submit(task, { headers });
+    const foreign = await submit(task, { headers, key: await api.keyOf('other', ['submit']) });
+    expect(foreign.status).toBe(202);
+    expect(foreign.body.id).not.toBe(first.body.id);
+  });
+
+  it('waits for the end when asked to, and answers the record', async () => {
+    const waiting = api.call('POST', '/v1/tasks?waitMs=5000', { body: { ...task, correlationId: 'waited' } });
+    const found = await waitFor(async () => (await api.call('GET', '/v1/tasks?correlation=waited')).body.items[0], {
+      deadlineMs: 3000,
+      what: 'the task',
+    });
+    await driveTasks(api.parts).complete(found.id, 'done');
+    const { status, body } = await waiting;
+    expect(status).toBe(200);
+    expect(taskViewSchema.parse(body)).toMatchObject({ id: found.id, status: 'completed', output: 'done', result: { list: [] } });
+  });
+
+  it('answers 202 when the task has not ended in time', async () => {
+    expect(await api.call('POST', '/v1/tasks?waitMs=20', { body: task })).toMatchObject({ status: 202, body: { status: 'queued' } });
+  });
+
+  it('answers 429 with Retry-After over a rate and over the waiting limit', async () => {
+    const slow = await api.keyOf('slow', ['submit']);
+    expect((await submit(task, { key: slow })).status).toBe(202);
+    const rate = await submit(task, { key: slow });
+    expect(rate).toMatchObject({ status: 429, body: { code: 'limit.rate' } });
+    expect(Number(rate.headers.get('retry-after'))).toBeGreaterThan(50);
+
+    const small = await api.keyOf('small', ['submit']);
+    const statuses = [await submit(task, { key: small }), await submit(task, { key: small }), await submit(task, { key: small })];
+    expect(statuses.map(({ status, body }) => [status, body.code ?? body.status])).toEqual([
+      [202, 'queued'],
+      [202, 'pending'],
+      [429, 'limit.waiting'],
+    ]);
+    expect(Number(statuses[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('a submission that is wrong', () => {
+  const cases: [what: string, body: unknown, status: number, code: string][] = [
+    ['not JSON', '{"agent": "echo", ', 400, 'request.malformed'],
+    ['no object', '"text"', 400, 'request.malformed'],
+    ['an array', [task], 422, 'request.invalid'],
+    ['empty', '{}', 422, 'request.invalid'],
+    ['of the wrong types', { agent: 1, input: ['a'], priority: 'urgent' }, 422, 'request.invalid'],
+    ['with a field that does not exist', { ...task, tenant: 'other' }, 422, 'request.invalid'],
+    ['with __proto__', '{"agent":"echo","input":"a","__proto__":{"tenant":"other"}}', 422, 'request.invalid'],
+    ['with a null where nothing is meant', { ...task, session: null }, 422, 'request.invalid'],
+    ['for an agent that is not there', { ...task, agent: 'nobody' }, 422, 'agent.unknown'],
+    ['for an agent named like a property of every object', { ...task, agent: 'constructor' }, 422, 'agent.unknown'],
+    ['with a deadline that has passed', { ...task, deadline: '2020-01-01T00:00:00Z' }, 422, 'request.invalid'],
+    ['below a parent that is not there', { ...task, parentTaskId: '01ARZ3NDEKTSV4RRFFQ69G5FAV' }, 404, 'task.not-found'],
+    ['larger than a body may be', { ...task, input: 'x'.repeat(25_000) }, 413, 'request.too-large'],
+    ['larger than an input may be', { ...task, input: 'x'.repeat(11_000) }, 413, 'request.too-large'],
+  ];
+  it.each(cases)('%s is refused by its code', async (_what, body, status, code) => {
+    const answer = await submit(body);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  it('names every problem with what was expected', async () => {
+    const { body } = await submit({ agent: 1, input: 'a', execution: { maxAttempts: 0 } });
+    expect(body.details.problems).toEqual([
+      { path: 'body.agent', message: expect.stringContaining('expected string') },
+      { path: 'body.execution.maxAttempts', message: expect.stringContaining('>=1') },
+    ]);
+  });
+
+  it('with another content type is refused with 415, and without a body with 422', async () => {
+    const form = await submit('agent=echo', { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    expect([form.status, form.body.code]).toEqual([415, 'request.unsupported-media-type']);
+    expect((await api.call('POST', '/v1/tasks')).status).toBe(422);
+  });
+
+  it('with a query or a key that does not fit is refused', async () => {
+    expect((await api.call('POST', '/v1/tasks?waitMs=999999', { body: task })).body.details.problems[0].path).toBe('query.waitMs');
+    expect((await submit(task, { headers: { 'idempotency-key': 'two words' } })).status).toBe(422);
+  });
+
+  it('needs the scope submit', async () => {
+    const answer = await submit(task, { key: await api.keyOf('default', ['read']) });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'auth.forbidden', details: { needed: 'submit', scopes: ['read'] } } });
+  });
+
+  it('keeps __proto__ inside a context as nothing but a name', async () => {
+    const { status, body } = await submit('{"agent":"echo","input":"a","context":{"__proto__":{"polluted":true},"kept":1}}');
+    expect(status).toBe(202);
+    const { context } = (await api.call('GET', `/v1/tasks/${body.id}`)).body;
+    expect(context.kept).toBe(1);
+    expect(context.polluted).toBeUndefined();
+  });
+});
+
+const bulk = (items: unknown[], options = {}): Promise<Reply> => api.call('POST', '/v1/tasks/bulk', { body: { items }, ...options });
+
+const ids = (reply: Reply): string[] => reply.body.items.map((item: { id: string }) => item.id);
+
+describe('submitting many', () => {
+  it('answers each item by itself and in order', async () => {
+    const { status, body } = await bulk([
+      task,
+      { ...task, agent: 'nobody' },
+      { input: 1 },
+      { ...task, idempotencyKey: 'b1' },
+      { ...task, idempotencyKey: 'b1' },
+    ]);
+    expect(status).toBe(200);
+    const outcomes = body.items.map((item: { httpStatus: number; problem: { code: string } | null }) => [
+      item.httpStatus,
+      item.problem?.code ?? null,
+    ]);
+    expect(outcomes.slice(0, 3)).toEqual([
+      [202, null],
+      [422, 'agent.unknown'],
+      [422, 'request.invalid'],
+    ]);
+    expect(outcomes.slice(3).toSorted()).toEqual([
+      [200, null],
+      [202, null],
+    ]);
+    expect(body.items[3].id).toBe(body.items[4].id);
+  });
+
+  it('sent again under one Idempotency-Key makes nothing new', async () => {
+    const headers = { 'idempotency-key': 'all-of-it' };
+    const first = await bulk([task, task], { headers });
+    const again = await bulk([task, task], { headers });
+    expect(new Set(ids(first)).size).toBe(2);
+    expect(ids(again)).toEqual(ids(first));
+    expect(again.body.items[0].httpStatus).toBe(200);
+  });
+
+  it('takes a bare list too, and answers in the same form', async () => {
+    const { status, body } = await api.call('POST', '/v1/tasks/bulk', { body: [task, { input: 1 }] });
+    expect(status).toBe(200);
+    expect(body.items[0]).toMatchObject({ httpStatus: 202, id: expect.any(String), status: 'queued', position: 0, problem: null });
+    expect(body.items[1]).toMatchObject({ httpStatus: 422, id: null, status: null, problem: { code: 'request.invalid' } });
+  });
+
+  it('refuses more items than allowed, and none', async () => {
+    expect((await bulk(Array.from({ length: 6 }, () => task))).status).toBe(422);
+    expect((await bulk([])).status).toBe(422);
+  });
+});

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/agent-function.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import type { TaskState } from '#shared/tasks/task.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { OWN_PAGE, startDashboard, type CallOptions, type RunningDashboard } from './running-dashboard.ts';
+
+const API = '/board/api/queues';
+let dashboard: RunningDashboard;
+let worker: Service;
+let operator: string;
+let reader: string;
+let isProviderBroken = true;
+
+/** Fails for good until the test mends its provider. */
+const brittle: AgentFunction = () => {
+  if (isProviderBroken) throw new TaskFailure('INVALID_INPUT', 'the provider is broken');
+  return Promise.resolve('mended');
+};
+
+beforeAll(async () => {
+  dashboard = await startDashboard({
+    agents: { echo: { kind: 'echo' }, brittle: { kind: 'function', run: brittle } },
+    worker: { reconcileMs: 100 },
+  });
+  worker = createWorkerService(dashboard.parts);
+  await worker.start();
+  operator = await dashboard.signIn(['operate']);
+  reader = await dashboard.signIn(['read']);
+});
+afterAll(async () => {
+  await worker.stop(1000);
+  await dashboard.close();
+});
+beforeEach(async () => {
+  isProviderBroken = true;
+  await act('PUT', '/resume');
+});
+
+const act = async (method: string, path: string, options: CallOptions = {}): Promise<Response> =>
+  await dashboard.call(method, `${API}${path}`, { cookie: operator, headers: OWN_PAGE, ...options });
+
+async function readOnlyModes(cookie: string): Promise<boolean[]> {
+  const list = (await (await act('GET', '', { cookie })).json()) as BoardList;
+  return list.queues.map(({ readOnlyMode }) => readOnlyMode);
+}
+
+async function submit(request: Partial<AcceptRequest> = {}): Promise<string> {
+  const { id } = await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: 'hello', ...request });
+  await dashboard.parts.relay.idle();
+  return id;
+}
+
+async function stateOf(id: string, tenant = 'default'): Promise<TaskState> {
+  const task = await readTask(dashboard.parts.ledger, tenant, id);
+  if (!task) throw new Error(`There is no task ${id}`);
+  return task.state;
+}
+
+async function reaches(id: string, status: TaskState['status'], tenant = 'default'): Promise<void> {
+  await waitFor(async () => (await stateOf(id, tenant)).status === status, { deadlineMs: 8000, what: `task ${id} to be ${status}` });
+}
+
+async function ticketIsIn(id: string, wanted: string): Promise<void> {
+  const { queues } = dashboard.parts;
+  await waitFor(async () => (await queues.get(0, 'tasks').getJobState(id)) === wanted, {
+    deadlineMs: 8000,
+    what: `ticket ${id} to be ${wanted}`,
+  });
+}
+
+async function failedTask(request: Partial<AcceptRequest> = {}): Promise<string> {
+  const id = await submit({ agent: 'brittle', ...request });
+  await reaches(id, 'permanently_failed', request.tenant);
+  await ticketIsIn(id, 'failed');
+  return id;
+}
+
+/** A ticket that no worker takes, because its queue is paused. */
+async function waitingTask(request: Partial<AcceptRequest> = {}): Promise<string> {
+  const id = await submit(request);
+  await ticketIsIn(id, request.scheduledFor === undefined ? 'prioritized' : 'delayed');
+  return id;
+}
+
+const ticketExists = async (id: string): Promise<boolean> => (await dashboard.parts.queues.get(0, 'tasks').getJob(id)) !== undefined;
+
+describe('the board', () => {
+  it('shows every queue, and links a ticket to the page of its task', async () => {
+    const id = await submit({ session: 'talk' });
+    await ticketIsIn(id, 'completed');
+    const list = (await (await act('GET', '?activeQueue=tasks&status=completed&page=1&jobsPerPage=10')).json()) as BoardList;
+    expect(list.queues.map(({ name }) => name)).toEqual([
+      'critical',
+      'chat',
+      'webhooks',
+      'schedules',
+      'tasks',
+      'background',
+      'remote',
+      'maintenance',
+    ]);
+    const ticket = list.queues.find(({ name }) => name === 'tasks')?.jobs.find((job) => job.id === id);
+    expect(ticket).toMatchObject({
+      data: { tenant: 'default', task: id, lane: 'session:talk' },
+      externalUrl: { href: `/tasks/${id}?tenant=default` },
+    });
+    const page = await dashboard.call('GET', ticket?.externalUrl.href ?? '', { cookie: reader });
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain(id);
+  });
+
+  it('loads nothing from elsewhere and runs no script that is not a file of its own', async () => {
+    const answer = await dashboard.call('GET', '/board', { cookie: operator });
+    const page = await answer.text();
+    expect(page).toContain('"boardTitle":"Muster"');
+    expect(page).not.toMatch(/https?:|<style|style=/);
+    expect(answer.headers.get('content-security-policy')).toContain("script-src 'self';");
+    const assets = [...page.matchAll(/(?:src|href)="(static\/[^"]+)"/g)].map(([, path]) => path);
+    expect(assets.length).toBeGreaterThan(3);
+    for (const path of assets) expect((await dashboard.call('GET', `/board/${path}`, { cookie: operator })).status).toBe(200);
+  });
+
+  it('takes a key of tenant default: it shows the tickets of all tenants', async () => {
+    const stranger = await dashboard.signIn(['admin'], 'acme');
+    const page = await dashboard.call('GET', '/board', { cookie: stranger });
+    expect(page.status).toBe(403);
+    expect(await page.text()).toContain('takes a key of tenant');
+    const call = await act('GET', '', { cookie: stranger });
+    expect(call.status).toBe(403);
+    expect(await call.json()).toMatchObject({ code: 'auth.forbidden' });
+  });
+
+  it('only shows, to a key without operate: no actions in the pages, and none at the addresses', async () => {
+    expect(await readOnlyModes(reader)).toEqual(Array.from({ length: 8 }, () => true));
+    expect(await readOnlyModes(operator)).toEqual([...Array.from({ length: 7 }, () => false), true]);
+    const id = await failedTask();
+    for (const path of [`/tasks/${id}/retry`, `/tasks/${id}/clean`, '/tasks/pause', '/pause', '/tasks/empty', '/tasks/clean/failed']) {
+      const answer = await act('PUT', path, { cookie: reader });
+      expect(answer.status).toBe(403);
+      expect(await answer.json()).toMatchObject({ code: 'auth.forbidden', message: expect.stringContaining('operate') as string });
+    }
+    expect(await ticketExists(id)).toBe(true);
+  });
+
+  it('lets nobody stop the chores of the fleet', async () => {
+    await act('PUT', '/pause');
+    expect(await dashboard.parts.queues.get(0, 'maintenance').isPaused()).toBe(false);
+    expect((await act('PUT', '/maintenance/pause')).status).toBe(405);
+    expect((await act('PUT', '/maintenance/empty')).status).toBe(409);
+    expect((await act('PUT', '/maintenance/job-schedulers/reconcile/remove')).status).toBe(409);
+  });
+});
+
+describe('retrying a ticket', () => {
+  it('opens its task again, which runs, and takes the failed ticket away', async () => {
+    const id = await failedTask();
+    isProviderBroken = false;
+    expect((await act('PUT', `/tasks/${id}/retry`)).status).toBe(200);
+    await reaches(id, 'completed');
+    const { ticket } = await stateOf(id);
+    const attempts = (await readTask(dashboard.parts.ledger, 'default', id))?.attempts ?? [];
+    expect(ticket).toBe(2);
+    expect(attempts.map(({ status }) => status)).toEqual(['failed', 'success']);
+    expect(await ticketExists(id)).toBe(false);
+  });
+
+  it('puts it behind what waits in its session', async () => {
+    const failed = await failedTask({ session: 'line' });
+    await act('PUT', '/tasks/pause');
+    const ahead = await waitingTask({ session: 'line' });
+    expect((await act('PUT', `/tasks/${failed}/retry`)).status).toBe(200);
+    expect(await stateOf(failed)).toMatchObject({ status: 'pending', gate: 'lane' });
+    isProviderBroken = false;
+    await act('PUT', '/tasks/resume');
+    await reaches(failed, 'completed');
+    expect((await stateOf(failed)).startedAt).toBeGreaterThanOrEqual((await stateOf(ahead)).completedAt ?? Infinity);
+  });
+
+  it('is refused with the reason when the task has moved on, is gone, or never failed', async () => {
+    const id = await failedTask();
+    const ticket = await dashboard.parts.queues.get(0, 'tasks').getJob(id);
+    isProviderBroken = false;
+    await act('PUT', `/tasks/${id}/retry`);
+    await reaches(id, 'completed');
+    // As a page that was loaded before would have it.
+    expect((await act('PUT', `/tasks/${id}/retry`)).status).toBe(404);
+    const completed = await act('PUT', `/tasks/${ticket?.id}.2/retry`);
+    expect(completed.status).toBe(409);
+    expect(await completed.json()).toMatchObject({
+      code: 'task.wrong-state',
+      message: expect.stringContaining('only a failed one') as string,
+    });
+  });
+
+  it('of all failed ones goes one by one, and says how many the ledger refused', async () => {
+    await act('PUT', '/tasks/clean/failed');
+    const ids = [await failedTask(), await failedTask(), await failedTask({ tenant: 'acme' })];
+    const [reopened = ''] = ids;
+    isProviderBroken = false;
+    const { redis, keys } = dashboard.parts;
+    // One whose record ran out of its time.
+    await redis.del(keys.tenant('default').task(reopened));
+    const answer = await act('PUT', '/tasks/retry/failed');
+    const { retried, skipped } = (await answer.json()) as { retried: number; skipped: number };
+    expect(skipped).toBe(1);
+    expect(retried).toBeGreaterThanOrEqual(2);
+    await reaches(ids[1] ?? '', 'completed');
+    await reaches(ids[2] ?? '', 'completed', 'acme');
+    expect(await ticketExists(reopened)).toBe(true);
+    await act('PUT', `/tasks/${reopened}/clean`);
+    expect(await ticketExists(reopened)).toBe(false);
+  });
+});
+
+describe('removing a ticket', () => {
+  it('that waits cancels its task and the tasks below it', async () => {
+    await act('PUT', '/tasks/pause');
+    const parent = await waitingTask();
+    const child = await waitingTask({ parentTaskId: parent });
+    expect((await act('PUT', `/tasks/${parent}/clean`)).status).toBe(204);
+    expect(await stateOf(parent)).toMatchObject({
+      status: 'cancelled',
+      outcome: { kind: 'cancelled', reason: 'ticket removed in Bull Board' },
+    });
+    expect(await stateOf(child)).toMatchObject({ status: 'cancelled' });
+    expect(await ticketExists(parent)).toBe(false);
+  });
+
+  it('that is delayed cancels its task', async () => {
+    const id = await waitingTask({ scheduledFor: new Date(Date.now() + 3_600_000).toISOString() });
+    expect((await act('PUT', `/tasks/${id}/clean`)).status).toBe(204);
+    expect(await stateOf(id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('that has ended leaves the task as it is', async () => {
+    const id = await failedTask();
+    expect((await act('PUT', `/tasks/${id}/clean`)).status).toBe(204);
+    expect(await stateOf(id)).toMatchObject({ status: 'permanently_failed' });
+    expect(await ticketExists(id)).toBe(false);
+  });
+
+  it('that a worker has is refused', async () => {
+    const id = await submit({ input: 'one two three', context: { paceMs: 300 } });
+    await ticketIsIn(id, 'active');
+    const answer = await act('PUT', `/tasks/${id}/clean`);
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toMatchObject({
+      code: 'task.wrong-state',
+      message: expect.stringContaining('A worker has this ticket') as string,
+    });
+    await reaches(id, 'completed');
+  });
+
+  it.each([
+    ['clean/prioritized', {}],
+    ['clean/delayed', { scheduledFor: new Date(Date.now() + 3_600_000).toISOString() }],
+    ['empty', {}],
+  ])('of a whole list by %s cancels the tasks one by one', async (path, request) => {
+    await act('PUT', '/tasks/pause');
+    const ids = [await waitingTask(request), await waitingTask(request)];
+    expect((await act('PUT', `/tasks/${path}`)).status).toBe(200);
+    for (const id of ids) {
+      expect(await stateOf(id)).toMatchObject({ status: 'cancelled' });
+      expect(await ticketExists(id)).toBe(false);
+    }
+  });
+});
+
+describe('what would get round the ledger', () => {
+  it('is refused with a sentence for people, and changes nothing', async () => {
+    const id = await waitingTask({ scheduledFor: new Date(Date.now() + 3_600_000).toISOString() });
+    await act('PUT', '/tasks/pause');
+    const refused: [method: string, path: string, json?: unknown][] = [
+      ['POST', '/tasks/add', { name: 'x', data: {}, options: {} }],
+      ['PUT', `/tasks/${id}/promote`],
+      ['PUT', '/tasks/promote'],
+      ['PATCH', `/tasks/${id}/update-data`, { jobData: { tenant: 'acme', task: id } }],
+      ['PATCH', `/tasks/${id}/delay`, { runAt: Date.now() }],
+      ['PATCH', `/tasks/${id}/priority`, { priority: 1 }],
+      ['PUT', '/tasks/obliterate', { force: true }],
+      ['PUT', '/tasks/concurrency', { concurrency: 1 }],
+      ['PUT', '/tasks/rate-limit', { max: 1, duration: 1000 }],
+      ['PUT', '/tasks/rate-limit/release'],
+      ['PUT', '/tasks/clean/active'],
+      ['PUT', '/tasks/retry/completed'],
+      ['PUT', `/tasks/${id}/remove-unprocessed-children`],
+    ];
+    for (const [method, path, json] of refused) {
+      const answer = await act(method, path, json === undefined ? {} : { json });
+      expect([path, answer.status]).toEqual([path, 409]);
+      expect(await answer.json()).toMatchObject({ error: 'Not from here', message: expect.stringMatching(/\.$/) as string });
+    }
+    const ticket = await dashboard.parts.queues.get(0, 'tasks').getJob(id);
+    expect(ticket?.data).toEqual({ tenant: 'default', task: id });
+    expect(await ticket?.getState()).toBe('delayed');
+    expect(await stateOf(id)).toMatchObject({ status: 'pending' });
+  });
+
+  it('is told apart from a queue that is not there', async () => {
+    expect((await act('PUT', '/nothing/empty')).status).toBe(404);
+    expect((await act('PUT', '/tasks/nothing/clean')).status).toBe(404);
+  });
+});
+
+interface BoardList {
+  queues: { name: string; readOnlyMode: boolean; jobs: { id: string; data: unknown; externalUrl: { href: string } }[] }[];
+}

@@ -1,0 +1,69 @@
+import type { SettingsInput } from '#shared/config/settings.ts';
+import { startHttpServer } from '#shared/http/start-http-server.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Scope } from '#shared/tenants/scopes.ts';
+import { createKey } from '#shared/tenants/key-store.ts';
+import { createDashboardService } from '../../../services/dashboard/create-dashboard-service.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+/** How a browser marks what its user does on a page of the site. */
+export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
+
+export interface RunningDashboard {
+  readonly url: string;
+  readonly parts: Parts;
+  readonly redis: RedisServer;
+  /** Sends a request with the headers given and follows no redirect. */
+  call(method: string, path: string, options?: CallOptions): Promise<Response>;
+  /** Signs in with a new key and returns the cookie, or nothing when that failed. */
+  signIn(scopes: Scope[], tenant?: string): Promise<string>;
+  newSecret(scopes: Scope[], tenant?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  cookie?: string;
+  headers?: Record<string, string>;
+  form?: Record<string, string>;
+  json?: unknown;
+}
+
+/** A dashboard behind the real server, on a Redis of its own. */
+export async function startDashboard(settings: SettingsInput = {}, env: Record<string, string> = {}): Promise<RunningDashboard> {
+  const redis = await startRedis();
+  const parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } }, ...settings }, env });
+  const { router } = createDashboardService(parts);
+  const server = await startHttpServer({
+    routers: router ? [router] : [],
+    host: '127.0.0.1',
+    port: 0,
+    config: parts.config,
+    log: parts.log,
+    readiness: () => Promise.resolve([]),
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+
+  const call: RunningDashboard['call'] = async (method, path, { cookie, headers = {}, form, json } = {}) => {
+    const body = form ? new URLSearchParams(form) : json === undefined ? null : JSON.stringify(json);
+    const type = json === undefined ? {} : { 'content-type': 'application/json' };
+    return await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: { accept: 'text/html', ...type, ...(cookie ? { cookie } : {}), ...headers },
+      ...(body === null ? {} : { body }),
+    });
+  };
+  const newSecret = async (scopes: Scope[], tenant = 'default'): Promise<string> =>
+    (await createKey(parts, { tenant, name: 'test', scopes })).secret;
+  const signIn = async (scopes: Scope[], tenant?: string): Promise<string> => {
+    const answer = await call('POST', '/sign-in', { form: { key: await newSecret(scopes, tenant) }, headers: OWN_PAGE });
+    return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  };
+  const close = async (): Promise<void> => {
+    await server.close(1000);
+    await parts.close();
+    await redis.stop();
+  };
+  return { url, parts, redis, call, signIn, newSecret, close };
+}

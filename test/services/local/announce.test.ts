@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Environment } from '#shared/config/environment.ts';
+import { environmentSchema } from '#shared/config/environment.ts';
+import { announce } from '../../../services/local/announce.ts';
+import { localRecordFile, readLocalRecord, writeLocalRecord } from '../../../services/local/local-record.ts';
+
+let cwd: string;
+let directory: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'muster-announce-'));
+  directory = join(cwd, '.muster');
+  mkdirSync(directory);
+});
+
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+function announced(env: Record<string, string> = {}): string {
+  let text = '';
+  const parsed: Environment = environmentSchema.parse(env);
+  announce({ config: { env: parsed }, directory, fleet: { port: 4000 }, out: { write: (part) => (text += part) }, cwd });
+  return text;
+}
+
+/** The key that the printed curl command would send, with the shell's own reading of the line. */
+function keyInCurl(text: string): string {
+  const line = text.split('\n').find((candidate) => candidate.includes('curl ')) ?? '';
+  const shown = execFileSync('sh', ['-c', line.trim().replace(/^curl /, `printf '%s\\n' `)], { cwd, encoding: 'utf8' });
+  return /Bearer (.+)/.exec(shown)?.[1] ?? '';
+}
+
+test('the first start that comes up shows the key, and keeps it for the commands of this machine, for its owner only', () => {
+  writeLocalRecord(directory, { url: null, key: 'mk_first' });
+  const text = announced();
+  expect(text).toContain('http://127.0.0.1:4000/docs');
+  expect(text).toContain('mk_first');
+  expect(keyInCurl(text)).toBe('mk_first');
+  expect(readLocalRecord(directory)).toEqual({ url: 'http://127.0.0.1:4000', key: 'mk_first' });
+  expect(statSync(localRecordFile(directory)).mode & 0o777).toBe(0o600);
+});
+
+test('a later start keeps the key, does not show it, and its curl command works all the same', () => {
+  writeLocalRecord(directory, { url: 'http://127.0.0.1:9', key: 'mk_first' });
+  const text = announced();
+  expect(text).not.toContain('mk_first');
+  expect(text).toContain('.muster/local.json');
+  expect(keyInCurl(text)).toBe('mk_first');
+  expect(readLocalRecord(directory)).toEqual({ url: 'http://127.0.0.1:4000', key: 'mk_first' });
+});
+
+test('a key from the environment is named, not shown', () => {
+  const text = announced({ MUSTER_ADMIN_KEY: 'chosen-by-the-operator' });
+  expect(text).toContain('MUSTER_ADMIN_KEY');
+  expect(text).not.toContain('chosen-by-the-operator');
+  expect(keyInCurl(text)).toBe('chosen-by-the-operator');
+});
+
+test('a fleet that listens everywhere is reached on this machine, and by its public address where it has one', () => {
+  expect(announced({ HOST: '0.0.0.0' })).toContain('http://127.0.0.1:4000/');
+  expect(announced({ HOST: '::1' })).toContain('http://[::1]:4000/');
+  const text = announced({ MUSTER_PUBLIC_URL: 'https://fleet.example.com/' });
+  expect(text).toContain('https://fleet.example.com/board');
+  expect(readLocalRecord(directory)?.url).toBe('http://127.0.0.1:4000');
+});

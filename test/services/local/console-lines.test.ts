@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createLocalLog } from '#shared/log/create-local-log.ts';
+import { consoleLines } from '../../../services/local/console-lines.ts';
+
+function logTo(level = 'info', hasColors = false): { log: ReturnType<typeof createLocalLog>; lines: string[]; json: string[] } {
+  const lines: string[] = [];
+  const json: string[] = [];
+  const file = { write: (line: string) => void json.push(line) };
+  const log = createLocalLog({
+    level,
+    service: 'local',
+    destinations: [file, consoleLines({ write: (text) => lines.push(text) }, hasColors)],
+  });
+  return { log, lines, json };
+}
+
+test('an ordinary line is its time and message', () => {
+  const { log, lines } = logTo();
+  log.info('Redis is up');
+  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d {2}Redis is up\n$/)]);
+});
+
+test('a line that is not ordinary says how bad it is, and why', () => {
+  const { log, lines } = logTo();
+  log.error({ err: new Error('no route') }, 'The agent failed');
+  expect(lines[0]).toMatch(/^\S+ {2}ERROR {2}The agent failed {2}\(no route\)\n$/);
+});
+
+test('a failed attempt and a refused delivery say with which code, and why', () => {
+  const { log, lines } = logTo();
+  log.warn({ event: 'task.failed', task: '01J', agent: 'echo', code: 'NETWORK_ERROR', reason: 'no route' }, 'failed');
+  log.info({ event: 'webhook.refused', code: 'hook.not-found', reason: 'There is no such hook' }, 'webhook refused');
+  expect(lines[0]).toMatch(/ {2}WARN {2}failed {2}\(NETWORK_ERROR: no route\) {2}task 01J {2}agent echo\n$/);
+  expect(lines[1]).toMatch(/ {2}webhook refused {2}\(hook\.not-found: There is no such hook\)\n$/);
+});
+
+test('a line about a task names it and its agent; without a message, the event is its words', () => {
+  const { log, lines } = logTo();
+  log.info({ event: 'task.completed', task: '01J', agent: 'echo' });
+  expect(lines[0]).toMatch(/ {2}task\.completed {2}task 01J {2}agent echo\n$/);
+});
+
+test('a request that went well is in the file only, and one that failed is shown', () => {
+  const { log, lines, json } = logTo();
+  log.info({ event: 'http.request' }, 'request');
+  log.warn({ event: 'http.request' }, 'request failed');
+  expect(json).toHaveLength(2);
+  expect(lines).toEqual([expect.stringContaining('request failed')]);
+});
+
+test('what another library prints is shown as it is', () => {
+  const out: string[] = [];
+  consoleLines({ write: (text) => out.push(text) }, false).write('plain words\n');
+  expect(out).toEqual(['plain words\n']);
+});
+
+test('every line is in the file as JSON too, also below info when the level asks for it', () => {
+  const { log, lines, json } = logTo('debug');
+  log.debug({ task: '01J' }, 'detail');
+  expect(JSON.parse(json[0] ?? '')).toMatchObject({ level: 'debug', msg: 'detail', task: '01J', service: 'local' });
+  expect(lines[0]).toContain('DEBUG  detail');
+});
+
+test('a terminal that has colours gets warnings in one', () => {
+  const { log, lines } = logTo('info', true);
+  log.warn('careful');
+  log.info('plain');
+  expect(lines[0]?.startsWith('\u001B[33m')).toBe(true);
+  expect(lines[0]?.endsWith('\u001B[0m\n')).toBe(true);
+  expect(lines[1]).not.toContain('\u001B');
+});

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { environmentSchema } from '#shared/config/environment.ts';
+import type { Config } from '#shared/config/load-config.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis } from '#shared/redis/connect-redis.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import { checkNode } from '../../../../services/local/doctor/check-node.ts';
+import { checkRedis } from '../../../../services/local/doctor/check-redis.ts';
+import { runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
+import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+
+let server: RedisServer;
+let directory: string;
+
+beforeAll(async () => {
+  server = await startRedis({ args: ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'] });
+  directory = mkdtempSync(join(tmpdir(), 'muster-doctor-'));
+});
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const REDIS_CHECKS = ['Redis version', 'Redis appendonly', 'Redis appendfsync', 'Redis maxmemory-policy', 'Clock'];
+
+function configWith(url: string | undefined, settings: SettingsInput = {}): Config {
+  const env = environmentSchema.parse({ MUSTER_DATA_DIR: join(directory, 'data'), ...(url === undefined ? {} : { REDIS_URL: url }) });
+  return { env, settings: settingsSchema.parse(settings), directory };
+}
+
+async function examine(config: Config, url: string | undefined): Promise<{ code: number; text: string }> {
+  let text = '';
+  const readVariable = (name: string): string | undefined => (name === 'REDIS_URL' ? url : undefined);
+  const code = await runDoctor({ out: { write: (part) => (text += part) }, load: async () => config, readVariable });
+  return { code, text };
+}
+
+async function set(setting: string, value: string): Promise<void> {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  await redis.call('CONFIG', 'SET', setting, value);
+  redis.disconnect();
+}
+
+test('a Redis as the promises need it passes every check', async () => {
+  const { code, text } = await examine(configWith(server.url, { agents: { echo: { kind: 'echo' } } }), server.url);
+  expect(code).toBe(0);
+  for (const name of [...REDIS_CHECKS, 'Node', 'Configuration', 'Agents']) expect(text).toMatch(new RegExp(`^  ok +${name} `, 'm'));
+});
+
+test('a Redis that may throw work away fails, with the command that mends it', async () => {
+  await set('maxmemory-policy', 'allkeys-lru');
+  await set('appendonly', 'no');
+  try {
+    const { code, text } = await examine(configWith(server.url), server.url);
+    expect(code).toBe(1);
+    expect(text).toMatch(/fail +Redis maxmemory-policy +allkeys-lru: .*CONFIG SET maxmemory-policy noeviction/);
+    expect(text).toMatch(/fail +Redis appendonly +no: .*CONFIG SET appendonly yes/);
+  } finally {
+    await set('maxmemory-policy', 'noeviction');
+    await set('appendonly', 'yes');
+  }
+});
+
+/** A clock that is ahead by so much. */
+function clockOff(ms: number): Clock {
+  return { now: () => Date.now() + ms, monotonic: () => performance.now() };
+}
+
+test('a clock that differs from the one of Redis is told, with its direction', async () => {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  try {
+    expect((await checkRedis(redis, clockOff(-60_000))).at(-1)).toMatchObject({ state: 'fail', detail: expect.stringContaining('behind') });
+    expect((await checkRedis(redis, clockOff(2000))).at(-1)).toMatchObject({ state: 'warn', detail: expect.stringContaining('ahead') });
+  } finally {
+    redis.disconnect();
+  }
+});
+
+test('a Redis that does not answer is one failed check', async () => {
+  const { code, text } = await examine(configWith('redis://127.0.0.1:1'), 'redis://127.0.0.1:1');
+  expect(code).toBe(1);
+  expect(text).toMatch(/fail +Redis +does not answer/);
+});
+
+test('without REDIS_URL and without a fleet here there is no Redis to look at, which is no failure', async () => {
+  const { code, text } = await examine(configWith(undefined), undefined);
+  expect(code).toBe(0);
+  expect(text).toMatch(/skip +Redis +no fleet runs here/);
+});
+
+test('an agent that cannot run fails by its name', async () => {
+  const { code, text } = await examine(
+    configWith(server.url, { agents: { broken: { kind: 'command', command: ['no-such-program-here'] } } }),
+    server.url,
+  );
+  expect(code).toBe(1);
+  expect(text).toMatch(/fail +Agents +agents\.broken: .*no-such-program-here/);
+});
+
+test('a configuration that is wrong is shown whole, and the rest is not guessed at', async () => {
+  let text = '';
+  const problems = ['environment: PORT: too large', 'muster.config.ts: agents'];
+  const load = (): Promise<Config> => Promise.reject(new MusterError('config.invalid', 'wrong', { details: { problems } }));
+  expect(await runDoctor({ out: { write: (part) => (text += part) }, load })).toBe(1);
+  expect(text).toContain('PORT: too large');
+  expect(text).toContain('muster.config.ts: agents');
+  expect(text).not.toContain('Redis');
+});
+
+test('a Node that cannot run the sources fails', () => {
+  expect(checkNode('22.12.0').state).toBe('fail');
+  expect(checkNode('24.11.0').state).toBe('fail');
+  expect(checkNode('24.12.0').state).toBe('ok');
+});

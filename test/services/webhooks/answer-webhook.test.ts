@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createHmac } from 'node:crypto';
+import { sign } from '@octokit/webhooks-methods';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { hasCode } from '#shared/errors/muster-error.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
+import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+const SECRET = 's3cret';
+const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+let server: RedisServer;
+let fleet: Parts;
+let parts: AnswerWebhookParts;
+
+beforeAll(async () => {
+  server = await startRedis();
+  const config = await loadConfig({ REDIS_URL: server.url }, import.meta.dirname);
+  config.settings.agents['echo'] = { kind: 'echo' };
+  fleet = await openParts({ config, log: createLog({ level: 'silent', service: 'test' }), service: 'test' });
+  parts = { clock: systemClock, maxInputBytes: 1000, accept: (request) => acceptTask(fleet, request) };
+});
+afterAll(async () => {
+  await fleet.close();
+  await server.stop();
+});
+beforeEach(async () => {
+  await fleet.relay.idle();
+  await fleet.redis.flushall();
+});
+
+function hook(draft: Record<string, unknown> = {}): Hook {
+  const whole = hookDraftSchema.parse({ provider: 'github', secret: SECRET, agent: 'echo', ...draft });
+  return { ...whole, id: ID, tenant: 'default', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+}
+
+async function github(body: string, delivery: string | undefined, event = 'pull_request') {
+  const headers = { 'x-hub-signature-256': await sign(SECRET, body), 'x-github-event': event, 'x-github-delivery': delivery };
+  return { rawBody: Buffer.from(body), headers };
+}
+
+function idOf({ body }: WebhookAnswer): string {
+  if ('id' in body) return body.id;
+  throw new Error('expected a task');
+}
+
+const BODY = '{"action":"opened","pull_request":{"number":7,"title":"<Fix>"}}';
+
+test('a new delivery is answered 202 with the task that the hook describes', async () => {
+  const described = hook({
+    template: 'Review #{{payload.pull_request.number}} {{payload.pull_request.title}}',
+    session: 'pr-{{payload.pull_request.number}}',
+    priority: { 'pull_request.opened': 7 },
+  });
+  const answer = await answerWebhook(parts, described, await github(BODY, 'd-1'));
+  expect(answer).toMatchObject({ status: 202, body: { id: expect.any(String), status: expect.any(String) } });
+  const task = await readTask(fleet.ledger, 'default', idOf(answer));
+  expect(task?.body).toMatchObject({
+    agent: 'echo',
+    source: 'webhook',
+    session: 'pr-7',
+    input: 'Review #7 <Fix>',
+    context: { hook: ID, provider: 'github', event: 'pull_request', event_type: 'pull_request.opened', delivery: 'd-1' },
+  });
+  expect(task?.state).toMatchObject({ priority: 7, queue: 'webhooks' });
+});
+
+test('a delivery that comes again is answered 200 with the same task, also when its bytes differ', async () => {
+  const first = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+  const again = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+  const rewritten = await answerWebhook(parts, hook(), await github(`${BODY}\n`, 'd-1'));
+  expect([first.status, again.status, rewritten.status]).toEqual([202, 200, 200]);
+  expect([idOf(again), idOf(rewritten)]).toEqual([idOf(first), idOf(first)]);
+  const other = await answerWebhook(parts, hook(), await github(BODY, 'd-2'));
+  expect(other.status).toBe(202);
+  expect(idOf(other)).not.toBe(idOf(first));
+});
+
+test('a delivery that comes again after its hook was changed is still the same task', async () => {
+  const first = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+  const again = await answerWebhook(parts, hook({ template: 'other', priority: 1, session: 'other' }), await github(BODY, 'd-1'));
+  expect(again).toMatchObject({ status: 200, body: { id: idOf(first) } });
+});
+
+test('ten of the same delivery at once make one task', async () => {
+  const request = await github(BODY, 'd-1');
+  const answers = await Promise.all(Array.from({ length: 10 }, () => answerWebhook(parts, hook(), request)));
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+  expect(new Set(answers.map(idOf)).size).toBe(1);
+});
+
+test('without a delivery id the same bytes are the same delivery of this hook, and of no other', async () => {
+  const open = hook({ provider: 'none', secret: null });
+  const request = { rawBody: Buffer.from('{"event":"ping"}'), headers: {} };
+  const first = await answerWebhook(parts, open, request);
+  const again = await answerWebhook(parts, open, request);
+  const changed = await answerWebhook(parts, open, { ...request, rawBody: Buffer.from('{"event":"pong"}') });
+  const elsewhere = await answerWebhook(parts, { ...open, id: ID.replace('V', 'W') }, request);
+  expect([first, again, changed, elsewhere].map(({ status }) => status)).toEqual([202, 200, 202, 202]);
+  expect(idOf(again)).toBe(idOf(first));
+});
+
+test('the same delivery id at two tenants makes two tasks, each of its own tenant', async () => {
+  const ours = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+  const theirs = await answerWebhook(parts, { ...hook(), tenant: 'rival' }, await github(BODY, 'd-1'));
+  expect(theirs.status).toBe(202);
+  expect(await readTask(fleet.ledger, 'rival', idOf(ours))).toBeNull();
+});
+
+test.each([
+  ['security_advisory', 10, 'webhooks'],
+  ['payment_intent.succeeded', 8, 'webhooks'],
+  ['push', 5, 'webhooks'],
+])('without rules the event %s makes a task of priority %i in %s', async (event, priority, queue) => {
+  const answer = await answerWebhook(parts, hook(), await github('{}', 'd-1', event));
+  expect((await readTask(fleet.ledger, 'default', idOf(answer)))?.state).toMatchObject({ priority, queue });
+});
+
+test('a payload that is larger than an input may be still makes its task, cut', async () => {
+  const answer = await answerWebhook(parts, hook(), await github(JSON.stringify({ text: 'x'.repeat(5000) }), 'd-1'));
+  const task = await readTask(fleet.ledger, 'default', idOf(answer));
+  expect(task?.body.input).toMatch(/^Event pull_request \(delivery d-1\):\n\{"text":"x+\n\[cut: more than 1000 bytes\]$/);
+});
+
+test('a bad signature makes no task, and the right one afterwards does', async () => {
+  const request = await github(BODY, 'd-1');
+  const forged = { ...request, rawBody: Buffer.from(BODY.replace('7', '8')) };
+  await expect(answerWebhook(parts, hook(), forged)).rejects.toMatchObject({ code: 'auth.bad-signature' });
+  expect(await fleet.redis.keys('*idempotency*')).toEqual([]);
+  expect(await answerWebhook(parts, hook(), request)).toMatchObject({ status: 202 });
+});
+
+test("Slack's handshake is answered with its challenge and makes no task", async () => {
+  const rawBody = Buffer.from('{"type":"url_verification","challenge":"c-1"}');
+  const time = String(Math.floor(Date.now() / 1000));
+  const signature = `v0=${createHmac('sha256', SECRET).update(`v0:${time}:`).update(rawBody).digest('hex')}`;
+  const headers = { 'x-slack-request-timestamp': time, 'x-slack-signature': signature };
+  expect(await answerWebhook(parts, hook({ provider: 'slack' }), { rawBody, headers })).toEqual({
+    status: 200,
+    body: { challenge: 'c-1' },
+  });
+  expect(await fleet.redis.keys('*task:*')).toEqual([]);
+});
+
+test('an agent that is gone is named to the sender', async () => {
+  const answer = answerWebhook(parts, hook({ agent: 'gone' }), await github(BODY, 'd-1'));
+  await expect(answer).rejects.toSatisfy((error) => hasCode(error, 'agent.unknown'));
+});

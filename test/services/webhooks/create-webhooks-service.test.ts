@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { sign } from '@octokit/webhooks-methods';
+import express from 'express';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { createKey } from '#shared/tenants/key-store.ts';
+import type { Scope } from '#shared/tenants/scopes.ts';
+import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+const SECRET = 's3cret';
+const MAX_BODY_BYTES = 10_000;
+const UNKNOWN = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+let redis: RedisServer;
+let fleet: Parts;
+let server: Server;
+let base: string;
+let operator: string;
+const logged: string[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const config = await loadConfig({ REDIS_URL: redis.url }, import.meta.dirname);
+  config.settings.agents['echo'] = { kind: 'echo' };
+  config.settings.webhooks.maxBodyBytes = MAX_BODY_BYTES;
+  const log = createLog({ level: 'info', service: 'webhooks', destination: { write: (line) => void logged.push(line) } });
+  fleet = await openParts({ config, log, service: 'test' });
+  const { router } = createWebhooksService(fleet);
+  if (router === undefined) throw new Error('expected a router');
+  server = createServer(express().use(router)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+  await fleet.close();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await fleet.relay.idle();
+  await fleet.redis.flushall();
+  await fleet.tenants.refresh();
+  operator = await keyFor('default', ['operate']);
+});
+
+async function keyFor(tenant: string, scopes: Scope[]): Promise<string> {
+  return (await createKey(fleet, { tenant, name: 'test', scopes })).secret;
+}
+
+interface Told {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+async function api(method: string, path: string, body?: unknown, key = operator): Promise<Told> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Told['body']) };
+}
+
+async function makeHook(draft: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await api('POST', '/v1/hooks', { provider: 'github', secret: SECRET, agent: 'echo', ...draft });
+  expect(status).toBe(201);
+  return String(body['id']);
+}
+
+async function post(
+  id: string,
+  body: NonNullable<RequestInit['body']>,
+  headers: Record<string, string> = {},
+): Promise<Told & { type: string | null }> {
+  const streaming = body instanceof ReadableStream ? { duplex: 'half' as const } : {};
+  const response = await fetch(`${base}/hooks/${id}`, { method: 'POST', headers, body, ...streaming });
+  return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as Told['body'] };
+}
+
+async function github(text: string, delivery = 'd-1'): Promise<Record<string, string>> {
+  return { 'x-hub-signature-256': await sign(SECRET, text), 'x-github-event': 'push', 'x-github-delivery': delivery };
+}
+
+const TEXT = '{"ref":"refs/heads/main"}';
+
+test('a hook is made, read, listed, changed and deleted, and its secret is in no answer and no log line', async () => {
+  logged.length = 0;
+  const made = await api('POST', '/v1/hooks', { name: 'Pushes', provider: 'github', secret: 'first-s3cret', agent: 'echo' });
+  const id = String(made.body['id']);
+  const read = await api('GET', `/v1/hooks/${id}`);
+  const listed = await api('GET', '/v1/hooks');
+  const changed = await api('PATCH', `/v1/hooks/${id}`, { name: 'All pushes', secret: 'second-s3cret', priority: { push: 3 } });
+  const refused = await api('PATCH', `/v1/hooks/${id}`, { provider: 'standard', secret: 'third-s3cret' });
+  expect([made.status, read.status, listed.status, changed.status, refused.status]).toEqual([201, 200, 200, 200, 422]);
+  expect(made.body).toMatchObject({
+    id,
+    path: `/hooks/${id}`,
+    name: 'Pushes',
+    provider: 'github',
+    agent: 'echo',
+    enabled: true,
+    template: null,
+  });
+  expect(read.body).toEqual(made.body);
+  expect(listed.body).toEqual({ items: [made.body], nextCursor: null });
+  expect(changed.body).toMatchObject({ id, name: 'All pushes', priority: { push: 3 }, createdAt: made.body['createdAt'] });
+  expect((await api('DELETE', `/v1/hooks/${id}`)).status).toBe(204);
+  expect(await api('GET', `/v1/hooks/${id}`)).toMatchObject({ status: 404, body: { code: 'hook.not-found' } });
+  expect((await api('DELETE', `/v1/hooks/${id}`)).status).toBe(404);
+  expect(JSON.stringify([made, read, listed, changed, refused, logged])).not.toContain('-s3cret');
+});
+
+test('hooks are listed page by page', async () => {
+  for (const name of ['a', 'b', 'c']) await makeHook({ name });
+  const { body } = await api('GET', '/v1/hooks?limit=2');
+  const rest = await api('GET', `/v1/hooks?limit=2&cursor=${String(body['nextCursor'])}`);
+  const names = [body, rest.body].flatMap(({ items }) => (items as { name: string }[]).map(({ name }) => name));
+  expect(names.toSorted()).toEqual(['a', 'b', 'c']);
+  expect(rest.body['nextCursor']).toBeNull();
+});
+
+test('a key that may only read or submit sees hooks and changes none', async () => {
+  const id = await makeHook();
+  for (const scope of ['read', 'submit'] as const) {
+    const key = await keyFor('default', [scope]);
+    expect((await api('GET', `/v1/hooks/${id}`, undefined, key)).status).toBe(200);
+    expect((await api('POST', '/v1/hooks', { provider: 'none', agent: 'echo' }, key)).status).toBe(403);
+    expect((await api('PATCH', `/v1/hooks/${id}`, { enabled: false }, key)).status).toBe(403);
+    expect((await api('DELETE', `/v1/hooks/${id}`, undefined, key)).status).toBe(403);
+  }
+  expect((await api('GET', '/v1/hooks', undefined, 'no-such-key')).status).toBe(401);
+});
+
+test('another tenant neither sees nor changes a hook, whose id it knows, nor lists it', async () => {
+  const id = await makeHook();
+  const rival = await keyFor('rival', ['admin']);
+  expect(await api('GET', '/v1/hooks', undefined, rival)).toEqual({ status: 200, body: { items: [], nextCursor: null } });
+  for (const method of ['GET', 'PATCH', 'DELETE']) {
+    const { status, body } = await api(method, `/v1/hooks/${id}`, method === 'PATCH' ? { enabled: false } : undefined, rival);
+    expect([method, status, body['code']]).toEqual([method, 404, 'hook.not-found']);
+  }
+  expect((await post(id, TEXT, await github(TEXT))).status).toBe(202);
+});
+
+test.each([
+  ['an agent that is not there', { agent: 'ehco' }, 'agent.unknown'],
+  ['a broken template', { template: '{{#payload}}' }, 'request.invalid'],
+  ['no secret', { secret: null }, 'request.invalid'],
+  ['a field nobody knows', { url: 'https://example.com' }, 'request.invalid'],
+])('a hook with %s is refused when it is made and when it is changed', async (_, wrong, code) => {
+  const draft = { provider: 'github', secret: SECRET, agent: 'echo' };
+  expect(await api('POST', '/v1/hooks', { ...draft, ...wrong })).toMatchObject({ status: 422, body: { code } });
+  const id = await makeHook();
+  expect(await api('PATCH', `/v1/hooks/${id}`, wrong)).toMatchObject({ status: 422, body: { code } });
+});
+
+test('a signed delivery makes a task, and the same one again is answered with it', async () => {
+  const id = await makeHook();
+  const first = await post(id, TEXT, await github(TEXT));
+  expect(first).toMatchObject({ status: 202, body: { id: expect.any(String), status: expect.any(String) } });
+  const again = await post(id, TEXT, await github(TEXT));
+  expect(again).toMatchObject({ status: 200, body: { id: first.body['id'] } });
+});
+
+test('a changed secret holds at once: the old signature is refused and the new one taken', async () => {
+  const id = await makeHook({ secret: 'old' });
+  await api('PATCH', `/v1/hooks/${id}`, { secret: SECRET });
+  const old = { ...(await github(TEXT)), 'x-hub-signature-256': await sign('old', TEXT) };
+  expect((await post(id, TEXT, old)).status).toBe(401);
+  expect((await post(id, TEXT, await github(TEXT))).status).toBe(202);
+});
+
+test('a hook moves to another provider only with a secret of its own', async () => {
+  const id = await makeHook();
+  expect((await api('PATCH', `/v1/hooks/${id}`, { provider: 'stripe' })).status).toBe(422);
+  expect(await api('PATCH', `/v1/hooks/${id}`, { provider: 'none' })).toMatchObject({ status: 200, body: { provider: 'none' } });
+  expect((await post(id, '{}')).status).toBe(202);
+  expect((await api('PATCH', `/v1/hooks/${id}`, { provider: 'github' })).status).toBe(422);
+});
+
+test('a bad signature is answered 401 as a problem', async () => {
+  const id = await makeHook();
+  const answer = await post(id, TEXT.replace('main', 'evil'), await github(TEXT));
+  expect(answer).toMatchObject({ status: 401, body: { code: 'auth.bad-signature', status: 401 } });
+  expect(answer.type).toMatch(/^application\/problem\+json/);
+});
+
+test('unknown, impossible, deleted and disabled hooks, and those of a disabled tenant, answer the same 404', async () => {
+  const disabled = await makeHook({ enabled: false });
+  const deleted = await makeHook();
+  await api('DELETE', `/v1/hooks/${deleted}`);
+  const asleep = await makeHook();
+  const answers = [];
+  for (const id of [UNKNOWN, '__proto__', 'x'.repeat(5000), '%00', disabled, deleted])
+    answers.push(await post(id, TEXT, await github(TEXT)));
+  await fleet.tenants.save({ id: 'default', name: 'Default', disabled: true, limits: null, createdAt: 0 });
+  answers.push(await post(asleep, TEXT, await github(TEXT)));
+  const bodies = new Set(answers.map(({ status, body }) => JSON.stringify({ ...body, instance: null, status })));
+  expect([...bodies]).toHaveLength(1);
+  expect(answers[0]).toMatchObject({ status: 404, body: { code: 'hook.not-found' } });
+});
+
+test('a body over the bound is refused, whether it says its length or not', async () => {
+  const id = await makeHook();
+  const exact = `{"a":"${'x'.repeat(MAX_BODY_BYTES - 8)}"}`;
+  expect((await post(id, exact, await github(exact))).status).toBe(202);
+  const over = `${exact} `;
+  expect(await post(id, over, await github(over))).toMatchObject({ status: 413, body: { code: 'request.too-large' } });
+  const chunked = new Blob([over]).stream();
+  expect(await post(id, chunked, await github(over))).toMatchObject({ status: 413, body: { code: 'request.too-large' } });
+});
+
+test('compressed bodies are refused, and empty ones and what is not JSON are malformed', async () => {
+  const id = await makeHook();
+  const zipped = await post(id, gzipSync(TEXT), { ...(await github(TEXT)), 'content-encoding': 'gzip' });
+  expect(zipped).toMatchObject({ status: 415, body: { code: 'request.unsupported-media-type' } });
+  expect(await post(id, '', { 'x-hub-signature-256': 'sha256=00' })).toMatchObject({ status: 400, body: { code: 'request.malformed' } });
+  expect(await post(id, '<a/>', await github('<a/>'))).toMatchObject({ status: 400, body: { code: 'request.malformed' } });
+});
+
+test('whatever content type the sender names, the signature is over the bytes', async () => {
+  const id = await makeHook();
+  for (const [index, type] of ['application/json', 'text/plain', 'application/octet-stream', 'nonsense'].entries()) {
+    const headers = { ...(await github(TEXT, `d-${index}`)), 'content-type': type };
+    expect((await post(id, TEXT, headers)).status).toBe(202);
+  }
+});
+
+test('a signature that is sent twice on the wire is refused', async () => {
+  const id = await makeHook();
+  const right = await sign(SECRET, TEXT);
+  const headers = { 'X-Hub-Signature-256': [`sha256=${'0'.repeat(64)}`, right], 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': 'd-1' };
+  const sent = httpRequest(`${base}/hooks/${id}`, { method: 'POST', headers });
+  sent.end(TEXT);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(401);
+});
+
+test("Slack's handshake without a signature is refused, and other methods make no task", async () => {
+  const id = await makeHook({ provider: 'slack' });
+  expect((await post(id, '{"type":"url_verification","challenge":"c"}')).status).toBe(401);
+  expect((await fetch(`${base}/hooks/${id}`)).status).toBe(404);
+});
+
+test("over its tenant's rate a sender is told when to come back", async () => {
+  const rate = { perMinute: 1, perHour: 1, burst: 1 };
+  const limits = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: { webhook: rate } };
+  await fleet.tenants.save({ id: 'default', name: 'Default', disabled: false, limits, createdAt: 0 });
+  const id = await makeHook();
+  expect((await post(id, TEXT, await github(TEXT, 'd-1'))).status).toBe(202);
+  const response = await fetch(`${base}/hooks/${id}`, { method: 'POST', body: TEXT, headers: await github(TEXT, 'd-2') });
+  expect([response.status, await response.json()]).toMatchObject([429, { code: 'limit.rate' }]);
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await post(id, TEXT, await github(TEXT, 'd-1'))).status).toBe(200);
+});
+
+test('while Redis is away a sender is told so within 2 s', async () => {
+  const id = await makeHook();
+  await redis.kill();
+  const startedAt = performance.now();
+  expect(await post(id, TEXT, await github(TEXT))).toMatchObject({ status: 503, body: { code: 'unavailable.redis' } });
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+  await redis.restart();
+});

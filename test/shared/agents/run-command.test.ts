@@ -1,0 +1,204 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import { createProcessGroups } from '#shared/agents/process-groups.ts';
+import { runCommand } from '#shared/agents/run-command.ts';
+import type { AgentResult } from '#shared/config/agent-function.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { failureOf } from '../../support/agent-failure.ts';
+import { isProcessGone } from '../../support/agent-process.ts';
+import { observeRun, TRACEPARENT, type AgentRunOptions, type ObservedRun } from '../../support/agent-run.ts';
+import { childEnvironment } from '../../support/test-environment.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), 'muster-command-')));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+type Observed = ObservedRun<DefinitionOf<'command'>>;
+
+const variables: Record<string, string> = { ...childEnvironment(), SECRET: 'not for them', ASKED_FOR: 'for them' };
+
+function attempt({ run }: Observed, killGraceMs = 100): Promise<AgentResult> {
+  return runCommand(run, { directory, readSecret: (name) => variables[name], groups: createProcessGroups(), killGraceMs });
+}
+
+/** An agent that runs this program for Node. */
+function node(program: string, definition: Partial<DefinitionOf<'command'>> = {}, options: AgentRunOptions = {}): Observed {
+  return observeRun<'command'>({ kind: 'command', command: [process.execPath, '-e', program], ...definition }, options);
+}
+
+function shell(program: string, options: AgentRunOptions = {}): Observed {
+  return observeRun<'command'>({ kind: 'command', command: ['sh', '-c', program] }, options);
+}
+
+async function expectGone(...pids: string[]): Promise<void> {
+  expect(pids.length).toBeGreaterThan(0);
+  for (const pid of pids) await waitFor(() => isProcessGone(Number(pid)), { deadlineMs: 2000, what: `process ${pid} to be gone` });
+}
+
+describe('a command agent', () => {
+  it('gets the prompt on its stdin, and its stdout is the output', async () => {
+    const input = 'grüße\n'.repeat(50_000);
+    const observed = observeRun<'command'>({ kind: 'command', command: ['cat'] }, { task: { input } });
+    expect(await attempt(observed)).toEqual({});
+    expect(observed.written.join('')).toBe(input);
+  });
+
+  it('streams what it writes while it still runs', async () => {
+    const gate = join(directory, 'gate');
+    const observed = shell(`printf first; while [ ! -e "${gate}" ]; do sleep 0.01; done; printf second`);
+    const running = attempt(observed);
+    expect(await observed.firstWrite).toBe('first');
+    await writeFile(gate, '');
+    await running;
+    expect(observed.written.join('')).toBe('firstsecond');
+  });
+
+  it('ends well when the program reads nothing of a long prompt', async () => {
+    const observed = observeRun<'command'>({ kind: 'command', command: ['true'] }, { task: { input: 'x'.repeat(1_000_000) } });
+    expect(await attempt(observed)).toEqual({});
+  });
+
+  it('sees PATH, HOME, LANG, what is passed or set for it, and the task, and nothing else', async () => {
+    const definition = { passEnv: ['ASKED_FOR', 'NOT_SET'], env: { MODE: 'fast' } };
+    const observed = node("console.log(JSON.stringify(require('node:process').env))", definition, { task: { attempt: 3, session: 's1' } });
+    await attempt(observed);
+    const seen = JSON.parse(observed.written.join('')) as Record<string, string>;
+    expect(seen).toMatchObject({
+      PATH: variables['PATH'],
+      ASKED_FOR: 'for them',
+      MODE: 'fast',
+      MUSTER_TASK_ID: '01JD0000000000000000000000',
+      MUSTER_ATTEMPT: '3',
+      MUSTER_TENANT: 'acme',
+      MUSTER_SESSION: 's1',
+      TRACEPARENT,
+    });
+    const known = /^(PATH|HOME|LANG|ASKED_FOR|MODE|MUSTER_(TASK_ID|ATTEMPT|TENANT|SESSION)|TRACEPARENT|__CF_USER_TEXT_ENCODING)$/;
+    expect(Object.keys(seen).filter((name) => !known.test(name))).toEqual([]);
+  });
+
+  it('runs in the folder of the configuration unless it names another', async () => {
+    const here = shell('pwd');
+    await attempt(here);
+    expect(here.written.join('').trim()).toBe(directory);
+    const root = observeRun<'command'>({ kind: 'command', command: ['pwd'], cwd: '/' });
+    await attempt(root);
+    expect(root.written.join('').trim()).toBe('/');
+  });
+
+  it('fails with COMMAND_FAILED, its exit code and the end of its stderr', async () => {
+    const failure = await failureOf(attempt(node('process.stderr.write("x".repeat(10000) + "the reason", () => process.exit(3))')));
+    expect(failure).toMatchObject({ code: 'COMMAND_FAILED', class: 'transient', details: { exitCode: 3, signal: null } });
+    const stderr = String(failure.details?.['stderr']);
+    expect(stderr).toHaveLength(4096);
+    expect(stderr).toMatch(/xthe reason$/);
+  });
+
+  it('fails with COMMAND_FAILED when a signal ends it', async () => {
+    expect(await failureOf(attempt(shell('kill -SEGV $$')))).toMatchObject({
+      code: 'COMMAND_FAILED',
+      details: { exitCode: null, signal: 'SIGSEGV' },
+    });
+  });
+
+  it('fails for good when there is no such program or folder, or it may not be run', async () => {
+    const file = join(directory, 'plain.txt');
+    await writeFile(file, 'text', { mode: 0o644 });
+    const missing = observeRun<'command'>({ kind: 'command', command: ['no-such-program-anywhere'] });
+    expect(await failureOf(attempt(missing))).toMatchObject({ code: 'RESOURCE_NOT_FOUND', class: 'permanent' });
+    const nowhere = observeRun<'command'>({ kind: 'command', command: ['true'], cwd: './nowhere' });
+    expect(await failureOf(attempt(nowhere))).toMatchObject({ code: 'RESOURCE_NOT_FOUND', class: 'permanent' });
+    const plain = observeRun<'command'>({ kind: 'command', command: [file] });
+    expect(await failureOf(attempt(plain))).toMatchObject({ code: 'PERMISSION_DENIED', class: 'permanent' });
+  });
+});
+
+describe('a command agent that has to stop', () => {
+  it('is ended with its grandchildren on an abort, and rejects with the reason', async () => {
+    const observed = shell('sh -c "echo $$; sleep 600 & echo \\$!; wait" & echo $!; wait');
+    const running = attempt(observed);
+    const pids = await waitFor(
+      () => (observed.written.join('').match(/\d+/g)?.length === 3 ? observed.written.join('').match(/\d+/g) : null),
+      {
+        deadlineMs: 5000,
+        what: 'three processes to start',
+      },
+    );
+    const reason = new Error('cancelled');
+    observed.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    await expectGone(...pids);
+  });
+
+  it('may end in its own way when it is asked to, within the grace', async () => {
+    const file = join(directory, 'goodbye');
+    const program = `process.on("SIGTERM", () => { require("fs").writeFileSync(${JSON.stringify(file)}, ""); process.exit() }); setInterval(() => 0, 1000); console.log("up")`;
+    const observed = node(program);
+    const running = attempt(observed, 10_000);
+    await observed.firstWrite;
+    observed.abort(new Error('cancelled'));
+    await expect(running).rejects.toThrow('cancelled');
+    await expect(realpath(file)).resolves.toBe(file);
+  });
+
+  it('is killed after the grace when it ignores being asked', async () => {
+    const observed = shell('trap "" TERM; echo $$; while :; do sleep 0.05; done');
+    const running = attempt(observed);
+    const pid = await observed.firstWrite;
+    observed.abort(new Error('cancelled'));
+    await expect(running).rejects.toThrow('cancelled');
+    await expectGone(pid.trim());
+  });
+
+  it('is ended when its output is too long, and fails with what write throws', async () => {
+    const tooLarge = new TaskFailure('OUTPUT_TOO_LARGE', 'enough');
+    const observed = shell('echo $$; while :; do echo more; done', {
+      onWrite: () => {
+        if (observed.written.length > 0) throw tooLarge;
+      },
+    });
+    const running = attempt(observed);
+    await expect(running).rejects.toBe(tooLarge);
+    const [pid = ''] = (await observed.firstWrite).split('\n');
+    await expectGone(pid);
+  });
+
+  it('does not start when the signal has aborted before', async () => {
+    const observed = shell('echo started');
+    observed.abort(new Error('too late'));
+    await expect(attempt(observed)).rejects.toThrow('too late');
+    expect(observed.written).toEqual([]);
+  });
+
+  it('answers although it left a child behind that holds its output open, and that child is ended', async () => {
+    const observed = shell('sleep 600 & echo $!');
+    expect(await attempt(observed)).toEqual({});
+    await expectGone(observed.written.join('').trim());
+  });
+
+  it('answers although a child in a session of its own holds its output open', async () => {
+    const observed = shell('setsid sleep 600 & echo $!; sleep 0.1');
+    expect(await attempt(observed)).toEqual({});
+    const pid = Number(observed.written.join('').trim());
+    // It left the group, so it is not ours to end in general; here it is.
+    await waitFor(() => tryKill(pid), { deadlineMs: 2000, what: 'the child to be killed' });
+    await expectGone(String(pid));
+  });
+});
+
+function tryKill(pid: number): boolean {
+  try {
+    process.kill(pid, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,130 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import { createFunctionLoader } from '#shared/agents/create-function-loader.ts';
+import { runFunction } from '#shared/agents/run-function.ts';
+import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { failureOf } from '../../support/agent-failure.ts';
+import { observeRun, type ObservedRun } from '../../support/agent-run.ts';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'muster-function-'));
+  // The module counts how often it is evaluated, which is once however often it is run.
+  await writeFile(
+    join(directory, 'shout.mjs'),
+    'let runs = 0;\nexport const run = async (task) => ({ output: task.input.toUpperCase(), result: ++runs });\n',
+  );
+  await writeFile(join(directory, 'nothing.mjs'), 'export const start = () => undefined;\n');
+  await writeFile(join(directory, 'broken.mjs'), 'throw new Error("out of order");\n');
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+type Observed = ObservedRun<DefinitionOf<'function'>>;
+
+function attempt(observed: Observed): Promise<AgentResult> {
+  return runFunction(observed.run, createFunctionLoader(directory));
+}
+
+function given(run: AgentFunction): Observed {
+  return observeRun<'function'>({ kind: 'function', run });
+}
+
+describe('a function agent', () => {
+  it('gets the task and the context, and its answer is the answer', async () => {
+    const observed = given(async (task, context) => {
+      context.write(`${task.input} ${context.trace.traceparent.slice(0, 2)}`);
+      return { result: { ok: true }, usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 } };
+    });
+    expect(await attempt(observed)).toEqual({ result: { ok: true }, usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 } });
+    expect(observed.written).toEqual(['hello 00']);
+  });
+
+  it('answers with a string as its output', async () => {
+    expect(await attempt(given(() => Promise.resolve('done')))).toEqual({ output: 'done' });
+  });
+
+  it('answers nothing when it returns nothing', async () => {
+    expect(await attempt(given(() => Promise.resolve()))).toEqual({});
+  });
+
+  it('fails with AGENT_ERROR and only the message of what it throws', async () => {
+    const failure = await failureOf(attempt(given(() => Promise.reject(new Error('no luck')))));
+    expect(failure).toEqual({ code: 'AGENT_ERROR', class: 'transient', message: 'no luck', details: undefined, retryAfterMs: undefined });
+  });
+
+  it('fails with AGENT_ERROR when it throws before it returns a promise', async () => {
+    const failure = await failureOf(
+      attempt(
+        given(() => {
+          throw new TypeError('at once');
+        }),
+      ),
+    );
+    expect(failure).toMatchObject({ code: 'AGENT_ERROR', message: 'at once' });
+  });
+
+  it('chooses its failure by throwing a TaskFailure', async () => {
+    const thrown = new TaskFailure('THROTTLED', 'later', { retryAfterMs: 5000 });
+    await expect(attempt(given(() => Promise.reject(thrown)))).rejects.toBe(thrown);
+  });
+
+  it.each([
+    ['a number', 7],
+    ['an unknown field', { text: 'lost' }],
+    ['a result with a BigInt', { result: 1n }],
+  ])('fails with AGENT_ERROR when it answers with %s', async (_name, answer) => {
+    expect(await failureOf(attempt(given(() => Promise.resolve(answer as AgentResult))))).toMatchObject({ code: 'AGENT_ERROR' });
+  });
+
+  it('is left behind when it ignores the abort', async () => {
+    const started = Promise.withResolvers<void>();
+    const observed = given(() => {
+      started.resolve();
+      return new Promise<never>(() => undefined);
+    });
+    const reason = new Error('cancelled');
+    const running = attempt(observed);
+    await started.promise;
+    observed.abort(reason);
+    await expect(running).rejects.toBe(reason);
+  });
+
+  it('rejects with the reason of the abort when it fails because of it', async () => {
+    const observed = given(
+      (_task, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted inside')))),
+    );
+    const reason = new Error('cancelled');
+    const running = attempt(observed);
+    setImmediate(() => observed.abort(reason));
+    await expect(running).rejects.toBe(reason);
+  });
+});
+
+describe('a function agent from a file', () => {
+  it('runs the export "run" of a file that is loaded once', async () => {
+    const load = createFunctionLoader(directory);
+    const answers = [];
+    for (const input of ['a', 'b'])
+      answers.push(await runFunction(observeRun<'function'>({ kind: 'function', file: './shout.mjs' }, { task: { input } }).run, load));
+    expect(answers).toEqual([
+      { output: 'A', result: 1 },
+      { output: 'B', result: 2 },
+    ]);
+  });
+
+  it.each([
+    ['is missing', './absent.mjs', 'there is no file'],
+    ['has no export "run"', './nothing.mjs', 'no export "run"'],
+    ['cannot be loaded', './broken.mjs', 'out of order'],
+  ])('fails for good when the file %s', async (_name, file, message) => {
+    const failure = await failureOf(attempt(observeRun<'function'>({ kind: 'function', file })));
+    expect(failure).toMatchObject({ code: 'RESOURCE_NOT_FOUND', class: 'permanent' });
+    expect(failure.message).toContain(message);
+  });
+});

@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import { createAgentRunners, type AgentRunnersOptions } from '#shared/agents/create-agent-runners.ts';
+import type { AgentRunner } from '#shared/agents/agent-runner.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { failureOf } from '../../support/agent-failure.ts';
+import { observeRun, TRACEPARENT } from '../../support/agent-run.ts';
+import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+import { startFakeModel, type FakeModel } from '../../support/fake-model.ts';
+
+const agent: DefinitionOf<'openai'> = { kind: 'openai', model: 'small' };
+
+const chunk = (delta: object, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'small', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+
+function begin(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(chunk({ role: 'assistant', content: 'Hi' }));
+}
+
+const finish = (response: ServerResponse): void => {
+  begin(response);
+  response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+};
+
+function createRunner(options: Partial<AgentRunnersOptions>): AgentRunner<DefinitionOf<'openai'>> {
+  return createAgentRunners({
+    directory: '.',
+    openaiBaseUrl: undefined,
+    openaiApiKey: undefined,
+    readSecret: () => undefined,
+    allowNetworks: [],
+    maxResponseBytes: 100_000,
+    ...options,
+  }).openai;
+}
+
+describe('an openai agent', () => {
+  let model: FakeModel;
+  let runOpenai: AgentRunner<DefinitionOf<'openai'>>;
+
+  beforeEach(async () => {
+    model = await startFakeModel();
+    runOpenai = createRunner({ openaiBaseUrl: model.baseUrl, openaiApiKey: 'sk-default' });
+  });
+
+  afterEach(() => model.close());
+
+  it('streams the answer as it comes', async () => {
+    model.mock.onMessage('hello', { content: 'Good morning to you.' });
+    const { run, written } = observeRun(agent);
+    expect((await runOpenai(run)).output).toBeUndefined();
+    expect(written.join('')).toBe('Good morning to you.');
+    expect(written.length).toBeGreaterThan(2);
+  });
+
+  it('records the tokens and what they cost', async () => {
+    model.mock.onMessage('hello', { content: 'Hi.', usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 } });
+    const priced = { ...agent, priceMicroUsdPerMillion: { input: 250_000, output: 2_000_001 } };
+    expect(await runOpenai(observeRun(priced).run)).toEqual({ usage: { inputTokens: 1000, outputTokens: 500, costMicroUsd: 1250 } });
+    expect(await runOpenai(observeRun(agent).run)).toEqual({ usage: { inputTokens: 1000, outputTokens: 500, costMicroUsd: 0 } });
+  });
+
+  it('sends the system prompt, the settings, the key and the trace', async () => {
+    model.mock.onMessage('hello', { content: 'Hi.' });
+    await runOpenai(observeRun({ ...agent, system: 'Be brief.', temperature: 0.5, maxOutputTokens: 77 }).run);
+    const request = model.mock.getLastRequest();
+    expect(request?.headers).toMatchObject({ traceparent: TRACEPARENT });
+    expect(request?.body).toMatchObject({
+      model: 'small',
+      temperature: 0.5,
+      max_tokens: 77,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'hello' },
+      ],
+    });
+  });
+
+  it('is throttled by a 429 for as long as Retry-After says, after one request', async () => {
+    model.mock.onMessage('hello', { error: { message: 'Slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 7 });
+    const failure = await failureOf(runOpenai(observeRun(agent).run));
+    expect(failure).toMatchObject({ code: 'THROTTLED', class: 'throttled', retryAfterMs: 7000, details: { status: 429 } });
+    expect(failure.message).toContain('Slow down');
+    expect(model.mock.getRequests()).toHaveLength(1);
+  });
+
+  it.each([
+    [400, 'INVALID_INPUT', 'permanent'],
+    [401, 'PERMISSION_DENIED', 'permanent'],
+    [403, 'PERMISSION_DENIED', 'permanent'],
+    [404, 'RESOURCE_NOT_FOUND', 'permanent'],
+    [422, 'INVALID_INPUT', 'permanent'],
+    [500, 'PROVIDER_ERROR', 'transient'],
+    [503, 'PROVIDER_ERROR', 'transient'],
+  ])('turns status %i into %s', async (status, code, kind) => {
+    model.mock.onMessage('hello', { error: { message: 'Not so' }, status });
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code, class: kind, details: { status } });
+    expect(model.mock.getRequests()).toHaveLength(1);
+  });
+
+  it('fails with NETWORK_ERROR when the connection is cut in the middle of the answer', async () => {
+    model.mock.onMessage('hello', { content: 'A rather long answer that never ends.' }, { truncateAfterChunks: 3, latency: 5 });
+    const { run, written } = observeRun(agent);
+    expect(await failureOf(runOpenai(run))).toMatchObject({ code: 'NETWORK_ERROR', class: 'transient' });
+    expect(written.join('')).toBe('A rath');
+    expect(written.join('')).not.toContain('ends');
+  });
+
+  it('fails with NETWORK_ERROR when nobody listens at the address', async () => {
+    await model.mock.stop();
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'NETWORK_ERROR', details: { reason: 'ECONNREFUSED' } });
+    await model.mock.start();
+  });
+
+  it('rejects with the reason of the abort in the middle of the answer', async () => {
+    model.mock.onMessage('hello', { content: 'A rather long answer. '.repeat(20) }, { streamingProfile: { ttft: 0, tps: 20 } });
+    const { run, abort, firstWrite } = observeRun(agent);
+    const attempt = runOpenai(run);
+    const reason = new Error('cancelled');
+    await firstWrite;
+    abort(reason);
+    await expect(attempt).rejects.toBe(reason);
+  });
+});
+
+describe('an openai agent and its endpoint', () => {
+  let endpoint: FakeHttpEndpoint | undefined;
+
+  afterEach(() => endpoint?.close());
+
+  async function start(respond: (response: ServerResponse) => void): Promise<AgentRunner<DefinitionOf<'openai'>>> {
+    endpoint = await startFakeHttpEndpoint(respond);
+    return createRunner({ openaiBaseUrl: endpoint.url, openaiApiKey: 'sk-default' });
+  }
+
+  it('closes the connection on an abort', async () => {
+    const closed = Promise.withResolvers<void>();
+    const runOpenai = await start((response) => {
+      response.once('close', closed.resolve);
+      begin(response);
+    });
+    const { run, abort, firstWrite } = observeRun(agent);
+    const attempt = runOpenai(run);
+    await firstWrite;
+    const reason = new Error('cancelled');
+    abort(reason);
+    await expect(attempt).rejects.toBe(reason);
+    await closed.promise;
+  });
+
+  it('closes the connection and fails with what write throws when the output is too long', async () => {
+    const closed = Promise.withResolvers<void>();
+    const runOpenai = await start((response) => {
+      response.once('close', closed.resolve);
+      begin(response);
+    });
+    const tooLarge = new TaskFailure('OUTPUT_TOO_LARGE', 'enough');
+    const { run } = observeRun(agent, {
+      onWrite: () => {
+        throw tooLarge;
+      },
+    });
+    await expect(runOpenai(run)).rejects.toBe(tooLarge);
+    await closed.promise;
+  });
+
+  it('fails with NETWORK_ERROR when the stream ends politely before the answer does', async () => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      response.end();
+    });
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'NETWORK_ERROR', class: 'transient' });
+  });
+
+  it('fails with PROVIDER_ERROR when the stream holds an error', async () => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      response.end(`data: ${JSON.stringify({ error: { message: 'The engine stalled', code: 'server_error' } })}\n\n`);
+    });
+    const failure = await failureOf(runOpenai(observeRun(agent).run));
+    expect(failure).toMatchObject({ code: 'PROVIDER_ERROR', class: 'transient' });
+    expect(failure.message).toContain('The engine stalled');
+  });
+
+  it('is throttled by a rate limit in the middle of the stream', async () => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      response.end(`data: ${JSON.stringify({ error: { message: 'Rate limit reached', code: 'rate_limit_exceeded' } })}\n\n`);
+    });
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'THROTTLED', retryAfterMs: 30_000 });
+  });
+
+  it('warns when the model stopped early, and answers what there is', async () => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      response.end(`${chunk({}, 'length')}data: [DONE]\n\n`);
+    });
+    const { run, written, warnings } = observeRun(agent);
+    expect(await runOpenai(run)).toEqual({});
+    expect(written).toEqual(['Hi']);
+    expect(warnings).toEqual([{ finishReason: 'length' }]);
+  });
+
+  it('waits for the reset of the budget that is spent when a 429 has no Retry-After', async () => {
+    const runOpenai = await start((response) => {
+      const headers = {
+        'x-ratelimit-remaining-requests': '5',
+        'x-ratelimit-reset-requests': '9m',
+        'x-ratelimit-remaining-tokens': '0',
+        'x-ratelimit-reset-tokens': '1m30s',
+      };
+      response.writeHead(429, headers).end();
+    });
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'THROTTLED', retryAfterMs: 90_000 });
+  });
+
+  it('does not follow a redirect', async () => {
+    const runOpenai = await start((response) => response.writeHead(307, { location: '/elsewhere' }).end());
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'RESOURCE_NOT_FOUND', details: { status: 307 } });
+    expect(endpoint?.requests).toHaveLength(1);
+  });
+
+  it('sends the default key to the default address', async () => {
+    const runOpenai = await start(finish);
+    await runOpenai(observeRun(agent).run);
+    expect(endpoint?.requests[0]?.headers.authorization).toBe('Bearer sk-default');
+  });
+
+  it('sends the key of the variable that the agent names', async () => {
+    endpoint = await startFakeHttpEndpoint(finish);
+    const runOpenai = createRunner({ openaiBaseUrl: endpoint.url, readSecret: (name) => (name === 'OTHER_KEY' ? 'sk-other' : undefined) });
+    await runOpenai(observeRun({ ...agent, apiKeyEnv: 'OTHER_KEY' }).run);
+    expect(endpoint.requests[0]?.headers.authorization).toBe('Bearer sk-other');
+    expect(await failureOf(runOpenai(observeRun({ ...agent, apiKeyEnv: 'MISSING' }).run))).toMatchObject({ code: 'PERMISSION_DENIED' });
+  });
+
+  it('never sends the default key to an address of the agent’s own', async () => {
+    endpoint = await startFakeHttpEndpoint(finish);
+    const definition = { ...agent, baseUrl: endpoint.url };
+    const runOpenai = createRunner({
+      openaiBaseUrl: 'http://127.0.0.1:1',
+      openaiApiKey: 'sk-default',
+      operatorAgents: { tested: definition },
+    });
+    await runOpenai(observeRun(definition).run);
+    expect(endpoint.requests).toHaveLength(1);
+    expect(endpoint.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('refuses a private address that the operator did not name', async () => {
+    endpoint = await startFakeHttpEndpoint(finish);
+    const definition = { ...agent, baseUrl: endpoint.url };
+    expect(await failureOf(createRunner({})(observeRun(definition).run))).toMatchObject({ code: 'PERMISSION_DENIED', class: 'permanent' });
+    expect(endpoint.requests).toHaveLength(0);
+    await createRunner({ allowNetworks: ['127.0.0.0/8'] })(observeRun(definition).run);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('fails for good when there is no address and no key', async () => {
+    expect(await failureOf(createRunner({})(observeRun(agent).run))).toMatchObject({ code: 'INVALID_INPUT', class: 'permanent' });
+  });
+
+  it('fails with OUTPUT_TOO_LARGE when an endpoint sends without end', async () => {
+    const runOpenai = await start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const filler = `: ${'x'.repeat(65_536)}\n\n`;
+      const send = (): void => {
+        while (!response.destroyed && response.write(filler));
+        if (!response.destroyed) void once(response, 'drain').then(send, () => undefined);
+      };
+      send();
+    });
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'OUTPUT_TOO_LARGE', class: 'permanent' });
+  });
+});

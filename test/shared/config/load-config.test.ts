@@ -1,0 +1,146 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig, type Config } from '#shared/config/load-config.ts';
+import { hasCode, type MusterError } from '#shared/errors/muster-error.ts';
+
+let folder: string;
+let files = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-config-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Loads a configuration file of this text; each has a name of its own, because a module is loaded once. */
+const load = async (text: string, variables: Record<string, string> = {}): Promise<Config> => {
+  files += 1;
+  const file = `config-${files}.mjs`;
+  await writeFile(join(folder, file), text);
+  return await loadConfig({ MUSTER_CONFIG: file, ...variables }, folder);
+};
+
+const problemsOf = async (loading: Promise<Config>): Promise<string[]> => {
+  const error = await loading.then(
+    () => null,
+    (problem: unknown) => problem,
+  );
+  expect(hasCode(error, 'config.invalid')).toBe(true);
+  const { details, message } = error as MusterError;
+  const problems = details?.['problems'] as string[];
+  for (const problem of problems) expect(message).toContain(problem);
+  return problems;
+};
+
+describe('the configuration', () => {
+  it('has a default for everything, without a file and a variable', async () => {
+    const { env, settings, directory } = await loadConfig({}, folder);
+    expect(env).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', REDIS_URL: 'redis://127.0.0.1:6379', SHARDS: 1, LOG_LEVEL: 'info' });
+    expect(settings.limits).toMatchObject({ maxConcurrent: 1000, tenant: { running: 20, waiting: 100, runningLow: 5 } });
+    expect(settings.limits.tenant.runningByClass).toEqual({ proactive: 10, user: 15, webhook: 5 });
+    expect(settings.retries.webhook).toEqual({ maxAttempts: 3, retryDelayMs: 60_000, retryBackoff: 'exponential' });
+    expect(settings.retries.chat).toEqual({ maxAttempts: 3, retryDelayMs: 2000, retryBackoff: 'exponential' });
+    expect(directory).toBe(folder);
+  });
+
+  it('keeps what the file says and fills in the rest', async () => {
+    const { settings } = await load(`export default {
+      agents: { echo: { kind: 'echo', timeoutMs: 5 } },
+      limits: { tenants: { acme: { running: 2 } } },
+      retries: { webhook: { maxAttempts: 7 } },
+      queues: { chat: { slots: 3, limiter: { max: 10, durationMs: 1000 } } },
+    };`);
+    expect(settings.agents).toEqual({ echo: { kind: 'echo', timeoutMs: 5 } });
+    expect(settings.limits.tenants['acme']).toMatchObject({ running: 2, waiting: 100 });
+    expect(settings.retries.webhook).toEqual({ maxAttempts: 7, retryDelayMs: 60_000, retryBackoff: 'exponential' });
+    expect(settings.queues.chat).toEqual({ slots: 3, limiter: { max: 10, durationMs: 1000 } });
+  });
+
+  it('reports every problem of the environment and the file at once, each by its name', async () => {
+    const text = `export default { agent: {}, limits: { maxConcurrent: 0, tenant: { runing: 3 } }, agents: { 'No Name': { kind: 'echo' }, a: { kind: 'magic' }, b: { kind: 'openai' } } };`;
+    const problems = await problemsOf(
+      load(text, { PORT: '70000', REDIS_URL: 'http://cache', MUSTER_ADMIN_KEY: 'short', LOG_LEVEL: 'loud', SHARDS: '0' }),
+    );
+    const found = problems.join('\n');
+    for (const name of ['PORT', 'REDIS_URL', 'MUSTER_ADMIN_KEY', 'LOG_LEVEL', 'SHARDS']) expect(found).toContain(`environment: ${name}: `);
+    for (const name of ['"agent"', 'limits.maxConcurrent', '"runing"', 'agents.No Name', 'agents.a.kind', 'agents.b.model'])
+      expect(found).toContain(name);
+  });
+
+  it('never shows the value of a secret that is wrong', async () => {
+    const problems = await problemsOf(load('export default {};', { MUSTER_ADMIN_KEY: 'hunter2' }));
+    expect(problems.join('\n')).not.toContain('hunter2');
+  });
+
+  it.each(['agents', 'limits', 'queues', 'retries', 'tasks', 'worker', 'http', 'webhooks', 'outbound', 'events'])(
+    'refuses a name that nobody knows under %s',
+    async (group) => {
+      expect((await problemsOf(load(`export default { ${group}: { nobodyKnowsThis: 1 } };`))).join('\n')).toContain(group);
+    },
+  );
+
+  it.each([
+    ['throws', 'throw new Error("no such thing");', 'no such thing'],
+    ['is not JavaScript', 'export default {', 'cannot be loaded'],
+    ['has no default export', 'export const settings = {};', 'default export'],
+    ['exports something else', 'export default 5;', '(whole)'],
+  ])('names a file that %s', async (_how, text, words) => {
+    const problems = await problemsOf(load(text));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(words);
+    expect(problems[0]).toContain(folder);
+  });
+
+  it('misses a file only when it was named', async () => {
+    expect(await problemsOf(loadConfig({ MUSTER_CONFIG: 'nowhere.ts' }, folder))).toEqual([
+      `MUSTER_CONFIG: there is no file at ${join(folder, 'nowhere.ts')}`,
+    ]);
+    await expect(loadConfig({}, join(folder, 'empty'))).resolves.toMatchObject({ settings: { agents: {} } });
+  });
+
+  it('takes an empty variable for one that is not set', async () => {
+    const { env } = await loadConfig({ PORT: '', REDIS_URL: '', MUSTER_ADMIN_KEY: '', MUSTER_CONFIG: '', OPENAI_BASE_URL: '' }, folder);
+    expect(env.PORT).toBe(3000);
+    expect(env.MUSTER_ADMIN_KEY).toBeUndefined();
+  });
+
+  it('ignores variables that are not ours', async () => {
+    await expect(loadConfig({ PATH: '/bin', MUSTER_UNHEARD_OF: 'x' }, folder)).resolves.toBeDefined();
+  });
+
+  it('lets MUSTER_MAX_CONCURRENT win over the file', async () => {
+    const { settings } = await load('export default { limits: { maxConcurrent: 5 } };', { MUSTER_MAX_CONCURRENT: '7' });
+    expect(settings.limits.maxConcurrent).toBe(7);
+  });
+
+  it('ships the agent "assistant" as soon as a model can be reached, unless the file has its own', async () => {
+    expect((await loadConfig({}, folder)).settings.agents['assistant']).toBeUndefined();
+    expect((await loadConfig({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'tiny' }, folder)).settings.agents['assistant']).toMatchObject({
+      model: 'tiny',
+    });
+    const own = await load(`export default { agents: { assistant: { kind: 'echo' } } };`, { OPENAI_BASE_URL: 'http://localhost:1' });
+    expect(own.settings.agents['assistant']).toEqual({ kind: 'echo' });
+  });
+
+  it.each([
+    ['PORT', 'http'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['SHUTDOWN_GRACE_MS', '1.5h'],
+    ['SHARDS', '2000'],
+    ['MUSTER_QUEUES', 'chat'],
+    ['MUSTER_QUEUES', 'chat=4,'],
+    ['MUSTER_QUEUES', 'caht=4'],
+    ['MUSTER_PUBLIC_URL', 'muster'],
+    ['MUSTER_TRUST_PROXY', 'yes'],
+    ['OPENAI_BASE_URL', 'localhost'],
+  ])('refuses %s=%s', async (name, value) => {
+    const problems = await problemsOf(loadConfig({ [name]: value }, folder));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`environment: ${name}: `);
+  });
+});

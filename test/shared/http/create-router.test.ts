@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { ApiKey } from '#shared/tenants/api-key.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { serveRoutes, type Served } from './serve-routes.ts';
+
+const SECRET_IN_A_DEFECT = 'password=hunter2';
+
+const routes: Route[] = [
+  route({
+    method: 'get',
+    path: '/open',
+    summary: 'Needs no key',
+    scope: 'none',
+    responses: { 200: z.object({}) },
+    handle: (_input, { tenant, key }) => ({ status: 200, body: { tenant, key } }),
+  }),
+  route({
+    method: 'get',
+    path: '/who',
+    summary: 'Who calls',
+    scope: 'read',
+    responses: { 200: z.object({}) },
+    handle: (_input, { tenant, key, traceparent }) => ({
+      status: 200,
+      body: { tenant, scopes: key?.scopes, traceparent },
+      headers: { 'X-Own': 'yes' },
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/things/:id',
+    summary: 'Takes everything apart',
+    scope: 'submit',
+    maxBodyBytes: 1000,
+    request: {
+      params: z.object({ id: z.string().regex(/^\d+$/) }),
+      query: z.strictObject({ count: z.coerce.number().int().optional() }),
+      headers: z.object({ 'x-mode': z.enum(['a', 'b']).optional() }),
+      body: z.strictObject({ name: z.string(), items: z.array(z.number()).optional() }),
+    },
+    responses: { 201: z.object({}) },
+    handle: (input) => ({ status: 201, body: input }),
+  }),
+  route({
+    method: 'post',
+    path: '/maybe',
+    summary: 'Takes a body or none',
+    scope: 'submit',
+    request: { body: z.strictObject({ reason: z.string() }).optional() },
+    responses: { 204: z.null() },
+    handle: ({ body }) => (body ? { status: 200, body } : { status: 204 }),
+  }),
+  route({
+    method: 'delete',
+    path: '/fails/:how',
+    summary: 'Fails',
+    scope: 'admin',
+    request: { params: z.object({ how: z.string() }) },
+    responses: { 200: z.null() },
+    handle: ({ params }) => {
+      if (params.how === 'known') throw new MusterError('limit.waiting', 'Too many', { details: { waiting: 3 }, retryAfterMs: 1200 });
+      throw new Error(SECRET_IN_A_DEFECT);
+    },
+  }),
+];
+
+let redis: RedisServer;
+let served: Served;
+let admin: string;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const disabled = { id: 'gone', name: 'Gone', disabled: true, limits: null, createdAt: 0 };
+  served = await serveRoutes({ redisUrl: redis.url, routes, tenants: [disabled] });
+  admin = await served.keyOf('default', ['admin']);
+});
+
+afterAll(async () => {
+  await served.close();
+  await redis.stop();
+});
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+async function call(path: string, init: RequestInit & { key?: string | null } = {}, base = served.url): Promise<Reply> {
+  const { key = admin, headers, ...rest } = init;
+  const response = await fetch(`${base}${path}`, {
+    ...rest,
+    headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...(headers as Record<string, string>) },
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+const post = (
+  path: string,
+  body: string,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+): ReturnType<typeof call> => call(path, { method: 'POST', body, headers });
+
+describe('who may call', () => {
+  it('everybody, where no key is needed', async () => {
+    expect(await call('/open', { key: null })).toMatchObject({ status: 200, body: { tenant: '', key: null } });
+  });
+
+  it('a key whose scope is enough, in the name of its tenant', async () => {
+    const key = await served.keyOf('acme', ['submit']);
+    const { status, body, headers } = await call('/who', { key });
+    expect([status, body.tenant, body.scopes, headers.get('x-own')]).toEqual([200, 'acme', ['submit'], 'yes']);
+  });
+
+  it.each([
+    ['no key', null, 401, 'auth.missing'],
+    ['an unknown key', 'mk_unknown', 401, 'auth.invalid'],
+    ['a key named like a property of every object', '__proto__', 401, 'auth.invalid'],
+  ])('nobody with %s', async (_what, key, status, code) => {
+    const answer = await call('/who', { key });
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('nobody with another kind of authorization', async () => {
+    expect((await call('/who', { key: null, headers: { authorization: `Basic ${admin}` } })).body.code).toBe('auth.invalid');
+  });
+
+  it('no key without the scope, and none of a disabled tenant', async () => {
+    const reader = await served.keyOf('default', ['read']);
+    expect((await call('/maybe', { method: 'POST', key: reader })).body).toMatchObject({ status: 403, code: 'auth.forbidden' });
+    const gone = await served.keyOf('gone', ['admin']);
+    expect((await call('/who', { key: gone })).body).toMatchObject({ status: 403, code: 'tenant.disabled' });
+  });
+});
+
+describe('a browser that signed in', () => {
+  const session: ApiKey = { id: 'key_s', tenant: 'default', name: 'session', scopes: ['submit'], createdAt: 0 };
+  let signedIn: Served;
+  beforeAll(async () => {
+    signedIn = await serveRoutes({ redisUrl: redis.url, routes, resolveSession: () => Promise.resolve(session) });
+  });
+  afterAll(() => signedIn.close());
+
+  it('reads with its cookie alone, and writes from pages of this installation only', async () => {
+    const origin = new URL(signedIn.url).origin;
+    const write = async (headers: Record<string, string>): Promise<number> =>
+      (await call('/maybe', { method: 'POST', key: null, headers }, signedIn.url)).status;
+    expect((await call('/who', { key: null }, signedIn.url)).status).toBe(200);
+    expect(await write({ 'sec-fetch-site': 'same-origin' })).toBe(204);
+    expect(await write({ origin })).toBe(204);
+    expect(await write({ 'sec-fetch-site': 'cross-site', origin })).toBe(403);
+    expect(await write({ origin: 'https://evil.example' })).toBe(403);
+    expect(await write({ origin: 'null' })).toBe(403);
+    expect(await write({})).toBe(403);
+  });
+
+  it('is refused when it sends a wrong key besides', async () => {
+    expect((await call('/who', { key: 'mk_wrong' }, signedIn.url)).status).toBe(401);
+  });
+});
+
+describe('what a request has to look like', () => {
+  it('parts with a schema reach the handler parsed', async () => {
+    const { status, body } = await post('/things/7?count=3', '{"name":"n","items":[1]}');
+    expect([status, body]).toEqual([201, { params: { id: '7' }, query: { count: 3 }, headers: {}, body: { name: 'n', items: [1] } }]);
+  });
+
+  it('every problem of every part is named', async () => {
+    const { status, body } = await call('/things/x?count=many&other=1', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-mode': 'c' },
+      body: '{"name":1,"items":["a"],"more":true}',
+    });
+    expect([status, body.code]).toEqual([422, 'request.invalid']);
+    const paths = body.details.problems.map(({ path }: { path: string }) => path);
+    expect(paths).toEqual(['params.id', 'query.count', 'query', 'headers.x-mode', 'body.name', 'body.items.0', 'body']);
+    expect(body.detail).toContain('and 4 more');
+  });
+
+  it.each([
+    ['broken JSON', '{"name":', 400, 'request.malformed'],
+    ['a bare value', '7', 400, 'request.malformed'],
+    ['bytes that are no text', '\u0000\u0001', 400, 'request.malformed'],
+    ['more bytes than allowed', `{"name":"${'x'.repeat(1200)}"}`, 413, 'request.too-large'],
+  ])('%s is refused', async (_what, body, status, code) => {
+    const answer = await post('/things/1', body);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
+  it('more bytes than announced, sent in pieces, are refused', async () => {
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(`{"name":"${'x'.repeat(1200)}"}`));
+        controller.close();
+      },
+    });
+    const answer = await call('/things/1', {
+      method: 'POST',
+      body,
+      duplex: 'half',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(413);
+  });
+
+  it('another content type, charset or encoding is refused with 415', async () => {
+    for (const headers of [
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/json; charset=koi8-x' },
+      { 'content-type': 'application/json', 'content-encoding': 'magic' },
+    ]) {
+      expect((await post('/things/1', '{"name":"n"}', headers as Record<string, string>)).body.code).toBe('request.unsupported-media-type');
+    }
+  });
+
+  it('a body may be left out where the schema says so, whatever the content type of nothing is', async () => {
+    expect((await call('/maybe', { method: 'POST' })).status).toBe(204);
+    expect((await post('/maybe', '', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(204);
+    expect((await post('/maybe', '{"reason":"r"}')).body).toEqual({ reason: 'r' });
+  });
+
+  it('an address that cannot be decoded is malformed', async () => {
+    expect((await call('/things/%E0%A4%A', { method: 'POST' })).body.code).toBe('request.malformed');
+  });
+
+  it('a body with very many mistakes names a bounded number of them', async () => {
+    const { body } = await post('/things/1', JSON.stringify({ name: 'n', items: Array.from({ length: 100 }, () => '') }));
+    expect(body.details.problems).toHaveLength(50);
+    expect(body.detail).toContain('and 97 more');
+  });
+});
+
+describe('errors', () => {
+  it('of ours keep their code, details and Retry-After', async () => {
+    const { status, body, headers } = await call('/fails/known?secret=1', { method: 'DELETE' });
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toBe('2');
+    expect(headers.get('content-type')).toContain('application/problem+json');
+    expect(body).toEqual({
+      type: 'urn:muster:problem:limit.waiting',
+      title: 'Too much is waiting already',
+      status: 429,
+      detail: 'Too many',
+      code: 'limit.waiting',
+      instance: '/fails/known',
+      details: { waiting: 3 },
+    });
+  });
+
+  it('of defects say nothing to the caller and everything to the log', async () => {
+    const { status, body } = await call('/fails/defect', { method: 'DELETE' });
+    expect([status, body.code]).toEqual([500, 'internal.error']);
+    expect(JSON.stringify(body)).not.toContain('hunter2');
+    expect(served.logged()).toContain(SECRET_IN_A_DEFECT);
+  });
+});
+
+describe('limits per minute', () => {
+  it('of a key end in 429 with Retry-After, and other keys go on', async () => {
+    const limited = await serveRoutes({ redisUrl: redis.url, routes, settings: { limits: { httpPerMinute: 2 } } });
+    try {
+      const [one, two] = [await limited.keyOf('default', ['read']), await limited.keyOf('default', ['read'])];
+      const statuses = [];
+      for (const key of [one, one, one, two]) statuses.push((await call('/who', { key }, limited.url)).status);
+      expect(statuses).toEqual([200, 200, 429, 200]);
+      const refused = await call('/who', { key: one }, limited.url);
+      expect(refused.body.code).toBe('limit.rate');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('of an address count calls without a key and with a wrong one, and not those with a right one', async () => {
+    const limited = await serveRoutes({
+      redisUrl: redis.url,
+      routes,
+      settings: { limits: { httpAnonymousPerMinute: 2 } },
+      environment: { MUSTER_TRUST_PROXY: 'true' },
+    });
+    try {
+      // Until the connection stands, calls are counted in this process.
+      await limited.redis.ping();
+      const headers = { 'x-forwarded-for': '10.9.9.9, 10.1.1.1' };
+      const statuses = [];
+      for (const key of [null, 'mk_wrong', 'mk_wrong', admin]) statuses.push((await call('/who', { key, headers }, limited.url)).status);
+      expect(statuses).toEqual([401, 401, 429, 200]);
+      // The address is the one that the proxy saw; what stands before it, the caller wrote.
+      expect((await call('/who', { key: null, headers: { 'x-forwarded-for': '10.9.9.8, 10.1.1.1' } }, limited.url)).status).toBe(429);
+      expect((await call('/who', { key: null, headers: { 'x-forwarded-for': '10.1.1.2' } }, limited.url)).status).toBe(401);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('the log of requests', () => {
+  it('continues the trace of the caller and holds neither keys nor queries', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const { headers, body } = await call('/who?token=very-secret', {
+      headers: { traceparent: `00-${trace}-b7ad6b7169203331-01`, cookie: 'session=cookie-secret' },
+    });
+    expect(headers.get('x-request-id')).toBe(trace);
+    expect(body.traceparent).toMatch(new RegExp(`^00-${trace}-`));
+    const line = served
+      .logged()
+      .split('\n')
+      .find((each) => each.includes(trace) && each.includes('http.request'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ method: 'GET', path: '/who', status: 200, tenant: 'default', trace });
+    for (const secret of [admin, 'very-secret', 'cookie-secret']) expect(served.logged()).not.toContain(secret);
+  });
+});

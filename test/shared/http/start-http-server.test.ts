@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Router } from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import { secureHeaders } from '#shared/http/secure-headers.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { serveRoutes, type Served } from './serve-routes.ts';
+
+let redis: RedisServer;
+let served: Served;
+let problems: string[] = [];
+/** Ends the running `/slow`; null while none runs. */
+let finish: (() => void) | null = null;
+
+const routes: Route[] = [
+  route({
+    method: 'get',
+    path: '/v1/things/:id',
+    summary: 'One thing',
+    scope: 'none',
+    request: { params: z.object({ id: z.string() }) },
+    responses: { 200: z.object({ id: z.string() }).meta({ id: 'Thing' }) },
+    handle: ({ params }) => ({ status: 200, body: params }),
+  }),
+  route({
+    method: 'post',
+    path: '/v1/things',
+    summary: 'Make one',
+    scope: 'submit',
+    request: { body: z.strictObject({ name: z.string() }) },
+    responses: { 201: z.object({ id: z.string() }), 204: z.null() },
+    handle: () => ({ status: 204 }),
+  }),
+  route({
+    method: 'get',
+    path: '/slow',
+    summary: 'Answers when told to',
+    scope: 'none',
+    responses: { 200: z.object({}) },
+    handle: async () => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return { status: 200, body: { done: true } };
+    },
+  }),
+];
+
+/** A page that brings its own style. */
+const page = Router().get('/page', secureHeaders({ styleSrc: ["'unsafe-inline'"] }), (_request, response) => {
+  response.send('<style></style>');
+});
+
+beforeAll(async () => {
+  redis = await startRedis();
+  served = await serveRoutes({ redisUrl: redis.url, routes, router: page, readiness: () => Promise.resolve(problems) });
+});
+
+afterAll(async () => {
+  await served.close();
+  await redis.stop();
+});
+
+describe('probes and metrics', () => {
+  it('says that the process is up, and whether it can take work', async () => {
+    expect((await fetch(`${served.url}/healthz`)).status).toBe(200);
+    expect(await (await fetch(`${served.url}/readyz`)).json()).toEqual({ ok: true, problems: [] });
+    problems = ['Redis does not answer'];
+    const notReady = await fetch(`${served.url}/readyz`);
+    problems = [];
+    expect([notReady.status, await notReady.json()]).toEqual([503, { ok: false, problems: ['Redis does not answer'] }]);
+  });
+
+  it('is not ready when the checks hang or fail', async () => {
+    const hanging = await serveRoutes({ redisUrl: redis.url, routes: [], readiness: () => new Promise(() => undefined) });
+    const failing = await serveRoutes({ redisUrl: redis.url, routes: [], readiness: () => Promise.reject(new Error('no')) });
+    try {
+      const startedAt = performance.now();
+      expect((await fetch(`${hanging.url}/readyz`)).status).toBe(503);
+      expect(performance.now() - startedAt).toBeLessThan(2000);
+      expect((await fetch(`${failing.url}/readyz`)).status).toBe(503);
+    } finally {
+      await hanging.close();
+      await failing.close();
+    }
+  });
+
+  it('times requests by the route and not by the address', async () => {
+    await fetch(`${served.url}/v1/things/a-very-special-id`);
+    const text = await (await fetch(`${served.url}/metrics`)).text();
+    expect(text).toContain('muster_http_request_duration_seconds_count{method="GET",route="/v1/things/:id",status="200"}');
+    expect(text).toContain('process_cpu_user_seconds_total');
+    expect(text).not.toContain('a-very-special-id');
+  });
+});
+
+describe('what every answer carries', () => {
+  it('a problem for an address that nobody serves', async () => {
+    const response = await fetch(`${served.url}/nowhere?x=1`, { method: 'PATCH' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
+    expect(await response.json()).toMatchObject({ code: 'request.not-found', instance: '/nowhere' });
+  });
+
+  it('security headers, and nothing about the software', async () => {
+    const { headers } = await fetch(`${served.url}/v1/things/1`);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).not.toContain('unsafe-inline');
+    expect(policy).not.toContain('http');
+    expect([headers.get('x-content-type-options'), headers.get('x-frame-options'), headers.get('x-powered-by')]).toEqual([
+      'nosniff',
+      'DENY',
+      null,
+    ]);
+  });
+
+  it('a wider policy where a page asks for it', async () => {
+    const { headers } = await fetch(`${served.url}/page`);
+    expect(headers.get('content-security-policy')).toContain("style-src 'self' 'unsafe-inline'");
+  });
+});
+
+describe('documentation', () => {
+  it('describes every route of every router, as OpenAPI 3.1', async () => {
+    // oxlint-disable-next-line typescript/no-explicit-any
+    const document = (await (await fetch(`${served.url}/openapi.json`)).json()) as any;
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths).toSorted()).toEqual(['/slow', '/v1/things', '/v1/things/{id}']);
+    const { get } = document.paths['/v1/things/{id}'];
+    expect(get.parameters).toMatchObject([{ name: 'id', in: 'path', required: true }]);
+    expect(get.responses['200'].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Thing' });
+    const { post } = document.paths['/v1/things'];
+    expect(post.requestBody.required).toBe(true);
+    expect(post.responses['204'].content).toBeUndefined();
+    expect(post.responses.default.content['application/problem+json']).toBeDefined();
+    expect(get.security).toEqual([]);
+  });
+
+  it('has a page that loads from here only', async () => {
+    const html = await (await fetch(`${served.url}/docs/`)).text();
+    expect(html).toContain('swagger-ui-bundle.js');
+    expect(html).not.toMatch(/(src|href)="https?:/);
+    const init = await (await fetch(`${served.url}/docs/swagger-ui-init.js`)).text();
+    expect(init).toContain('/openapi.json');
+    expect(init).toContain('"validatorUrl": null');
+    const bundle = await fetch(`${served.url}/docs/swagger-ui-bundle.js`);
+    expect([bundle.status, (await bundle.text()).length > 100_000]).toEqual([200, true]);
+    const redirected = await fetch(`${served.url}/docs`);
+    expect([redirected.url, await redirected.text()]).toEqual([`${served.url}/docs/`, html]);
+  });
+});
+
+describe('a server', () => {
+  it('says with the system’s own code that its port is taken', async () => {
+    const { startHttpServer } = await import('#shared/http/start-http-server.ts');
+    const { environmentSchema } = await import('#shared/config/environment.ts');
+    const { settingsSchema } = await import('#shared/config/settings.ts');
+    const { createLog } = await import('#shared/log/create-log.ts');
+    const config = { env: environmentSchema.parse({}), settings: settingsSchema.parse({}), directory: '.' };
+    const log = createLog({ level: 'silent', service: 'test' });
+    const starting = startHttpServer({
+      routers: [],
+      host: '127.0.0.1',
+      port: served.server.port,
+      config,
+      log,
+      readiness: () => Promise.resolve([]),
+    });
+    await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: served.server.port });
+  });
+
+  it('refuses headers that are too large', async () => {
+    const { status } = await fetch(`${served.url}/healthz`, { headers: { 'x-large': 'x'.repeat(20_000) } });
+    expect(status).toBe(431);
+  });
+
+  it('lets a running request end while it closes, and takes no new one', async () => {
+    const closing = await serveRoutes({ redisUrl: redis.url, routes });
+    const port = closing.server.port;
+    const idle = await idleConnection(port);
+    const answer = fetch(`${closing.url}/slow`);
+    const end = await waitFor(() => finish, { deadlineMs: 2000, what: 'the request to run' });
+    finish = null;
+    const closed = closing.server.close(5000);
+    await once(idle, 'close');
+    await expect(connected(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    end();
+    expect(await (await answer).json()).toEqual({ done: true });
+    const startedAt = performance.now();
+    await closed;
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    await closing.close();
+  });
+
+  it('cuts what has not ended after the grace', async () => {
+    const closing = await serveRoutes({ redisUrl: redis.url, routes });
+    const cut = fetch(`${closing.url}/slow`).then(
+      () => 'answered',
+      () => 'cut',
+    );
+    const end = await waitFor(() => finish, { deadlineMs: 2000, what: 'the request to run' });
+    finish = null;
+    await closing.server.close(50);
+    expect(await cut).toBe('cut');
+    end();
+    await closing.close();
+  });
+});
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** A kept-alive connection that has had its answer. */
+async function idleConnection(port: number): Promise<Socket> {
+  const asked = request({ port, host: '127.0.0.1', path: '/healthz', headers: { connection: 'keep-alive' } });
+  asked.end();
+  const [response] = await once(asked, 'response');
+  response.resume();
+  await once(response, 'end');
+  return asked.socket as Socket;
+}

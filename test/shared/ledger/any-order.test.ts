@@ -1,0 +1,122 @@
+import {
+  type Arbitrary,
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  option,
+  record,
+} from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { bookProblems } from './book-problems.ts';
+import { FleetModel, type Deed } from './fleet-model.ts';
+import { limitsOf, TestLedger } from './test-ledger.ts';
+
+const SEED = Date.now() % 2_147_483_647;
+const BUDGET_MS = 6000;
+const ENDS = new Set(['task.completed', 'task.cancelled', 'task.permanently_failed', 'task.stale']);
+
+let test: TestLedger;
+
+beforeAll(async () => {
+  test = await TestLedger.open({ limits: { maxConcurrent: 6 } });
+});
+afterAll(async () => {
+  await test.close();
+});
+
+const pick = nat(50);
+const letter = constantFrom('u', 'w', 'd');
+
+const deed: Arbitrary<Deed> = oneof(
+  {
+    weight: 6,
+    arbitrary: record({
+      kind: constant('accept' as const),
+      // The last of these is no lane.
+      lane: nat(4),
+      priority: constantFrom(1, 5, 10),
+      letter,
+      later: boolean(),
+      maxAttempts: integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 8, arbitrary: record({ kind: constant('claim' as const), pick }) },
+  { weight: 6, arbitrary: record({ kind: constantFrom('deliver' as const), pick }) },
+  {
+    weight: 6,
+    arbitrary: record({
+      kind: constant('settle' as const),
+      pick,
+      verdict: constantFrom('completed', 'cancelled', 'failed', 'timeout', 'interrupted'),
+      delay: constantFrom('none', 'now', 'later'),
+      dies: boolean(),
+    }),
+  },
+  { weight: 6, arbitrary: record({ kind: constantFrom('sweep', 'lose', 'expire', 'cancel', 'redrive', 'due'), pick }) },
+  { weight: 2, arbitrary: record({ kind: constant('reprioritize' as const), pick, priority: constantFrom(1, 5, 10) }) },
+);
+
+const limits = option(
+  record({
+    running: option(integer({ min: 1, max: 4 })),
+    runningLow: option(integer({ min: 1, max: 2 })),
+    waiting: option(integer({ min: 3, max: 12 })),
+    webhook: option(integer({ min: 1, max: 2 })),
+  }),
+);
+
+/** Deeds that happen one after the other, each step of up to three at the same time in two processes. */
+const story = record({ limits, steps: array(array(deed, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }) });
+
+async function play({
+  limits: wish,
+  steps,
+}: {
+  limits: { running: number | null; runningLow: number | null; waiting: number | null; webhook: number | null } | null;
+  steps: Deed[][];
+}): Promise<void> {
+  await test.reset();
+  if (wish) {
+    const { webhook, ...rest } = wish;
+    test.limits = limitsOf({ ...rest, runningByClass: webhook === null ? {} : { webhook } });
+  }
+  const fleet = new FleetModel(test);
+  for (const step of steps) {
+    await Promise.all(step.map((each, n) => fleet.do(each, n % 2 ? test.rival : test.ledger)));
+    expect(await bookProblems(test, fleet.delivered), `after ${JSON.stringify(step)}`).toEqual([]);
+  }
+  await fleet.drain();
+  expect(await bookProblems(test, fleet.delivered), 'at the end').toEqual([]);
+  const ended = await Promise.all(fleet.accepted.map(async (id) => (await test.state(id)).status));
+  expect(ended.every(isTerminal)).toBe(true);
+  // Each life of a task ends once: as often as it was opened.
+  expect((await ends()).length).toBe(fleet.accepted.length + fleet.redriven);
+}
+
+async function ends(): Promise<string[]> {
+  const entries = await test.redis.xrange(test.keys.tenant('acme').events, '-', '+');
+  return entries.flatMap(([, [, event = '', , tasks = '']]) => (ENDS.has(event) ? tasks.split(',') : []));
+}
+
+describe('whatever happens to tasks, in whatever order', () => {
+  it(
+    `keeps the books in order after every step, and each task ends once (seed ${SEED})`,
+    async () => {
+      await assert(asyncProperty(story, play), {
+        seed: SEED,
+        numRuns: 10_000,
+        interruptAfterTimeLimit: BUDGET_MS,
+        // A run that was cut short by the clock is no failure.
+        markInterruptAsFailure: false,
+      });
+    },
+    BUDGET_MS * 8,
+  );
+});

@@ -1,0 +1,193 @@
+import type { TenantLimits } from '#shared/config/settings.ts';
+import { CLASS_LETTERS } from '#shared/ledger/book-options.ts';
+import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
+import { readTasks } from '#shared/ledger/read-tasks.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { TENANT, type TestLedger } from './test-ledger.ts';
+
+interface Lane {
+  held: string[];
+  wait: string[];
+}
+
+/** All that Redis holds of one tenant, and its tasks as readers see them. */
+interface Book {
+  tasks: Map<string, Task>;
+  live: Task[];
+  states: string[];
+  index: string[];
+  parked: string[];
+  leases: string[];
+  signals: string[];
+  deadlines: string[];
+  /** `<task>.<number>` of every ticket that is in the outbox or in a queue. */
+  tickets: Set<string>;
+  lanes: Map<string, Lane>;
+  limits: TenantLimits | null;
+}
+
+/**
+ * What is wrong with the books of the tenant, in words: nothing may be, after any step whatever. `delivered` are the tickets
+ * (`<task>.<number>`) that left the outbox and are on their way to a worker.
+ */
+export async function bookProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
+  const book = await readBook(test, delivered);
+  return [lookups, leases, lanes, caps, stuck, endings].flatMap((check) => check(book));
+}
+
+async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<Book> {
+  const { redis, keys, ledger, limits } = test;
+  const tenant = keys.tenant(TENANT);
+  const shard = keys.shard(keys.shardOf(TENANT));
+  const ids = (await redis.keys(tenant.task('*'))).map((key) => key.slice(tenant.task('').length));
+  const found = await readTasks(ledger, TENANT, ids);
+  const tasks = new Map(found.map((task, position) => [ids[position] ?? '', task as Task]));
+  const entries = await redis.zrange(shard.outbox, '0', '-1');
+  const owed = entries.flatMap((entry) => parseOutboxEntry(entry).tickets.map(({ task, number }) => `${task}.${number}`));
+  return {
+    tasks,
+    live: [...tasks.values()].filter((task) => task !== null && !isTerminal(task.state.status)),
+    states: await redis.zrange(tenant.states, '0', '-1'),
+    index: await redis.zrange(tenant.index, '0', '-1'),
+    parked: await redis.hkeys(tenant.parked),
+    leases: await redis.zrange(shard.leases, '0', '-1'),
+    signals: await redis.hkeys(shard.signals),
+    deadlines: await redis.zrange(shard.deadlines, '0', '-1'),
+    tickets: new Set([...owed, ...delivered]),
+    lanes: await readLanes(test),
+    limits,
+  };
+}
+
+async function readLanes({ redis, keys }: TestLedger): Promise<Map<string, Lane>> {
+  const tenant = keys.tenant(TENANT);
+  const all = new Map<string, Lane>();
+  const found = await redis.keys(tenant.laneHeld('*').replace(':held', ':*'));
+  for (const key of found) {
+    const name = key.slice(tenant.laneHeld('').indexOf(':held')).replace(/:(held|wait)$/, '');
+    all.set(name, {
+      held: await redis.zrange(tenant.laneHeld(name), '0', '-1'),
+      wait: await redis.zrange(tenant.laneWait(name), '0', '-1'),
+    });
+  }
+  return all;
+}
+
+const difference = (what: string, found: readonly string[], expected: readonly string[]): string[] => [
+  ...found.filter((each) => !expected.includes(each)).map((each) => `${what}: ${each} is there and should not be`),
+  ...expected.filter((each) => !found.includes(each)).map((each) => `${what}: ${each} is missing`),
+];
+
+const backlogOf = ({ body, state }: Task): string => `backlog=${state.class}/${String(10 - state.priority).padStart(2, '0')}/${body.id}`;
+
+/** The live lookups say of each task that has not ended where it is, once, and of no other. */
+function lookups({ live, states, parked, tasks }: Book): string[] {
+  const expected = live.map(({ body, state }) => (state.granted ? `granted=${state.class}/${body.id}` : `${state.status}/${body.id}`));
+  expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
+  const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
+  const waiting = live.filter(({ state }) => state.gate === 'lane' || state.gate === 'cap').map(({ body }) => body.id);
+  const missing = waiting.filter((id) => !parked.includes(id)).map((id) => `${id} waits and is not parked`);
+  const strange = parked.filter((id) => !live.some(({ body }) => body.id === id)).map((id) => `${id} is parked and not alive`);
+  return [...difference('states', states, expected), ...lost, ...missing, ...strange];
+}
+
+const leaseOf = ({ body, state }: Task): string => `${TENANT}/${body.id}/${state.token}`;
+
+/** What runs has one lease under its token, and nothing else has one. */
+function leases({ live, leases: found, signals }: Book): string[] {
+  const running = live.filter(({ state }) => state.status === 'running');
+  const stopping = running.filter(({ state }) => state.cancel);
+  return [...difference('leases', found, running.map(leaseOf)), ...difference('signals', signals, stopping.map(leaseOf))];
+}
+
+/** A lane holds at most its limit, only what is alive, and lets nobody wait while it has room. */
+function lanes({ live, lanes: found }: Book): string[] {
+  return [...found].flatMap(([name, lane]) =>
+    laneProblems(
+      name,
+      lane,
+      live.filter(({ state }) => state.lane === name),
+    ),
+  );
+}
+
+function laneProblems(name: string, { held, wait }: Lane, members: Task[]): string[] {
+  const limit = members[0]?.state.laneLimit ?? 0;
+  const ids = new Set(members.map(({ body }) => body.id));
+  const running = members.filter(({ state }) => state.status === 'running').map(({ body }) => body.id);
+  const waiting = members.filter(({ state }) => state.gate === 'lane').map(({ body }) => body.id);
+  return [
+    ...(held.length > limit ? [`lane ${name}: ${held.length} hold it, of at most ${limit}`] : []),
+    ...(wait.length > 0 && held.length < limit ? [`lane ${name}: ${wait.length} wait while it has room`] : []),
+    ...[...held, ...wait].filter((id) => !ids.has(id)).map((id) => `lane ${name}: ${id} is in it and not alive`),
+    ...running.filter((id) => !held.includes(id)).map((id) => `lane ${name}: ${id} runs without holding it`),
+    ...difference(`line of lane ${name}`, wait, waiting),
+  ];
+}
+
+/** No cap is exceeded, and nobody waits for one that has room. */
+function caps({ live, limits }: Book): string[] {
+  if (!limits) return [];
+  const granted = live.filter(({ state }) => state.granted).map(({ state }) => state.class);
+  const isFull = (taskClass: string): boolean => {
+    const ofClass = limits.runningByClass[nameOf(taskClass)];
+    const low = granted.filter((each) => each.endsWith('0')).length;
+    return (
+      (limits.running !== null && granted.length >= limits.running) ||
+      (ofClass !== undefined && granted.filter((each) => each[0] === taskClass[0]).length >= ofClass) ||
+      (limits.runningLow !== null && taskClass.endsWith('0') && low >= limits.runningLow)
+    );
+  };
+  const over = [
+    ...(limits.running !== null && granted.length > limits.running ? [`caps: ${granted.length} granted`] : []),
+    ...(limits.runningLow !== null && granted.filter((each) => each.endsWith('0')).length > limits.runningLow
+      ? ['caps: too many low']
+      : []),
+    ...Object.entries(limits.runningByClass)
+      .filter(([name, cap]) => granted.filter((each) => nameOf(each) === name).length > cap)
+      .map(([name]) => `caps: too many ${name}`),
+  ];
+  const idle = live.filter(({ state }) => state.gate === 'cap' && !isFull(state.class));
+  return [...over, ...idle.map(({ body }) => `caps: ${body.id} waits for one that has room`)];
+}
+
+function nameOf(taskClass: string): keyof typeof CLASS_LETTERS {
+  const found = Object.entries(CLASS_LETTERS).find(([, letter]) => letter === taskClass[0]);
+  return (found?.[0] ?? 'user') as keyof typeof CLASS_LETTERS;
+}
+
+/** Whatever has not ended runs, has a ticket on its way, or stands in a line that moves. */
+function stuck({ live, tickets, lanes: found }: Book): string[] {
+  return live
+    .filter(({ state }) => state.status !== 'running')
+    .flatMap(({ body: { id }, state }) => {
+      if (state.granted || state.notBefore !== undefined)
+        return tickets.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
+      if (state.gate === 'cap') return [];
+      if (state.gate === 'lane')
+        return found.get(state.lane ?? '')?.wait.includes(id) ? [] : [`${id} waits for its lane and is not in its line`];
+      return [`${id} (${state.status}) is nowhere`];
+    });
+}
+
+/** A task that ended is in the lasting lookups under one end, and in nothing that is alive. */
+function endings({ tasks, index, deadlines, lanes: found }: Book): string[] {
+  const all = [...tasks.values()].filter((task) => task !== null);
+  const ended = all.filter(({ state }) => isTerminal(state.status));
+  const inLanes = new Set([...found.values()].flatMap(({ held, wait }) => held.concat(wait)));
+  return [
+    ...difference(
+      'ends',
+      index.filter((member) => member.startsWith('status=')),
+      ended.map(({ body, state }) => `status=${state.status}/${body.id}`),
+    ),
+    ...all.filter(({ body }) => !index.includes(`source=${body.source}/${body.id}`)).map(({ body }) => `${body.id} is not in the index`),
+    // The deadline of one that started is forgotten when it passes.
+    ...ended
+      .filter(({ body, state }) => state.token === 0 && deadlines.includes(`${TENANT}/${body.id}`))
+      .map(({ body }) => `${body.id} ended and has a deadline`),
+    ...ended.filter(({ body }) => inLanes.has(body.id)).map(({ body }) => `${body.id} ended and is in a lane`),
+    ...ended.filter(({ state }) => state.completedAt === undefined).map(({ body }) => `${body.id} ended at no time`),
+  ];
+}

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { appendOutput } from '#shared/ledger/append-output.ts';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import { renewLeases } from '#shared/ledger/renew-leases.ts';
+import { leaseMember } from '#shared/ledger/attempt-ref.ts';
+import { closeBooks } from './close-books.ts';
+import { DONE, limitsOf, retry, TENANT, TestLedger, type Held } from './test-ledger.ts';
+
+const LANE = { name: 'session:s', limit: 1 };
+let test: TestLedger;
+
+beforeAll(async () => {
+  test = await TestLedger.open();
+});
+afterAll(async () => {
+  await test.close();
+});
+afterEach(async () => {
+  await closeBooks(test);
+});
+
+const running = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<Held> => await test.claimed(await test.accepted(wish));
+const lease = async (held: Held): Promise<number> => Number(await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held)));
+
+describe('taking an attempt back', () => {
+  it('puts its task in line again, with a new ticket and the reason', async () => {
+    const held = await running();
+    await test.endLease(held);
+    expect(await expireLease(test.ledger, held)).toBe('requeued');
+    const task = await test.read(held.id);
+    expect(task.state).toMatchObject({
+      status: 'queued',
+      granted: true,
+      ticket: 2,
+      spent: 1,
+      error: { code: 'WORKER_LOST', retryable: true },
+    });
+    expect(task.attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'failed', error: { code: 'WORKER_LOST' } }]);
+    expect(test.granted).toMatchObject([{ task: held.id, state: { ticket: 2 } }]);
+    expect(await test.events(held.id)).toContain('task.failed');
+  });
+
+  it('fails the task for good after its last attempt', async () => {
+    const held = await running({ maxAttempts: 1 });
+    await test.endLease(held);
+    expect(await expireLease(test.ledger, held)).toBe('ended');
+    expect(await test.state(held.id)).toMatchObject({
+      status: 'permanently_failed',
+      error: { code: 'WORKER_LOST' },
+      outcome: { kind: 'ran' },
+    });
+  });
+
+  it('ends the task as cancelled when somebody had asked for that', async () => {
+    const held = await running();
+    await cancelTask(test.ledger, held, 'no more');
+    await test.endLease(held);
+    expect(await expireLease(test.ledger, held)).toBe('ended');
+    expect(await test.state(held.id)).toMatchObject({ status: 'cancelled', outcome: { kind: 'cancelled', reason: 'no more' } });
+    expect((await test.read(held.id)).attempts).toMatchObject([{ status: 'cancelled' }]);
+  });
+
+  it('leaves one alone whose lease stands', async () => {
+    const held = await running();
+    expect(await expireLease(test.ledger, held)).toBe('held');
+    expect(await test.statuses(held.id)).toEqual(['running']);
+  });
+
+  it('leaves one alone that was settled, taken back before, or is of another tenant', async () => {
+    const held = await running();
+    await test.endLease(held);
+    expect(await expireLease(test.ledger, { ...held, tenant: 'other' })).toBe('gone');
+    expect(await expireLease(test.ledger, { ...held, token: 7 })).toBe('gone');
+    await expireLease(test.ledger, held);
+    expect(await expireLease(test.ledger, held)).toBe('gone');
+    const again = await test.claimed(held.id);
+    expect(await expireLease(test.ledger, held)).toBe('gone');
+    await test.settle(again, DONE);
+    expect(await expireLease(test.ledger, again)).toBe('gone');
+    expect(await test.statuses(held.id)).toEqual(['completed']);
+  });
+
+  it('takes a running task back that lost its lease altogether', async () => {
+    const held = await running();
+    await test.redis.del(test.keys.shard(0).leases);
+    expect(await expireLease(test.ledger, held)).toBe('requeued');
+  });
+
+  it('happens once when many look at the same time', async () => {
+    const held = await running();
+    await test.endLease(held);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => expireLease(n % 2 ? test.ledger : test.rival, held)));
+    expect(answers.filter((answer) => answer === 'requeued')).toHaveLength(1);
+    expect((await test.read(held.id)).attempts).toHaveLength(1);
+    expect((await test.state(held.id)).ticket).toBe(2);
+  });
+
+  it('and settling the same attempt have one winner', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const held = await running();
+      await test.endLease(held);
+      const [settled, expired] = await Promise.all([test.settle(held, DONE), expireLease(test.rival, held)]);
+      expect([settled.kind, expired].join(' ')).toMatch(/^(settled gone|lost requeued)$/);
+    }
+  });
+
+  it('keeps the lane for the task, and its grant', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const held = await running({ lane: LANE });
+    const next = await test.accepted({ lane: LANE });
+    await test.endLease(held);
+    await expireLease(test.ledger, held);
+    expect((await test.state(next)).gate).toBe('lane');
+    expect(await test.accept()).toMatchObject({ gate: 'cap' });
+    expect((await test.claim(held.id)).kind).toBe('claimed');
+  });
+
+  it('lets the next of the lane in when it ends the task', async () => {
+    const held = await running({ lane: LANE, maxAttempts: 1 });
+    const next = await test.accepted({ lane: LANE });
+    await test.endLease(held);
+    await expireLease(test.ledger, held);
+    expect(test.granted.map(({ task }) => task)).toEqual([next]);
+  });
+});
+
+describe('a worker that comes back after its attempt was taken', () => {
+  it('can neither settle nor write nor renew', async () => {
+    const held = await running();
+    await test.endLease(held);
+    await expireLease(test.ledger, held);
+    const again = await test.claimed(held.id, 'w2');
+    expect(await test.settle(held, DONE)).toEqual({ kind: 'lost' });
+    expect(await appendOutput(test.ledger, held, { attempt: 1, seq: 1, text: 'ghost' })).toBe(false);
+    expect(await renewLeases(test.ledger, 0, [leaseMember(held), leaseMember(again)])).toEqual(['lost', 'held']);
+    expect(await test.redis.exists(test.keys.tenant(TENANT).output(held.id))).toBe(0);
+    expect(await test.state(held.id)).toMatchObject({ status: 'running', worker: 'w2', token: 2 });
+  });
+});
+
+describe('renewing leases', () => {
+  it('extends those that are held, in the order asked', async () => {
+    const [one, two] = [await running(), await running()];
+    await test.endLease(two);
+    expect(await renewLeases(test.ledger, 0, [leaseMember(two), 'acme/nobody/1', leaseMember(one)])).toEqual(['held', 'lost', 'held']);
+    expect(await lease(two)).toBeGreaterThan(Date.now() + 9000);
+    expect(await expireLease(test.ledger, two)).toBe('held');
+  });
+
+  it('tells of a stop and does not extend then, however often it is asked', async () => {
+    const held = await running();
+    await cancelTask(test.ledger, held, 'enough');
+    const ends = await lease(held);
+    for (let n = 0; n < 3; n += 1)
+      expect(await renewLeases(test.ledger, 0, [leaseMember(held)])).toEqual([{ kind: 'cancel', reason: 'enough' }]);
+    expect(await lease(held)).toBe(ends);
+    expect(ends).toBeLessThanOrEqual(Date.now() + 5000);
+  });
+
+  it('of none answers with none', async () => {
+    expect(await renewLeases(test.ledger, 0, [])).toEqual([]);
+  });
+
+  it('does not bring a settled attempt back', async () => {
+    const held = await running();
+    await test.settle(held, retry(60_000));
+    expect(await renewLeases(test.ledger, 0, [leaseMember(held)])).toEqual(['lost']);
+    expect(await test.redis.zcard(test.keys.shard(0).leases)).toBe(0);
+  });
+});
+
+describe('writing output', () => {
+  it('appends with the attempt and its own count, and keeps it for a while', async () => {
+    const held = await running();
+    expect(await appendOutput(test.ledger, held, { attempt: 1, seq: 1, text: 'a' })).toBe(true);
+    expect(await appendOutput(test.ledger, held, { attempt: 1, seq: 2, text: 'b\n' })).toBe(true);
+    const key = test.keys.tenant(TENANT).output(held.id);
+    expect((await test.redis.xrange(key, '-', '+')).map(([, fields]) => fields)).toEqual([
+      ['attempt', '1', 'seq', '1', 'text', 'a'],
+      ['attempt', '1', 'seq', '2', 'text', 'b\n'],
+    ]);
+    expect(await test.redis.pttl(key)).toBeGreaterThan(3_500_000);
+  });
+
+  it('is refused to whoever does not hold the task', async () => {
+    const held = await running();
+    for (const other of [
+      { ...held, token: 2 },
+      { ...held, tenant: 'other' },
+      { ...held, id: 'nobody' },
+    ]) {
+      expect(await appendOutput(test.ledger, other, { attempt: 1, seq: 1, text: 'x' })).toBe(false);
+    }
+    await test.settle(held, DONE);
+    expect(await appendOutput(test.ledger, held, { attempt: 1, seq: 1, text: 'x' })).toBe(false);
+  });
+});

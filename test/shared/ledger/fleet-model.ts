@@ -1,0 +1,235 @@
+import type { NewPriority } from '#shared/ledger/change-priority.ts';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { changePriority } from '#shared/ledger/change-priority.ts';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
+import { outboxEntry, parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
+import { redriveTask } from '#shared/ledger/redrive-task.ts';
+import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { aTask, DONE, FAILURE, TENANT, type Held, type TaskWish, type TestLedger } from './test-ledger.ts';
+
+/** One thing that somebody does to the fleet; `pick` chooses whom it happens to. */
+export type Deed =
+  | { kind: 'accept'; lane: number; priority: number; letter: string; later: boolean; maxAttempts: number }
+  | {
+      kind: 'settle';
+      pick: number;
+      verdict: 'completed' | 'cancelled' | 'failed' | 'timeout' | 'interrupted';
+      delay: 'none' | 'now' | 'later';
+      dies: boolean;
+    }
+  | { kind: 'reprioritize'; pick: number; priority: number }
+  | { kind: 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due'; pick: number };
+
+interface Ticket {
+  task: string;
+  number: number;
+}
+
+interface Work extends Held {
+  ticket: Ticket;
+}
+
+const LATER_MS = 3_600_000;
+const LANE_LIMITS = [1, 1, 2];
+const DRAIN_ROUNDS = 400;
+
+/**
+ * A fleet without BullMQ and without agents: tickets are a list, workers are what they were told by the ledger, some of them
+ * long gone. Every deed is one that a real process can do at that moment, or a crash in the middle of one.
+ */
+export class FleetModel {
+  readonly #test: TestLedger;
+  readonly accepted: string[] = [];
+  readonly #lanes = new Map<string, string | null>();
+  #tickets: Ticket[] = [];
+  #work: Work[] = [];
+  redriven = 0;
+  readonly #deeds: Record<
+    'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due',
+    (pick: number, ledger: Ledger) => Promise<void>
+  > = {
+    deliver: (pick) => this.#deliver(pick),
+    sweep: (pick, ledger) => this.#sweep(pick, ledger),
+    lose: (pick, ledger) => this.#lose(pick, ledger),
+    claim: (pick, ledger) => this.#claim(pick, ledger),
+    expire: (pick, ledger) => this.#expire(pick, ledger),
+    cancel: (pick, ledger) => this.#cancel(pick, ledger),
+    redrive: (pick, ledger) => this.#redrive(pick, ledger),
+    due: (pick) => this.#due(pick),
+  };
+
+  constructor(test: TestLedger) {
+    this.#test = test;
+  }
+
+  /** `<task>.<number>` of the tickets that are on their way to a worker. */
+  get delivered(): string[] {
+    return this.#tickets.map(({ task, number }) => `${task}.${number}`);
+  }
+
+  async do(deed: Deed, ledger: Ledger): Promise<void> {
+    const { kind } = deed;
+    if (kind === 'accept') await this.#accept(deed, ledger);
+    else if (kind === 'settle') await this.#settle(deed, ledger);
+    else if (kind === 'reprioritize') await this.#reprioritize(deed, ledger);
+    else await this.#deeds[kind](deed.pick, ledger);
+  }
+
+  /** Lets everything run to its end, with workers that do nothing wrong any more. */
+  async drain(): Promise<void> {
+    const { ledger } = this.#test;
+    for (let round = 0; round < DRAIN_ROUNDS; round += 1) {
+      const live = await this.#live();
+      if (live.length === 0 && this.#work.length === 0) return;
+      for (const id of live) await this.#test.makeDue(id);
+      while ((await this.#deliver(0), this.#tickets.length > 0)) await this.#claim(0, ledger);
+      while (this.#work.length > 0) await this.#settleWith(0, DONE, ledger, true);
+    }
+    throw new Error(`These tasks never ended: ${(await this.#live()).join(', ')}`);
+  }
+
+  async #live(): Promise<string[]> {
+    const states = await Promise.all(this.accepted.map(async (id) => await this.#test.state(id)));
+    return this.accepted.filter((_, position) => !isTerminal(states[position]?.status ?? 'pending'));
+  }
+
+  #place(id: string): { tenant: string; id: string; lane: string | null } {
+    return { tenant: TENANT, id, lane: this.#lanes.get(id) ?? null };
+  }
+
+  async #accept({ lane, priority, letter, later, maxAttempts }: Extract<Deed, { kind: 'accept' }>, ledger: Ledger): Promise<void> {
+    const limit = LANE_LIMITS[lane];
+    const wish: TaskWish = {
+      priority,
+      maxAttempts,
+      class: `${letter}${priority === 1 ? 0 : 1}`,
+      ...(limit === undefined ? {} : { lane: { name: `lane-${lane}`, limit } }),
+      ...(later ? { scheduledFor: Date.now() + LATER_MS } : {}),
+    };
+    const answer = await acceptNewTask(ledger, aTask(wish));
+    if (answer.kind !== 'accepted') return;
+    this.#lanes.set(answer.id, limit === undefined ? null : `lane-${lane}`);
+    this.accepted.push(answer.id);
+  }
+
+  async #entry(pick: number): Promise<string | undefined> {
+    const { redis, keys } = this.#test;
+    const entries = await redis.zrange(keys.shard(0).outbox, '0', '-1');
+    return entries[pick % Math.max(1, entries.length)];
+  }
+
+  /** The relay brings an entry's tickets to the queue. */
+  async #deliver(pick: number): Promise<void> {
+    const entry = await this.#entry(pick);
+    if (entry === undefined) return;
+    this.#bring(...parseOutboxEntry(entry).tickets);
+    await this.#pay(entry);
+  }
+
+  async #pay(entry: string): Promise<void> {
+    await this.#test.redis.zrem(this.#test.keys.shard(0).outbox, entry);
+  }
+
+  /** The queue knows a ticket by its id and takes it once. */
+  #bring(...tickets: Ticket[]): void {
+    for (const ticket of tickets) {
+      if (!this.#tickets.some(({ task, number }) => task === ticket.task && number === ticket.number)) this.#tickets.push(ticket);
+    }
+  }
+
+  /** The relay was gone; the sweep makes the tickets of an entry again. */
+  async #sweep(pick: number, ledger: Ledger): Promise<void> {
+    const entry = await this.#entry(pick);
+    if (entry === undefined) return;
+    for (const ticket of parseOutboxEntry(entry).tickets) await reissueTicket(ledger, TENANT, ticket);
+    await this.#pay(entry);
+  }
+
+  /** Somebody emptied the queue; the audit misses a ticket. */
+  async #lose(pick: number, ledger: Ledger): Promise<void> {
+    const ticket = this.#tickets[pick % Math.max(1, this.#tickets.length)];
+    if (!ticket) return;
+    this.#tickets = this.#tickets.filter((each) => each !== ticket);
+    await reissueTicket(ledger, TENANT, ticket);
+  }
+
+  async #claim(pick: number, ledger: Ledger): Promise<void> {
+    const ticket = this.#tickets[pick % Math.max(1, this.#tickets.length)];
+    if (!ticket) return;
+    this.#tickets = this.#tickets.filter((each) => each !== ticket);
+    const place = this.#place(ticket.task);
+    const answer = await claimTask(ledger, place, 'w1');
+    if (answer.kind === 'claimed') this.#work.push({ ...place, token: answer.state.token, state: answer.state, ticket });
+    if (answer.kind === 'early' || answer.kind === 'full') this.#bring(ticket);
+  }
+
+  async #settle({ pick, verdict, delay, dies }: Extract<Deed, { kind: 'settle' }>, ledger: Ledger): Promise<void> {
+    const delayMs = { none: null, now: 0, later: LATER_MS }[delay];
+    const work = this.#work[pick % Math.max(1, this.#work.length)];
+    if (!work) return;
+    // The worker decides whether there is a next attempt; the ledger does as it says.
+    const isLast = work.state.spent >= work.state.maxAttempts;
+    const verdicts: Record<typeof verdict, Verdict> = {
+      completed: DONE,
+      cancelled: { kind: 'cancelled', reason: 'asked to' },
+      interrupted: { kind: 'interrupted', reason: 'drain', delayMs: delayMs ?? 0 },
+      failed: { kind: 'failed', error: FAILURE, delayMs: isLast ? null : delayMs, usage: null },
+      timeout: { kind: 'timeout', error: FAILURE, delayMs: isLast ? null : delayMs, usage: null },
+    };
+    await this.#settleWith(pick, verdicts[verdict], ledger, !dies);
+  }
+
+  /** A worker that dies right after it settled does not put its ticket back; the outbox still has it. */
+  async #settleWith(pick: number, verdict: Verdict, ledger: Ledger, putsBack: boolean): Promise<void> {
+    const work = this.#work[pick % Math.max(1, this.#work.length)];
+    if (!work) return;
+    this.#work = this.#work.filter((each) => each !== work);
+    const answer = await settleAttempt(ledger, work, verdict);
+    if (answer.kind === 'lost' || isTerminal(answer.status) || !putsBack) return;
+    this.#bring(work.ticket);
+    await this.#pay(outboxEntry(TENANT, [work.ticket]));
+  }
+
+  /** The worker is frozen past its lease. It stays among the workers and will try to settle. */
+  async #expire(pick: number, ledger: Ledger): Promise<void> {
+    const work = this.#work[pick % Math.max(1, this.#work.length)];
+    if (!work) return;
+    const { redis, keys } = this.#test;
+    // Only when it still has one: a lease is never made this way.
+    await redis.zadd(keys.shard(0).leases, 'XX', 1, `${TENANT}/${work.id}/${work.token}`);
+    await expireLease(ledger, work);
+  }
+
+  async #reprioritize({ pick, priority }: Extract<Deed, { kind: 'reprioritize' }>, ledger: Ledger): Promise<void> {
+    const id = this.#anyone(pick);
+    if (id === undefined) return;
+    const letter = (await this.#test.state(id)).class.slice(0, 1);
+    const change: NewPriority = { priority, queue: 'tasks', class: `${letter}${priority === 1 ? 0 : 1}` };
+    await changePriority(ledger, TENANT, id, change);
+  }
+
+  #anyone(pick: number): string | undefined {
+    return this.accepted[pick % Math.max(1, this.accepted.length)];
+  }
+
+  async #cancel(pick: number, ledger: Ledger): Promise<void> {
+    const id = this.#anyone(pick);
+    if (id !== undefined) await cancelTask(ledger, this.#place(id), 'no more');
+  }
+
+  async #due(pick: number): Promise<void> {
+    const id = this.#anyone(pick);
+    if (id !== undefined) await this.#test.makeDue(id);
+  }
+
+  async #redrive(pick: number, ledger: Ledger): Promise<void> {
+    const id = this.#anyone(pick);
+    if (id !== undefined && (await redriveTask(ledger, this.#place(id))).kind === 'reopened') this.redriven += 1;
+  }
+}

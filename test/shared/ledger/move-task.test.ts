@@ -1,0 +1,389 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { leaseMember } from '#shared/ledger/attempt-ref.ts';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { changePriority } from '#shared/ledger/change-priority.ts';
+import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
+import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { redriveTask } from '#shared/ledger/redrive-task.ts';
+import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
+import { closeBooks } from './close-books.ts';
+import { DONE, limitsOf, retry, TENANT, TestLedger, type Held } from './test-ledger.ts';
+
+const LANE = { name: 'session:s', limit: 1 };
+const inAnHour = (): number => Date.now() + 3_600_000;
+let test: TestLedger;
+
+beforeAll(async () => {
+  test = await TestLedger.open();
+});
+afterAll(async () => {
+  await test.close();
+});
+afterEach(async () => {
+  await closeBooks(test);
+});
+
+const running = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<Held> => await test.claimed(await test.accepted(wish));
+const cancel = async (id: string): Promise<unknown> => await cancelTask(test.ledger, await test.place(id), 'no');
+const failedForGood = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<string> => {
+  const held = await running(wish);
+  await test.settle(held, retry(null));
+  return held.id;
+};
+const redrive = async (id: string): Promise<unknown> => await redriveTask(test.ledger, await test.place(id));
+
+describe('cancelling', () => {
+  it.each([
+    ['queued', async () => await test.accepted()],
+    ['pending behind its lane', async () => (await test.accepted({ lane: LANE }), await test.accepted({ lane: LANE }))],
+    ['not due', async () => await test.accepted({ scheduledFor: inAnHour() })],
+    [
+      'in line for a retry',
+      async () => {
+        const held = await running();
+        await test.settle(held, retry(60_000));
+        return held.id;
+      },
+    ],
+    [
+      'in line for a retry at once',
+      async () => {
+        const held = await running();
+        await test.settle(held, retry(0));
+        return held.id;
+      },
+    ],
+    [
+      'let through by another',
+      async () => {
+        const held = await running({ lane: LANE });
+        const next = await test.accepted({ lane: LANE });
+        await test.settle(held, DONE);
+        return next;
+      },
+    ],
+    [
+      'over a cap',
+      async () => {
+        test.limits = limitsOf({ running: 1 });
+        await test.accepted();
+        return await test.accepted();
+      },
+    ],
+  ])('ends a task at once that is %s', async (_where, make) => {
+    const id = await make();
+    expect(await cancel(id)).toEqual({ kind: 'cancelled' });
+    expect(await test.state(id)).toMatchObject({ status: 'cancelled', outcome: { kind: 'cancelled', reason: 'no' } });
+    expect((await test.claim(id)).kind).toBe('ended');
+    expect((await test.events(id)).at(-1)).toBe('task.cancelled');
+  });
+
+  it('tells the worker of a running task, and gives it the grace', async () => {
+    const held = await running();
+    expect(await cancel(held.id)).toEqual({ kind: 'stopping', member: leaseMember(held) });
+    expect(await test.state(held.id)).toMatchObject({ status: 'running', cancel: { reason: 'no' } });
+    const ends = Number(await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held)));
+    expect(ends).toBeGreaterThan(Date.now() + 4000);
+    expect(ends).toBeLessThanOrEqual(Date.now() + 5000);
+  });
+
+  it('a second time changes neither the reason nor the grace', async () => {
+    const held = await running();
+    await cancel(held.id);
+    const lease = await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held));
+    expect(await cancelTask(test.rival, held, 'another reason')).toMatchObject({ kind: 'stopping' });
+    expect((await test.state(held.id)).cancel?.reason).toBe('no');
+    expect(await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held))).toBe(lease);
+    expect((await test.events(held.id)).filter((event) => event === 'task.stopping')).toHaveLength(1);
+  });
+
+  it('says what a task ended as, and does not know others', async () => {
+    const held = await running();
+    await test.settle(held, DONE);
+    expect(await cancel(held.id)).toEqual({ kind: 'ended', status: 'completed' });
+    expect(await cancelTask(test.ledger, { ...held, tenant: 'other' }, 'no')).toEqual({ kind: 'unknown' });
+  });
+
+  it('ends a task once when many ask', async () => {
+    const place = await test.place(await test.accepted());
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => cancelTask(n % 2 ? test.ledger : test.rival, place, 'no')));
+    expect(answers.filter(({ kind }) => kind === 'cancelled')).toHaveLength(1);
+    expect(answers.filter(({ kind }) => kind === 'ended')).toHaveLength(19);
+  });
+
+  it('lets the next of the lane and of the backlog in', async () => {
+    test.limits = limitsOf({ running: 2 });
+    const first = await test.accepted({ lane: LANE });
+    await test.accepted();
+    const next = await test.accepted({ lane: LANE });
+    await cancel(first);
+    expect(test.granted.map(({ task }) => task)).toEqual([next]);
+  });
+});
+
+describe('the room that a cancelled task leaves', () => {
+  it('goes to the best that waits, not to the next of its lane', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const holder = await test.accepted({ lane: LANE });
+    const next = await test.accepted({ lane: LANE });
+    const urgent = await test.accepted({ priority: 9 });
+    await cancel(holder);
+    expect(test.granted.map(({ task }) => task)).toEqual([urgent]);
+    expect((await test.state(next)).gate).toBe('cap');
+  });
+});
+
+describe('caps that were lifted', () => {
+  it('hold nobody back once a task is cancelled', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const holder = await test.accepted();
+    const others = [await test.accepted(), await test.accepted()];
+    test.limits = null;
+    await cancel(holder);
+    expect(test.granted.map(({ task }) => task)).toEqual(others);
+  });
+});
+
+describe('redriving', () => {
+  it('opens a permanently failed task again, with all its attempts anew and the old ones kept', async () => {
+    const id = await failedForGood({ maxAttempts: 1 });
+    expect(await redrive(id)).toEqual({ kind: 'reopened', status: 'queued' });
+    const task = await test.read(id);
+    expect(task.state).toMatchObject({ status: 'queued', spent: 0, granted: true });
+    expect([task.state.completedAt, task.state.outcome, task.state.error]).toEqual([undefined, undefined, undefined]);
+    expect(test.granted.map(({ task: granted }) => granted)).toEqual([id]);
+    const held = await test.claimed(id);
+    expect(held).toMatchObject({ token: 2, state: { spent: 1, attempt: 1 } });
+    await test.settle(held, DONE);
+    expect((await test.read(id)).attempts.map(({ status }) => status)).toEqual(['failed', 'success']);
+    expect((await test.state(id)).log).toContain('retried by hand');
+  });
+
+  it.each([
+    [
+      'completed',
+      async () => {
+        const held = await running();
+        await test.settle(held, DONE);
+        return held.id;
+      },
+    ],
+    [
+      'cancelled',
+      async () => {
+        const id = await test.accepted();
+        await cancel(id);
+        return id;
+      },
+    ],
+    ['queued', async () => await test.accepted()],
+    ['running', async () => (await running()).id],
+  ])('refuses a task that is %s', async (status, make) => {
+    const id = await make();
+    expect(await redrive(id)).toEqual({ kind: 'refused', status });
+    expect(await test.statuses(id)).toEqual([status]);
+  });
+
+  it('does not know a task of another tenant', async () => {
+    const id = await failedForGood();
+    expect(await redriveTask(test.ledger, { tenant: 'other', id, lane: null })).toEqual({ kind: 'unknown' });
+  });
+
+  it('opens it once when many ask', async () => {
+    const place = await test.place(await failedForGood());
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => redriveTask(n % 2 ? test.ledger : test.rival, place)));
+    expect(answers.filter(({ kind }) => kind === 'reopened')).toHaveLength(1);
+    expect(test.granted).toHaveLength(1);
+  });
+
+  it('takes its place in the lane and under the caps like any other', async () => {
+    const id = await failedForGood({ lane: LANE });
+    const holder = await running({ lane: LANE });
+    expect(await redrive(id)).toEqual({ kind: 'reopened', status: 'pending' });
+    expect((await test.state(id)).gate).toBe('lane');
+    await test.settle(holder, DONE);
+    expect(await test.statuses(id)).toEqual(['queued']);
+    const other = await failedForGood();
+    test.limits = limitsOf({ running: 1 });
+    await redrive(other);
+    expect((await test.state(other)).gate).toBe('cap');
+  });
+
+  it('ends where it ends the second time, and nowhere else', async () => {
+    const id = await failedForGood();
+    await redrive(id);
+    await cancel(id);
+    expect(await test.statuses(id)).toEqual(['cancelled']);
+  });
+});
+
+describe('changing the priority', () => {
+  const change = { priority: 9, queue: 'critical', class: 'u1' } as const;
+
+  it('gives a task with a ticket a new one, at its new place', async () => {
+    const id = await test.accepted();
+    expect(await changePriority(test.ledger, TENANT, id, change)).toMatchObject({
+      kind: 'changed',
+      state: { priority: 9, queue: 'critical', ticket: 2 },
+    });
+    expect((await test.events(id)).at(-1)).toBe('task.reprioritized');
+  });
+
+  it('moves a task within the backlog', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const holder = await running();
+    await test.accepted({ priority: 7 });
+    const id = await test.accepted({ priority: 2 });
+    await changePriority(test.ledger, TENANT, id, change);
+    await test.settle(holder, DONE);
+    expect(test.granted.map(({ task }) => task)).toEqual([id]);
+  });
+
+  it('leaves a task in the line of its lane, without a ticket', async () => {
+    await test.accepted({ lane: LANE });
+    const id = await test.accepted({ lane: LANE });
+    expect(await changePriority(test.ledger, TENANT, id, change)).toMatchObject({ kind: 'changed', state: { gate: 'lane', ticket: 0 } });
+  });
+
+  it('has nothing to do for a task that runs, ended or is not there', async () => {
+    const held = await running();
+    expect(await changePriority(test.ledger, TENANT, held.id, change)).toEqual({ kind: 'running' });
+    await test.settle(held, DONE);
+    expect(await changePriority(test.ledger, TENANT, held.id, change)).toEqual({ kind: 'gone' });
+    expect(await changePriority(test.ledger, 'other', held.id, change)).toEqual({ kind: 'gone' });
+  });
+
+  it('lets a task in that the cap on low priority held back', async () => {
+    test.limits = limitsOf({ runningLow: 1 });
+    await test.accepted({ priority: 1 });
+    const id = await test.accepted({ priority: 1 });
+    expect(await changePriority(test.ledger, TENANT, id, { priority: 5, queue: 'tasks', class: 'u1' })).toMatchObject({
+      kind: 'changed',
+      state: { granted: true, ticket: 1 },
+    });
+  });
+
+  it('lets the next low one in when it raises one', async () => {
+    test.limits = limitsOf({ runningLow: 1 });
+    const first = await test.accepted({ priority: 1 });
+    const second = await test.accepted({ priority: 1 });
+    await changePriority(test.ledger, TENANT, first, { priority: 5, queue: 'tasks', class: 'u1' });
+    expect(test.granted.map(({ task }) => task)).toEqual([second]);
+  });
+
+  it('sends a granted task back when the cap on low priority is full', async () => {
+    test.limits = limitsOf({ runningLow: 1 });
+    await test.accepted({ priority: 1 });
+    const id = await test.accepted({ priority: 5 });
+    await changePriority(test.ledger, TENANT, id, { priority: 1, queue: 'background', class: 'u0' });
+    expect(await test.state(id)).toMatchObject({ gate: 'cap' });
+    // Its ticket is on its way all the same.
+    expect((await test.claim(id)).kind).toBe('parked');
+  });
+
+  it('and claiming at once leave the task running, or with its new priority', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const id = await test.accepted();
+      const [claim, changed] = await Promise.all([test.claim(id), changePriority(test.rival, TENANT, id, change)]);
+      expect(claim.kind).toBe('claimed');
+      expect((await test.state(id)).priority).toBe(changed.kind === 'changed' ? 9 : 5);
+    }
+  });
+});
+
+describe('making a missing ticket again', () => {
+  it('gives the next number, which is owed', async () => {
+    const id = await test.accepted();
+    expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 1 })).toMatchObject({ ticket: 2 });
+    expect(await test.redis.zrange(test.keys.shard(0).outbox, '0', '-1')).toContain(`${TENANT}/${id}.2`);
+  });
+
+  it('makes one when many miss it', async () => {
+    const id = await test.accepted();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => reissueTicket(n % 2 ? test.ledger : test.rival, TENANT, { task: id, number: 1 })),
+    );
+    expect(answers.filter((answer) => answer !== null)).toHaveLength(1);
+    expect((await test.state(id)).ticket).toBe(2);
+  });
+
+  it('makes one for a task that was let through by another, or is not due', async () => {
+    const held = await running({ lane: LANE });
+    const next = await test.accepted({ lane: LANE });
+    await test.settle(held, DONE);
+    expect(await reissueTicket(test.ledger, TENANT, { task: next, number: 1 })).toMatchObject({ ticket: 2 });
+    expect((await test.claim(next)).kind).toBe('claimed');
+    const later = await test.accepted({ scheduledFor: inAnHour() });
+    expect(await reissueTicket(test.ledger, TENANT, { task: later, number: 1 })).toMatchObject({ ticket: 2 });
+  });
+
+  it.each([
+    ['runs', async () => (await running()).id],
+    ['ended', async () => await failedForGood()],
+    ['waits for its lane', async () => (await test.accepted({ lane: LANE }), await test.accepted({ lane: LANE }))],
+    ['is not there', async () => await Promise.resolve('nobody')],
+  ])('makes none for a task that %s', async (_what, make) => {
+    const id = await make();
+    expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 1 })).toBeNull();
+    expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 0 })).toBeNull();
+  });
+});
+
+describe('a deadline that passed', () => {
+  it('ends a task as stale that had not started, and lets the next in', async () => {
+    const id = await test.accepted({ lane: LANE, deadline: inAnHour() });
+    const next = await test.accepted({ lane: LANE });
+    expect(await expireDeadline(test.ledger, await test.place(id))).toBe('kept');
+    await test.makeDue(id, 'deadline');
+    expect(await expireDeadline(test.ledger, await test.place(id))).toBe('stale');
+    expect(await expireDeadline(test.ledger, await test.place(id))).toBe('kept');
+    expect(await test.state(id)).toMatchObject({ status: 'stale', outcome: { kind: 'expired' } });
+    expect(test.granted.map(({ task }) => task)).toEqual([next]);
+  });
+
+  it.each([
+    ['behind its lane', { lane: LANE }],
+    ['not due', { scheduledFor: Date.now() + 7_200_000 }],
+  ])('ends one that is %s', async (_where, wish) => {
+    await test.accepted({ lane: LANE });
+    const id = await test.accepted({ ...wish, deadline: inAnHour() });
+    await test.makeDue(id, 'deadline');
+    expect(await expireDeadline(test.ledger, await test.place(id))).toBe('stale');
+  });
+
+  it('is forgotten for one that runs, ran or ended', async () => {
+    const held = await running({ deadline: inAnHour() });
+    await test.makeDue(held.id, 'deadline');
+    expect(await expireDeadline(test.ledger, held)).toBe('kept');
+    await test.settle(held, retry(60_000));
+    expect(await expireDeadline(test.ledger, held)).toBe('kept');
+    expect(await test.redis.zcard(test.keys.shard(0).deadlines)).toBe(0);
+    expect(await test.statuses(held.id)).toEqual(['failed']);
+  });
+});
+
+describe('forgetting', () => {
+  it('removes an ended task and every lookup of it', async () => {
+    const held = await running({ lane: LANE, correlationId: 'c,1', parentTaskId: 'p', scheduleId: 's' });
+    await test.settle(held, DONE);
+    expect(await forgetTask(test.ledger, await test.read(held.id))).toBe(true);
+    expect(await test.redis.exists(test.keys.tenant(TENANT).task(held.id), test.keys.tenant(TENANT).index)).toBe(0);
+    await expect(test.read(held.id)).rejects.toThrow('no task');
+  });
+
+  it('leaves a task alone that has not ended, or was opened again', async () => {
+    const id = await test.accepted();
+    expect(await forgetTask(test.ledger, await test.read(id))).toBe(false);
+    const failed = await failedForGood();
+    const ended = await test.read(failed);
+    await redrive(failed);
+    expect(await forgetTask(test.ledger, ended)).toBe(false);
+    expect(await test.statuses(id, failed)).toEqual(['queued', 'queued']);
+  });
+
+  it('happens once', async () => {
+    const id = await failedForGood();
+    const task = await test.read(id);
+    expect([await forgetTask(test.ledger, task), await forgetTask(test.ledger, task)]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settingsSchema, tenantLimitsSchema } from '#shared/config/settings.ts';
+import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
+import { appendOutput } from '#shared/ledger/append-output.ts';
+import { leaseMember } from '#shared/ledger/attempt-ref.ts';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { changePriority } from '#shared/ledger/change-priority.ts';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
+import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { redriveTask } from '#shared/ledger/redrive-task.ts';
+import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
+import { renewLeases } from '#shared/ledger/renew-leases.ts';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { aTask, DONE, retry } from './test-ledger.ts';
+
+const SHARDS = 4;
+const LANE = { name: 'session:s', limit: 1 };
+const TENANTS = ['acme', 'gamma', 'blue', 'kappa', 'tau', 'c'];
+const log = createLog({ level: 'silent', service: 'test' });
+
+let server: RedisServer;
+let redis: RedisClient;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  server = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] });
+  const node = connectRedis({ url: server.url, name: 'node', log });
+  await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  const isWhole = async (): Promise<boolean> => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok');
+  await waitFor(isWhole, { deadlineMs: 10_000, what: 'the cluster' });
+  node.disconnect();
+  redis = connectRedis({ url: server.url.replace('redis://', 'redis+cluster://'), name: 'test', log });
+  const limits = tenantLimitsSchema.parse({});
+  ledger = createLedger({
+    redis,
+    keys: createKeys(SHARDS),
+    settings: settingsSchema.parse({}),
+    limitsOf: () => limits,
+    onGranted: () => undefined,
+  });
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+describe('on a Redis Cluster, where a script may touch one slot only', () => {
+  it('has tenants on every shard', () => {
+    expect(new Set(TENANTS.map((tenant) => ledger.keys.shardOf(tenant))).size).toBe(SHARDS);
+  });
+
+  it.each(TENANTS)('takes a task of tenant %s through everything that can happen to it', async (tenant) => {
+    const soon = Date.now() + 60_000;
+    const task = aTask({ tenant, lane: LANE, key: 'k', deadline: soon, correlationId: 'c' });
+    const place = { tenant, id: task.body.id, lane: LANE.name };
+    expect((await acceptNewTask(ledger, task)).kind).toBe('accepted');
+    const next = aTask({ tenant, lane: LANE });
+    expect((await acceptNewTask(ledger, next)).kind).toBe('accepted');
+    expect((await changePriority(ledger, tenant, place.id, { priority: 9, queue: 'tasks', class: 'u1' })).kind).toBe('changed');
+    expect(await reissueTicket(ledger, tenant, { task: place.id, number: 2 })).toMatchObject({ ticket: 3 });
+    expect(await expireDeadline(ledger, place)).toBe('kept');
+    const claim = await claimTask(ledger, place, 'w');
+    const attempt = { ...place, token: claim.kind === 'claimed' ? claim.state.token : 0 };
+    expect(await appendOutput(ledger, attempt, { attempt: 1, seq: 1, text: 'a' })).toBe(true);
+    expect(await renewLeases(ledger, ledger.keys.shardOf(tenant), [leaseMember(attempt)])).toEqual(['held']);
+    expect(await expireLease(ledger, attempt)).toBe('held');
+    expect(await settleAttempt(ledger, attempt, retry(null))).toEqual({ kind: 'settled', status: 'permanently_failed' });
+    expect(await redriveTask(ledger, place)).toEqual({ kind: 'reopened', status: 'pending' });
+    const nextPlace = { ...place, id: next.body.id };
+    const nextClaim = await claimTask(ledger, nextPlace, 'w');
+    const nextToken = nextClaim.kind === 'claimed' ? nextClaim.state.token : 0;
+    expect(await settleAttempt(ledger, { ...nextPlace, token: nextToken }, DONE)).toEqual({ kind: 'settled', status: 'completed' });
+    expect(await cancelTask(ledger, place, 'no')).toEqual({ kind: 'cancelled' });
+    const { items } = await listTasks(ledger, tenant, {}, { limit: 10 });
+    expect(items.map(({ body, state }) => [body.id, state.status])).toEqual([
+      [next.body.id, 'completed'],
+      [place.id, 'cancelled'],
+    ]);
+    for (const item of items) expect(await forgetTask(ledger, item)).toBe(true);
+    expect(await readTask(ledger, tenant, place.id)).toBeNull();
+  });
+});

@@ -1,0 +1,212 @@
+import { settingsSchema, tenantLimitsSchema, type SettingsInput, type TenantLimits } from '#shared/config/settings.ts';
+import { acceptNewTask, type AcceptAnswer } from '#shared/ledger/accept-new-task.ts';
+import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
+import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
+import type { NewTask } from '#shared/ledger/new-task.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle-attempt.ts';
+import type { TaskPlace } from '#shared/ledger/task-keys.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys, type Keys } from '#shared/redis/keys.ts';
+import { newTaskId } from '#shared/tasks/task-id.ts';
+import type { Task, TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+export const TENANT = 'acme';
+
+export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
+  lane?: { name: string; limit: number; order?: number };
+  priority?: number;
+  class?: string;
+  rateClass?: string;
+  key?: string;
+  digest?: string;
+  maxAttempts?: number;
+  timeoutMs?: number;
+}
+
+const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
+  tenant: TENANT,
+  agent: 'echo',
+  source: 'api',
+  channel: null,
+  input: 'hello',
+  context: null,
+  metadata: null,
+  parentTaskId: null,
+  correlationId: null,
+  scheduleId: null,
+  deadline: null,
+  sla: null,
+  scheduledFor: null,
+  requirements: null,
+  callbackUrl: null,
+  traceparent: '',
+};
+const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000 };
+
+/** A task as a producer would hand it in. */
+export function aTask(wish: TaskWish = {}): NewTask {
+  const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...body } = { ...WISH, ...wish };
+  const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
+  return {
+    body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
+    priority,
+    queue: 'tasks',
+    class: taskClass ?? (priority === 1 ? 'u0' : 'u1'),
+    rateClass,
+    lane: lane ?? null,
+    idempotency: key === undefined ? null : { key, digest },
+  };
+}
+
+/** A tenant's limits: those given, and no others. */
+export function limitsOf(limits: Partial<TenantLimits>): TenantLimits {
+  return tenantLimitsSchema.parse({ running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {}, ...limits });
+}
+
+export interface Granted {
+  tenant: string;
+  task: string;
+  state: TaskState;
+}
+
+/** A claimed attempt, as a worker would hold it. */
+export interface Held extends TaskPlace {
+  token: number;
+  state: TaskState;
+}
+
+export const FAILURE = { code: 'NETWORK_ERROR', message: 'no route', retryable: true };
+export const DONE: Verdict = { kind: 'completed', output: 'done', result: null, usage: null };
+export const retry = (delayMs: number | null): Verdict => ({ kind: 'failed', error: FAILURE, delayMs, usage: null });
+
+/** A ledger on a Redis of its own, with a second connection to race it. */
+export class TestLedger {
+  readonly keys: Keys;
+  readonly redis: RedisClient;
+  readonly ledger: Ledger;
+  /** The same ledger as another process sees it. */
+  readonly rival: Ledger;
+  limits: TenantLimits | null = null;
+  granted: Granted[] = [];
+  readonly #server: RedisServer;
+  readonly #rivalRedis: RedisClient;
+
+  static async open(settings: SettingsInput = {}, shards = 1): Promise<TestLedger> {
+    return new TestLedger(await startRedis(), settings, shards);
+  }
+
+  private constructor(server: RedisServer, settings: SettingsInput, shards: number) {
+    this.#server = server;
+    this.keys = createKeys(shards);
+    this.redis = this.#connect('one');
+    this.#rivalRedis = this.#connect('two');
+    this.ledger = this.#ledgerOn(this.redis, settings);
+    this.rival = this.#ledgerOn(this.#rivalRedis, settings);
+  }
+
+  async close(): Promise<void> {
+    this.redis.disconnect();
+    this.#rivalRedis.disconnect();
+    await this.#server.stop();
+  }
+
+  async reset(): Promise<void> {
+    await this.redis.flushall();
+    this.limits = null;
+    this.granted = [];
+  }
+
+  async accept(wish: TaskWish = {}): Promise<AcceptAnswer> {
+    return await acceptNewTask(this.ledger, aTask(wish));
+  }
+
+  /** Accepts a task that has to be let in, and returns its id. */
+  async accepted(wish: TaskWish = {}): Promise<string> {
+    const answer = await this.accept(wish);
+    if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);
+    return answer.id;
+  }
+
+  async place(id: string, tenant: string = TENANT): Promise<TaskPlace> {
+    return { tenant, id, lane: (await readTask(this.ledger, tenant, id))?.state.lane ?? null };
+  }
+
+  async claim(id: string, worker = 'w1'): Promise<ClaimAnswer> {
+    return await claimTask(this.ledger, await this.place(id), worker);
+  }
+
+  /** Claims a task that has to be claimable. */
+  async claimed(id: string, worker = 'w1'): Promise<Held> {
+    const place = await this.place(id);
+    const answer = await claimTask(this.ledger, place, worker);
+    if (answer.kind !== 'claimed') throw new Error(`The task was not claimed: ${answer.kind}`);
+    return { ...place, token: answer.state.token, state: answer.state };
+  }
+
+  async settle(held: Held, verdict: Verdict): Promise<SettleAnswer> {
+    return await settleAttempt(this.ledger, held, verdict);
+  }
+
+  /** Runs a task through, from its claim to its end. */
+  async completed(id: string): Promise<void> {
+    await this.settle(await this.claimed(id), DONE);
+  }
+
+  async read(id: string): Promise<Task> {
+    const task = await readTask(this.ledger, TENANT, id);
+    if (!task) throw new Error(`There is no task ${id}`);
+    return task;
+  }
+
+  async state(id: string): Promise<TaskState> {
+    return (await this.read(id)).state;
+  }
+
+  async statuses(...ids: string[]): Promise<string[]> {
+    return await Promise.all(ids.map(async (id) => (await this.state(id)).status));
+  }
+
+  /** Whose lease, so far as Redis knows, ended long ago. */
+  async endLease({ tenant, id, token }: Held): Promise<void> {
+    await this.redis.zadd(this.keys.shard(this.keys.shardOf(tenant)).leases, 1, `${tenant}/${id}/${token}`);
+  }
+
+  /** Lets the time pass that a task waits for: writes it as past. */
+  async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore'): Promise<void> {
+    const keys = this.keys.tenant(TENANT);
+    // One step, because others may move the task meanwhile.
+    const script = `
+      for _, at in ipairs({ { KEYS[1], 'state' }, { KEYS[2], ARGV[1] } }) do
+        local state = redis.call('HGET', at[1], at[2])
+        if state then redis.call('HSET', at[1], at[2], (string.gsub(state, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end
+      end`;
+    await this.redis.eval(script, 2, keys.task(id), keys.parked, id, field);
+  }
+
+  /** Names of the tenant's events, oldest first, of one task or all. */
+  async events(id?: string): Promise<string[]> {
+    const entries = await this.redis.xrange(this.keys.tenant(TENANT).events, '-', '+');
+    return entries
+      .map(([, [, event = '', , tasks = '']]) => ({ event, tasks: tasks.split(',') }))
+      .filter(({ tasks }) => id === undefined || tasks.includes(id))
+      .map(({ event }) => event);
+  }
+
+  #connect(name: string): RedisClient {
+    return connectRedis({ url: this.#server.url, name, log: createLog({ level: 'silent', service: 'test' }) });
+  }
+
+  #ledgerOn(redis: RedisClient, settings: SettingsInput): Ledger {
+    return createLedger({
+      redis,
+      keys: this.keys,
+      settings: settingsSchema.parse(settings),
+      limitsOf: () => this.limits,
+      onGranted: (tenant, task, state) => this.granted.push({ tenant, task, state }),
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { endOnSignals } from '#shared/lifecycle/end-on-signals.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { childEnvironment } from '../../support/test-environment.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const script = fileURLToPath(new URL('fixtures/draining-process.ts', import.meta.url));
+const started: Running[] = [];
+
+interface Running {
+  out: () => string;
+  send: (signal: NodeJS.Signals) => void;
+  code: Promise<number | null>;
+}
+
+afterEach(async () => {
+  for (const { send, code } of started.splice(0)) {
+    send('SIGKILL');
+    await code;
+  }
+});
+
+async function run(how: string): Promise<Running> {
+  const child = spawn(process.execPath, [script, how], { stdio: ['ignore', 'pipe', 'inherit'], env: childEnvironment() });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+  const code = once(child, 'close').then(([value]) => value as number | null);
+  const running: Running = { out: () => text, send: (signal) => child.kill(signal), code };
+  started.push(running);
+  await waitFor(() => text.includes('ready'), { deadlineMs: 10_000, what: 'the process to be ready' });
+  return running;
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s drains and ends with 0', async (signal) => {
+  const { send, code, out } = await run('drains');
+  send(signal);
+  expect(await code).toBe(0);
+  expect(out()).toContain('drained');
+});
+
+test('Ctrl-C that arrives twice at once, from the terminal and from npm, is one press', async () => {
+  const { send, code, out } = await run('drains-slowly');
+  send('SIGINT');
+  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 5000, what: 'the drain to begin' });
+  send('SIGINT');
+  expect(await code).toBe(0);
+  expect(out()).toContain('drained');
+});
+
+test('a second press ends at once with 130, and what can be abandoned is', async () => {
+  const { send, code, out } = await run('hangs');
+  send('SIGINT');
+  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 5000, what: 'the drain to begin' });
+  // Signals right after the first one count as the same press, so it is pressed until it counts.
+  const press = (): boolean => {
+    send('SIGINT');
+    return out().includes('abandoned');
+  };
+  await waitFor(press, { deadlineMs: 5000, everyMs: 50, what: 'a later press to end it' });
+  expect(await code).toBe(130);
+});
+
+test('a stop that takes longer than its deadline is given up with 1', async () => {
+  const host = hostOfSignals();
+  const log = createLog({ level: 'silent', service: 'test' });
+  let abandoned = 0;
+  endOnSignals({ log, stop: () => new Promise(() => undefined), abandon: () => (abandoned += 1), deadlineMs: 10, process: host });
+  host.emit('SIGTERM');
+  await waitFor(() => host.codes.length > 0, { deadlineMs: 2000, what: 'the deadline' });
+  expect({ codes: host.codes, abandoned }).toEqual({ codes: [1], abandoned: 1 });
+});
+
+test('a stop that fails ends with 1', async () => {
+  const { send, code, out } = await run('fails');
+  send('SIGTERM');
+  expect(await code).toBe(1);
+  expect(out()).toContain('cannot stop');
+});
+
+test('a rejection that nobody caught is logged as fatal and ends with 1', async () => {
+  const { code, out } = await run('rejects');
+  expect(await code).toBe(1);
+  expect(out()).toMatch(/"level":"fatal".*nobody caught this/);
+});
+
+function hostOfSignals(): EventEmitter & { exit(code: number): void; codes: number[] } {
+  const codes: number[] = [];
+  return Object.assign(new EventEmitter(), { codes, exit: (code: number) => void codes.push(code) });
+}

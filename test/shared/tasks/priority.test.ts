@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { SOURCES } from '#shared/config/settings.ts';
+import { defaultPriority, priorityNumber, prioritySchema, queueFor } from '#shared/tasks/priority.ts';
+
+describe('a priority', () => {
+  it.each([
+    ['low', 1],
+    ['normal', 5],
+    ['high', 8],
+    ['critical', 10],
+    [7, 7],
+  ] as const)('%s is %s', (priority, number) => {
+    expect(priorityNumber(priority)).toBe(number);
+  });
+
+  it.each([0, 11, 2.5, 'urgent', '5', null])('%s is none', (priority) => {
+    expect(prioritySchema.safeParse(priority).success).toBe(false);
+  });
+});
+
+describe('the priority of a task that named none', () => {
+  it.each([
+    ['chat', 5],
+    ['api', 5],
+    ['proactive', 5],
+    ['webhook', 5],
+    ['schedule', 10],
+    ['delegation', 4],
+  ] as const)('from %s is %s', (source, priority) => {
+    expect(defaultPriority({ source, channel: null })).toBe(priority);
+  });
+
+  it.each(['desktop', 'cli', 'ide'])('is 8 on the channel %s, where a person sits and waits', (channel) => {
+    expect(defaultPriority({ source: 'api', channel })).toBe(8);
+    expect(defaultPriority({ source: 'chat', channel })).toBe(8);
+    expect(defaultPriority({ source: 'webhook', channel })).toBe(5);
+  });
+
+  it('is one below its parent’s, and never below 1', () => {
+    expect(defaultPriority({ source: 'delegation', channel: null, parentPriority: 8 })).toBe(7);
+    expect(defaultPriority({ source: 'delegation', channel: null, parentPriority: 1 })).toBe(1);
+  });
+
+  it('takes no notice of a parent when it was not delegated', () => {
+    expect(defaultPriority({ source: 'api', channel: null, parentPriority: 9 })).toBe(5);
+  });
+});
+
+describe('the queue of a task', () => {
+  it.each([
+    ['chat', 'chat'],
+    ['api', 'tasks'],
+    ['proactive', 'tasks'],
+    ['delegation', 'tasks'],
+    ['webhook', 'webhooks'],
+    ['schedule', 'schedules'],
+  ] as const)('from %s is %s', (source, queue) => {
+    expect(queueFor(source, 5)).toBe(queue);
+  });
+
+  it.each(SOURCES)('from %s is critical by that name only', (source) => {
+    expect(queueFor(source, 'critical')).toBe('critical');
+    expect(queueFor(source, 10)).not.toBe('critical');
+  });
+
+  it.each(SOURCES)('from %s is background at priority 1, by name or number', (source) => {
+    expect(queueFor(source, 'low')).toBe('background');
+    expect(queueFor(source, 1)).toBe('background');
+    expect(queueFor(source, 2)).not.toBe('background');
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
+import { createKey, findKey, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
+import { hasScope, SCOPES, type Scope } from '#shared/tenants/scopes.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+let server: RedisServer;
+let parts: { redis: RedisClient; keys: ReturnType<typeof createKeys> };
+
+beforeAll(async () => {
+  server = await startRedis();
+  parts = {
+    redis: connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) }),
+    keys: createKeys(4),
+  };
+});
+afterAll(async () => {
+  parts.redis.disconnect();
+  await server.stop();
+});
+afterEach(async () => {
+  await parts.redis.flushall();
+});
+
+const make = async (tenant = 'acme', scopes: Scope[] = ['submit']): ReturnType<typeof createKey> =>
+  await createKey(parts, { tenant, name: 'ci', scopes });
+
+describe('a key', () => {
+  it('is found by its secret and by nothing else', async () => {
+    const { secret, ...key } = await make();
+    expect(secret).toMatch(/^mk_[A-Za-z0-9_-]{43}$/);
+    expect(await findKey(parts, secret)).toEqual(key);
+    for (const other of [secret.slice(0, -1), secret.toLowerCase(), key.id, '', `${secret} `])
+      expect(await findKey(parts, other)).toBeNull();
+  });
+
+  it('is different each time', async () => {
+    const all = await Promise.all(Array.from({ length: 50 }, () => make()));
+    expect(new Set(all.map(({ secret }) => secret)).size).toBe(50);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(50);
+  });
+
+  it('leaves its secret nowhere in Redis', async () => {
+    const { secret } = await make();
+    const stored = JSON.stringify(await parts.redis.hgetall(parts.keys.fleet.apiKeys));
+    expect(stored).not.toContain(secret);
+    expect(stored).not.toContain(secret.slice(3, 20));
+  });
+
+  it('is listed for its own tenant, oldest first, without the secret', async () => {
+    const first = await make();
+    await make('other');
+    const listed = await listKeys(parts, 'acme');
+    expect(listed.map(({ id }) => id)).toEqual([first.id]);
+    expect(JSON.stringify(listed)).not.toContain(first.secret);
+  });
+
+  it('opens nothing once it is revoked, which its own tenant alone can do, once', async () => {
+    const { id, secret } = await make();
+    expect(await revokeKey(parts, 'other', id)).toBe(false);
+    expect(await findKey(parts, secret)).not.toBeNull();
+    expect([await revokeKey(parts, 'acme', id), await revokeKey(parts, 'acme', id)]).toEqual([true, false]);
+    expect(await findKey(parts, secret)).toBeNull();
+  });
+
+  it('takes the place of an earlier one with the same chosen secret', async () => {
+    const chosen = { tenant: 'acme', name: 'chosen', secret: 'a-secret-of-the-operator' };
+    await createKey(parts, { ...chosen, scopes: ['admin'] });
+    await createKey(parts, { ...chosen, scopes: ['read'] });
+    expect((await listKeys(parts, 'acme')).map(({ scopes }) => scopes)).toEqual([['read']]);
+  });
+});
+
+const ensure = async (chosen?: string): Promise<string | null> =>
+  await ensureFirstKey({ ...parts, config: { env: { MUSTER_ADMIN_KEY: chosen } } });
+
+describe('the first key', () => {
+  it('is made when there is none, with every scope, and told once', async () => {
+    const secret = await ensure();
+    expect(await findKey(parts, `${secret}`)).toMatchObject({ tenant: 'default', scopes: ['admin'] });
+    expect(await ensure()).toBeNull();
+    expect(await listKeys(parts, 'default')).toHaveLength(1);
+  });
+
+  it('is the operator’s when one was chosen, and is never told', async () => {
+    expect([await ensure('chosen-by-the-operator'), await ensure('chosen-by-the-operator')]).toEqual([null, null]);
+    expect(await findKey(parts, 'chosen-by-the-operator')).toMatchObject({ tenant: 'default', scopes: ['admin'] });
+    expect(await listKeys(parts, 'default')).toHaveLength(1);
+  });
+
+  it('is made again when only keys with less are left', async () => {
+    await createKey(parts, { tenant: 'default', name: 'reader', scopes: ['read'] });
+    expect(await ensure()).not.toBeNull();
+  });
+
+  it('is one, when several processes start at once', async () => {
+    const secrets = await Promise.all(Array.from({ length: 10 }, () => ensure()));
+    expect(secrets.filter((secret) => secret !== null)).toHaveLength(1);
+    expect(await listKeys(parts, 'default')).toHaveLength(1);
+  });
+});
+
+describe('scopes', () => {
+  it.each(SCOPES)('%s includes those after it and none before', (scope) => {
+    const position = SCOPES.indexOf(scope);
+    expect(SCOPES.filter((wanted) => hasScope([scope], wanted))).toEqual(SCOPES.slice(position));
+  });
+
+  it('of none include none', () => {
+    expect(SCOPES.filter((wanted) => hasScope([], wanted))).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
+import type { AgentTask } from '#shared/config/agent-function.ts';
+import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import type { AgentRun } from '#shared/agents/agent-runner.ts';
+
+export const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+const ignore = (): void => undefined;
+
+export interface AgentRunOptions {
+  readonly task?: Partial<AgentTask>;
+  /** Called with each piece of output before it is kept; what it throws, `write` throws. */
+  readonly onWrite?: (text: string) => void;
+}
+
+/** An attempt to hand to a runner, and what a test sees of it. */
+export interface ObservedRun<Definition extends AgentDefinition> {
+  readonly run: AgentRun<Definition>;
+  /** Every piece that was written, in order. */
+  readonly written: string[];
+  readonly notes: (string | undefined)[];
+  readonly warnings: unknown[];
+  readonly abort: (reason: Error) => void;
+  /** Resolves with the first piece written. */
+  readonly firstWrite: Promise<string>;
+}
+
+/** An attempt of this definition, with everything that a worker would give it. */
+export function observeRun<Kind extends AgentKind>(
+  definition: DefinitionOf<Kind>,
+  options: AgentRunOptions = {},
+): ObservedRun<DefinitionOf<Kind>> {
+  const controller = new AbortController();
+  const first = Promise.withResolvers<string>();
+  const written: string[] = [];
+  const notes: (string | undefined)[] = [];
+  const warnings: unknown[] = [];
+  const context = {
+    signal: controller.signal,
+    write: (text: string) => {
+      options.onWrite?.(text);
+      written.push(text);
+      first.resolve(text);
+    },
+    progress: (note?: string) => void notes.push(note),
+    log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
+    trace: { traceparent: TRACEPARENT },
+  };
+  const task: AgentTask = {
+    id: '01JD0000000000000000000000',
+    tenant: 'acme',
+    agent: 'tested',
+    input: 'hello',
+    session: null,
+    source: 'api',
+    context: {},
+    metadata: {},
+    correlationId: null,
+    attempt: 1,
+    ...options.task,
+  };
+  return {
+    run: { task, definition, context },
+    written,
+    notes,
+    warnings,
+    abort: (reason) => controller.abort(reason),
+    firstWrite: first.promise,
+  };
+}

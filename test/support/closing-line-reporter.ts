@@ -1,0 +1,39 @@
+import { writeSync } from 'node:fs';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+
+/**
+ * Ends a run with the plain line `N passed, N failed`, or `N passed, N failed, N skipped`, for hosts that read a log by its last line.
+ * What fails outside a test (a file that cannot be loaded, a hook, an unhandled rejection) counts as one failure each.
+ */
+export class ClosingLineReporter implements Reporter {
+  #line: string | undefined;
+
+  onInit(): void {
+    // The default reporter and whatever a leaving process still says come first this way.
+    process.once('exit', () => {
+      if (this.#line !== undefined) writeSync(1, `${this.#line}\n`);
+    });
+  }
+
+  onTestRunEnd(modules: readonly Pick<TestModule, 'children' | 'errors'>[], unhandledErrors: readonly unknown[]): void {
+    this.#line = closingLine(modules, unhandledErrors.length);
+  }
+}
+
+/** The closing line of a run; exported for its test. */
+export function closingLine(modules: readonly Pick<TestModule, 'children' | 'errors'>[], unhandledErrors: number): string {
+  const count = { passed: 0, failed: unhandledErrors, skipped: 0, pending: 0 };
+  for (const module of modules) {
+    for (const test of module.children.allTests()) count[stateOf(test)] += 1;
+    count.failed += module.errors().length;
+    for (const suite of module.children.allSuites()) count.failed += suite.errors().length;
+  }
+  // A test that never got to its end did not pass.
+  const failed = count.failed + count.pending;
+  const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
+  return `${count.passed} passed, ${failed} failed${skipped}`;
+}
+
+function stateOf(test: TestCase): 'passed' | 'failed' | 'skipped' | 'pending' {
+  return test.result().state;
+}

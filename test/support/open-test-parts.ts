@@ -1,0 +1,24 @@
+import { loadConfig, type Config } from '#shared/config/load-config.ts';
+import type { SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
+import { createLog } from '#shared/log/create-log.ts';
+
+export interface TestPartsOptions {
+  redisUrl: string;
+  settings?: SettingsInput;
+  env?: Record<string, string>;
+}
+
+/** A configuration without a file: the settings given, over the defaults. */
+async function testConfig({ redisUrl, settings = {}, env = {} }: TestPartsOptions): Promise<Config> {
+  const config = await loadConfig({ REDIS_URL: redisUrl, LOG_LEVEL: 'silent', ...env }, '/');
+  return { ...config, settings: settingsSchema.parse(settings), directory: process.cwd() };
+}
+
+/** What services are composed of, on the Redis of a test. */
+export async function openTestParts(options: TestPartsOptions): Promise<Parts> {
+  const config = await testConfig(options);
+  const log = createLog({ level: config.env.LOG_LEVEL, service: 'test', destination: { write: () => undefined } });
+  return await openParts({ config, log, service: 'test' });
+}

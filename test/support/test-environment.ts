@@ -1,0 +1,23 @@
+/** What the tests read from the environment; `process.env` is read nowhere else in them. */
+export const testEnvironment = {
+  /** On a CI host nothing is skipped or replaced because it is missing. */
+  isCi: process.env['CI'] === 'true',
+  /** The image of the Redis to test against, where a Docker engine answers. */
+  redisImage: process.env['REDIS_IMAGE'] || undefined,
+  /** The Redis program, when it is not `redis-server` on the PATH. */
+  redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+} as const;
+
+/** The environment for a child process: this process's own, without settings of a fleet, and then `extra`. */
+export function childEnvironment(extra: Record<string, string> = {}): Record<string, string> {
+  const own = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !/^(MUSTER_|OPENAI_|VITEST|REDIS_URL$|PORT$|NODE_ENV$|TEST$)/.test(entry[0]),
+  );
+  return { ...Object.fromEntries(own), ...extra };
+}
+
+/** Its helper container needs a download, and the containers here are stopped by the tests that start them. */
+export function disableContainerReaper(): void {
+  process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
+}

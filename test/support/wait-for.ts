@@ -1,0 +1,56 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface WaitForOptions {
+  /** How long it may take, in milliseconds. */
+  deadlineMs: number;
+  /** What is waited for, as the end of "Waited 500 ms for ...". */
+  what: string;
+  /** Between two looks, in milliseconds. Defaults to 10. */
+  everyMs?: number;
+}
+
+/**
+ * Looks again and again until `check` answers something truthy, and returns that. The only place of the tests that polls:
+ * use an event where there is one. A check that throws, or that hangs, counts as "not yet".
+ * Throws after the deadline, saying what the last look saw.
+ */
+export async function waitFor<T>(check: () => T | Promise<T>, options: WaitForOptions): Promise<NonNullable<T>> {
+  const endsAt = performance.now() + options.deadlineMs;
+  let last: Look<T> = { kind: 'late' };
+  do {
+    const leftMs = Math.max(endsAt - performance.now(), 1);
+    last = await look(check, leftMs);
+    if (last.kind === 'value' && last.value) return last.value;
+    await delay(Math.min(options.everyMs ?? 10, leftMs));
+  } while (performance.now() < endsAt);
+  throw new Error(
+    `Waited ${options.deadlineMs} ms for ${options.what}; ${describe(last)}`,
+    last.kind === 'error' ? { cause: last.error } : {},
+  );
+}
+
+type Look<T> = { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'late' };
+
+async function look<T>(check: () => T | Promise<T>, ms: number): Promise<Look<T>> {
+  const timer = new AbortController();
+  const late = delay(ms, { kind: 'late' } as const, { signal: timer.signal });
+  try {
+    return await Promise.race([Promise.resolve(check()).then((value) => ({ kind: 'value', value }) as const), late]);
+  } catch (error) {
+    return { kind: 'error', error };
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
+}
+
+function describe(last: Look<unknown>): string {
+  switch (last.kind) {
+    case 'value':
+      return `the last look saw ${JSON.stringify(last.value) ?? String(last.value)}`;
+    case 'error':
+      return `the last look failed: ${last.error instanceof Error ? last.error.message : String(last.error)}`;
+    case 'late':
+      return 'the last look did not end';
+  }
+}

@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config';
+import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
+
+export default defineConfig({
+  test: {
+    // Forks, because tests send signals and start children, which threads of one process would share.
+    pool: 'forks',
+    maxWorkers: 2,
+    setupFiles: ['test/support/leaked-handles.ts'],
+    reporters: ['default', new ClosingLineReporter()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/scenarios/**', 'test/bench/**'],
+          testTimeout: 15_000,
+          hookTimeout: 20_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'scenarios',
+          include: ['test/scenarios/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          // One at a time and after the parts: each starts a fleet of its own, and some measure how fast it recovers.
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
