@@ -81,6 +81,8 @@ function agentContext(body: TaskBody, attempt: RunningAttempt, output: AttemptOu
   return {
     signal: attempt.signal,
     write: (text) => output.write(text),
+    input: () => Promise.resolve([]),
+    history: () => Promise.resolve([]),
     progress: (note) => log.debug({ event: 'task.progress', note }, 'the agent goes on'),
     log,
     // Made when the agent asks for it: most do not, and random numbers cost.

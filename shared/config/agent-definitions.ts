@@ -10,6 +10,8 @@ const common = {
   maxAttempts: z.number().int().min(1).max(100).optional(),
   retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
   retryBackoff: z.enum(['exponential', 'linear']).optional(),
+  /** The lane of its tasks that have no session, from `lanes` of the configuration. */
+  lane: z.string().max(64).optional(),
 };
 
 /** Answers with its input, word by word. */
@@ -21,6 +23,8 @@ const functionAgent = z.strictObject({
   /** A module that exports `run`, relative to the configuration file. */
   file: z.string().min(1).optional(),
   run: z.custom<AgentFunction>((value) => typeof value === 'function', 'expected a function').optional(),
+  /** Whether it calls `context.input()` while it runs, so that messages may go into its run. */
+  takesInput: z.boolean().optional(),
   ...common,
 });
 
@@ -64,6 +68,8 @@ const command = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
   /** Names of this process's variables that the program may see. */
   passEnv: z.array(z.string()).optional(),
+  /** Whether its stdin stays open and messages that arrive while it runs are written to it, a line each. */
+  takesInput: z.boolean().optional(),
   ...common,
 });
 

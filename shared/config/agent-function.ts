@@ -22,6 +22,22 @@ export interface AgentLog {
   error(fields: object | string, message?: string): void;
 }
 
+/** A message that went into a running task. */
+export interface AgentInput {
+  /** The message's own task. */
+  readonly id: string;
+  readonly text: string;
+  /** Who sent it; null when nobody said. */
+  readonly user: string | null;
+}
+
+/** One turn of a session: what people said and what the agent answered. */
+export interface AgentTurn {
+  readonly taskId: string;
+  readonly input: string;
+  readonly output: string;
+}
+
 export interface AgentContext {
   /** Aborts when the task is cancelled, times out, or the worker may no longer hold it. Stop then. */
   readonly signal: AbortSignal;
@@ -29,6 +45,13 @@ export interface AgentContext {
   readonly write: (text: string) => void;
   /** Says that work goes on; the note shows in the fleet's view. */
   readonly progress: (note?: string) => void;
+  /**
+   * Takes the messages that arrived for this run since the last call, oldest first; none is common. What is never taken becomes
+   * the session's next turn. Rejects when the attempt may act no more. Free to call often: it asks Redis only when told of input.
+   */
+  readonly input: () => Promise<readonly AgentInput[]>;
+  /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */
+  readonly history: () => Promise<readonly AgentTurn[]>;
   readonly log: AgentLog;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentDefinitionSchema, agentIdSchema } from './agent-definitions.ts';
+import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 
 const whole = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
 
@@ -45,6 +46,10 @@ const retryPolicy = (retryDelayMs: number) =>
       maxAttempts: whole(3),
       retryDelayMs: whole(retryDelayMs, 0),
       retryBackoff: z.enum(['exponential', 'linear']).default('exponential'),
+      /** Whether a task that waits for its retry keeps its place in its lane, or lets the next one go first. */
+      lane: z.enum(['hold', 'yield']).default('hold'),
+      /** The lane of this source's tasks that have no session, from `lanes`. */
+      sharedLane: z.string().optional(),
     })
     .prefault({});
 
@@ -61,6 +66,10 @@ const queueSettings = z.strictObject({
 /** Everything `muster.config.ts` may say. Each bound carries its unit in its name. */
 export const settingsSchema = z.strictObject({
   agents: z.record(agentIdSchema, agentDefinitionSchema).default({}),
+  routing: routingSchema.prefault({}),
+  /** Named lanes, for agents (`lane`) and sources (`retries.<source>.sharedLane`) to share. */
+  lanes: lanesSchema.default({}),
+  sessions: sessionSettingsSchema.prefault({}),
   limits: z
     .strictObject({
       /** Attempts running at once in the whole fleet; `MUSTER_MAX_CONCURRENT` wins. */

@@ -6,7 +6,7 @@ import { CLASS_LETTERS } from '../ledger/book-options.ts';
 import type { NewTask } from '../ledger/new-task.ts';
 import { defaultPriority, priorityNumber, PRIORITY_NAMES, queueFor } from '../tasks/priority.ts';
 import { newTaskId } from '../tasks/task-id.ts';
-import type { ResolvedExecution, TaskBody } from '../tasks/task.ts';
+import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
 import { childTraceparent } from '../tasks/trace.ts';
 
@@ -17,6 +17,10 @@ export interface AcceptRequest extends TaskRequest {
   /** What is compared when the key comes again; by default the whole request. */
   idempotencyBody?: string;
   scheduleId?: string;
+  /** Who wrote the message, by the surface's own id. */
+  user?: string;
+  /** Where the answer goes in a chat. */
+  reply?: ReplyAddress;
   /** Its place in the session's line; by default when it arrived. */
   order?: number;
   /** W3C trace context of the caller. */
@@ -82,6 +86,8 @@ function newBody(request: AcceptRequest, source: Source, execution: ResolvedExec
     requirements: request.requirements ?? null,
     execution,
     callbackUrl: request.callbackUrl ?? null,
+    user: request.user ?? null,
+    reply: request.reply ?? null,
     traceparent: childTraceparent(request.traceparent),
   };
 }

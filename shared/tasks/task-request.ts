@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema } from '../config/agent-definitions.ts';
+import { QUEUE_MODES } from '../config/queue-mode.ts';
 import { SOURCES } from '../config/settings.ts';
 import { prioritySchema } from './priority.ts';
 
@@ -29,7 +30,7 @@ export const taskRequestSchema = z.strictObject({
   input: z.string(),
   session: shortText.optional(),
   priority: prioritySchema.optional(),
-  mode: z.enum(['queue', 'interrupt', 'collect', 'steer', 'latest', 'reject']).optional(),
+  mode: z.enum(QUEUE_MODES).optional(),
   source: z.enum(SOURCES).optional(),
   channel: shortText.optional(),
   deadline: instant.optional(),

@@ -1,3 +1,4 @@
+import type { QueueMode } from '../config/queue-mode.ts';
 import type { Source, TaskQueue } from '../config/settings.ts';
 import type { TaskRequest } from './task-request.ts';
 import type { TaskStatus } from './transitions.ts';
@@ -32,6 +33,25 @@ export interface ResolvedExecution {
   retryBackoff: 'linear' | 'exponential';
 }
 
+/** A place in a chat, as its platform's adapter wrote it down. */
+export interface ReplyAddress {
+  /** `telegram`, `slack`, ... */
+  platform: string;
+  /** JSON of the adapter's. */
+  thread: string;
+}
+
+/** Who outside the ledger has to hear of a task's end: a chat, a URL, its schedule. */
+export const TOLD = ['reply', 'callback', 'run'] as const;
+export type Told = (typeof TOLD)[number];
+
+/** A message whose input is part of another task's. */
+export interface PartOfInput {
+  /** The message's own task. */
+  id: string;
+  how: 'steered' | 'merged' | 'carried';
+}
+
 /** What is fixed when a task is accepted, as it is stored. Times are milliseconds since the epoch. */
 export interface TaskBody {
   id: string;
@@ -52,6 +72,10 @@ export interface TaskBody {
   requirements: TaskRequest['requirements'] | null;
   execution: ResolvedExecution;
   callbackUrl: string | null;
+  /** Who wrote the message, by the surface's own id; null when nobody said. */
+  user: string | null;
+  /** Where the answer goes in a chat; null for nowhere. */
+  reply: ReplyAddress | null;
   /** W3C trace context of the request that made it. */
   traceparent: string;
 }
@@ -75,7 +99,7 @@ export interface StoredError {
 }
 
 /** What a gate is that a parked task waits at. */
-export type Gate = 'lane' | 'cap' | 'time' | 'retry' | 'provider' | 'fleet';
+export type Gate = 'lane' | 'steer' | 'cap' | 'time' | 'debounce' | 'retry' | 'provider' | 'fleet';
 
 /** What changes, as the ledger's scripts keep it. Times are milliseconds since the epoch. */
 export interface TaskState {
@@ -109,7 +133,23 @@ export interface TaskState {
   scheduledAt?: number;
   startedAt?: number;
   completedAt?: number;
-  cancel?: { at: number; reason: string };
+  /** A stop on its way to the worker; `by` is the task that takes this one's place. */
+  cancel?: { at: number; reason: string; by?: string };
+  /** How it behaves towards what its session is at; absent for a task that only waits its turn. */
+  mode?: QueueMode;
+  user?: string;
+  /** Whether messages may go into its run. */
+  takesInput?: boolean;
+  /** While it waits: the running task that it was offered to as input. */
+  steer?: string;
+  /** It waited in mode `collect`: how long its claim waits for more. */
+  collect?: { debounceMs: number; longestWaitMs: number };
+  /** Messages whose input belongs to its own, in order. */
+  inputs?: PartOfInput[];
+  /** Who has to hear of its end. */
+  tell?: Told[];
+  /** Lets the next of its lane go first while it waits for a retry. */
+  yields?: boolean;
   error?: StoredError;
   usage?: TaskUsage;
   outcome?: { kind: OutcomeKind; taskId?: string; reason?: string };

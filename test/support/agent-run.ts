@@ -36,6 +36,8 @@ export function observeRun<Kind extends AgentKind>(
   const notes: (string | undefined)[] = [];
   const warnings: unknown[] = [];
   const context = {
+    input: () => Promise.resolve([]),
+    history: () => Promise.resolve([]),
     signal: controller.signal,
     write: (text: string) => {
       options.onWrite?.(text);

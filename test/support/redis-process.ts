@@ -17,8 +17,9 @@ const PORT_TRIES = 5;
 
 /** Starts `redis-server` as a child on the loopback address. */
 export async function startRedisProcess(options: StartRedisOptions): Promise<RedisServer> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'muster-redis-')));
   for (let attempt = 1; ; attempt += 1) {
+    // A server that is stopped removes its directory, so each try has its own.
+    const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'muster-redis-')));
     const port = options.port ?? (await freePort());
     const server = new RedisProcess(port, dataDir, options);
     try {

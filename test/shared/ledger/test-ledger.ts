@@ -43,6 +43,8 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
   scheduledFor: null,
   requirements: null,
   callbackUrl: null,
+  user: null,
+  reply: null,
   traceparent: '',
 };
 const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000 };
