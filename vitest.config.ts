@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { ChaosReporter } from './test/support/chaos-reporter.ts';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
+import { testEnvironment } from './test/support/test-environment.ts';
+
+/** `npm run chaos`: the scenarios alone, at full size. */
+const { isChaos } = testEnvironment;
 
 export default defineConfig({
   test: {
@@ -7,7 +12,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     setupFiles: ['test/support/leaked-handles.ts'],
-    reporters: ['default', new ClosingLineReporter()],
+    reporters: ['default', ...(isChaos ? [new ChaosReporter()] : []), new ClosingLineReporter()],
     projects: [
       {
         extends: true,
@@ -25,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'scenarios',
           include: ['test/scenarios/**/*.test.ts'],
-          testTimeout: 120_000,
+          testTimeout: isChaos ? 1_800_000 : 120_000,
           hookTimeout: 60_000,
           // One at a time and after the parts: each starts a fleet of its own, and some measure how fast it recovers.
           maxWorkers: 1,

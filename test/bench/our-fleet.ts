@@ -32,8 +32,13 @@ export class OurFleet {
     this.parts = parts;
   }
 
-  async accept(): Promise<string> {
-    const { id } = await acceptTask(this.parts, { tenant: 'default', agent: 'nothing', input: 'x' });
+  async accept(session?: string): Promise<string> {
+    const { id } = await acceptTask(this.parts, {
+      tenant: 'default',
+      agent: 'nothing',
+      input: 'x',
+      ...(session === undefined ? {} : { session }),
+    });
     return id;
   }
 

@@ -6,6 +6,8 @@ export const testEnvironment = {
   redisImage: process.env['REDIS_IMAGE'] || undefined,
   /** The Redis program, when it is not `redis-server` on the PATH. */
   redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+  /** Whether scenarios run at full size, for `npm run chaos`. */
+  isChaos: process.env['MUSTER_CHAOS'] === 'full',
 } as const;
 
 /** The environment for a child process: this process's own, without settings of a fleet, and then `extra`. */

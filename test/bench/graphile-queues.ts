@@ -1,0 +1,48 @@
+import { Logger, makeWorkerUtils, run } from 'graphile-worker';
+import { Pool } from 'pg';
+import { BENCH_QUEUE_SLOTS } from './our-fleet.ts';
+import { perSecond } from './in-flight.ts';
+
+/** Jobs added by one statement. */
+const AT_ONCE = 1000;
+const POLL_MS = 100;
+
+/**
+ * How many jobs a second graphile-worker runs when each belongs to one of its named queues, which run one job at a time each:
+ * its counterpart of lanes.
+ */
+export async function graphileQueuesPerSecond(connectionString: string, sessions: number, turns: number): Promise<number> {
+  // Its own, so that all its connections are closed when this is over.
+  const pgPool = new Pool({ connectionString, max: 20 });
+  pgPool.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
+  const silent = new Logger(() => () => undefined);
+  const utils = await makeWorkerUtils({ pgPool, logger: silent });
+  await utils.migrate();
+  const jobs = Array.from({ length: sessions * turns }, (_, index) => ({
+    identifier: 'nothing',
+    payload: {},
+    queueName: `session-${index % sessions}`,
+  }));
+  for (let from = 0; from < jobs.length; from += AT_ONCE) await utils.addJobs(jobs.slice(from, from + AT_ONCE));
+  await utils.release();
+  const rate = await perSecond(jobs.length, async () => {
+    const { promise: all, resolve } = Promise.withResolvers<void>();
+    let done = 0;
+    const nothing = (): void => {
+      done += 1;
+      if (done === jobs.length) resolve();
+    };
+    const runner = await run({
+      pgPool,
+      logger: silent,
+      concurrency: BENCH_QUEUE_SLOTS,
+      pollInterval: POLL_MS,
+      noHandleSignals: true,
+      taskList: { nothing },
+    });
+    await all;
+    await runner.stop();
+  });
+  await pgPool.end();
+  return rate;
+}
