@@ -32,6 +32,18 @@ export class ApiClient {
     return options.idempotencyKey === undefined ? this.#call('POST', path, options) : this.#repeat(path, options);
   }
 
+  put(path: string, options: Pick<CallOptions, 'body'>): Promise<unknown> {
+    return this.#call('PUT', path, options);
+  }
+
+  patch(path: string, options: Pick<CallOptions, 'body'>): Promise<unknown> {
+    return this.#call('PATCH', path, options);
+  }
+
+  delete(path: string): Promise<unknown> {
+    return this.#call('DELETE', path, {});
+  }
+
   /** Opens a stream of server-sent events; `signal` closes it. */
   async stream(path: string, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const headers = { Accept: 'text/event-stream', ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }) };

@@ -1,5 +1,8 @@
 import { Command, Option } from 'commander';
+import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import { systemClock } from '#shared/time/clock.ts';
+import { addScheduleCommands } from './add-schedule-commands.ts';
+import { addSessionCommands } from './add-session-commands.ts';
 import { cancelTask } from './cancel-task.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { explainTask } from './explain-task.ts';
@@ -23,6 +26,8 @@ Examples:
   npx muster send "A slow one" --context paceMs=500
   git diff | npx muster send - --agent assistant --json
   npx muster tasks --status running
+  npx muster schedule "every monday at 09:00" "Summarise the week" --agent assistant --tz Europe/Berlin
+  npx muster schedule list
 
 Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no server answers.`;
 
@@ -37,6 +42,8 @@ export function createProgram({ contextOf, doctor }: ProgramOptions): Command {
   addSend(program, contextOf);
   addTasks(program, contextOf);
   addCommandsOfOneTask(program, contextOf);
+  addSessionCommands(program, contextOf);
+  addScheduleCommands(program, contextOf);
   program
     .command('doctor')
     .description('check this machine: Node, Redis, configuration, agents')
@@ -50,6 +57,11 @@ function addSend(program: Command, contextOf: ProgramOptions['contextOf']): void
     .description('send a task and show what it writes; "-" reads the text from standard input')
     .option('--agent <id>', 'who does it', 'echo')
     .option('--session <key>', 'the conversation it belongs to: its tasks run one at a time, in order')
+    .addOption(
+      new Option('--mode <mode>', 'what becomes of it when it meets a running task of its session; by default it waits').choices(
+        QUEUE_MODES,
+      ),
+    )
     .addOption(new Option('--priority <1-10|name>', '10 first; low, normal, high, critical').argParser(parsePriority))
     .addOption(new Option('--context <key=value>', 'for the agent; a value may be JSON; repeatable').argParser(parsePair))
     .option('--no-wait', 'print the id and do not wait for the end')

@@ -10,6 +10,7 @@ import { showTaskAsItRuns } from './show-task-as-it-runs.ts';
 export interface SendOptions {
   agent: string;
   session?: string;
+  mode?: string;
   priority?: number | string;
   context?: Record<string, unknown>;
   wait: boolean;
@@ -23,6 +24,8 @@ export async function sendTask(text: string, options: SendOptions, context: RunC
   const { terminal } = context;
   const input = text === '-' ? await context.readInput() : text;
   if (input === '') throw new CliProblem('There is no text to send', { exitCode: EXIT.usage });
+  if (options.mode !== undefined && options.session === undefined)
+    throw new CliProblem('A mode is about the work of a session: name it with --session', { exitCode: EXIT.usage });
   const api = context.connect();
   const answer = await accept(api, input, options);
   const { id, status } = readAnswer(acceptedSchema, answer);
@@ -32,9 +35,9 @@ export async function sendTask(text: string, options: SendOptions, context: RunC
   terminal.note(terminal.paintNote(`${status}; follow it with npx muster task ${id}`, 'dim'));
 }
 
-function accept(api: ApiClient, input: string, { agent, session, priority, context }: SendOptions): Promise<unknown> {
+function accept(api: ApiClient, input: string, { agent, session, mode, priority, context }: SendOptions): Promise<unknown> {
   // The channel says that somebody sits in front of it: work of theirs goes before what nobody watches.
-  const body = { agent, input, channel: 'cli', session, priority, context };
+  const body = { agent, input, channel: 'cli', session, mode, priority, context };
   // Of this one call: sending the same text twice on purpose makes two tasks.
   return api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` });
 }

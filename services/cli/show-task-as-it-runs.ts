@@ -36,7 +36,7 @@ export async function showTaskAsItRuns(id: string, { api, json, terminal, end }:
     });
     const answer = await api.get(`/v1/tasks/${id}`);
     const task = readAnswer(taskViewSchema, answer);
-    end(task.status === 'completed' ? EXIT.ok : EXIT.failed);
+    end(task.status === 'completed' || wentInto(task) !== null ? EXIT.ok : EXIT.failed);
     if (json) return terminal.json(answer);
     writer.complete(task);
     showEnd(task, terminal);
@@ -57,13 +57,23 @@ function goesOn(error: CliProblem, id: string): CliProblem {
   });
 }
 
+/** The task whose run a message became part of; null for one that did not. */
+function wentInto({ outcome }: TaskView): string | null {
+  return outcome?.kind === 'steered' || outcome?.kind === 'merged' ? (outcome.taskId ?? null) : null;
+}
+
 function showEnd(task: TaskView, terminal: Terminal): void {
-  const isDone = task.status === 'completed';
   const took = task.startedAt && task.completedAt ? ` in ${duration(Date.parse(task.completedAt) - Date.parse(task.startedAt))}` : '';
   const attempts = task.attempt > 1 ? `, attempt ${task.attempt}` : '';
-  const status = terminal.paintNote(task.status, isDone ? 'green' : 'red');
+  const isDone = task.status === 'completed';
+  const other = wentInto(task);
+  const status = terminal.paintNote(task.status, isDone || other !== null ? 'green' : 'red');
   terminal.note(`${status}${terminal.paintNote(`${took}${attempts}`, 'dim')}`);
-  if (isDone) return;
-  if (task.error) terminal.note(`${plainText(task.error.message)} [${task.error.code}]`);
-  else if (task.outcome?.reason) terminal.note(plainText(task.outcome.reason));
+  if (other !== null) terminal.note(`It went into task ${other}: npx muster task ${other}`);
+  else if (!isDone) showReason(task, terminal);
+}
+
+function showReason({ error, outcome }: TaskView, terminal: Terminal): void {
+  if (error) terminal.note(`${plainText(error.message)} [${error.code}]`);
+  else if (outcome?.reason) terminal.note(plainText(outcome.reason));
 }

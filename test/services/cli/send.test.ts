@@ -175,6 +175,22 @@ describe('muster send', () => {
     expect(result.stderr).toContain('permanently_failed in 1.5 s\nNo such thing [INVALID_INPUT]\n');
   });
 
+  it('ends with 0 when the message went into another task, and names that', async () => {
+    const outcome = { kind: 'steered', taskId: 'T2', reason: null };
+    api = await startFakeApi({
+      [STREAM]: (response) => {
+        openStream(response);
+        response.end(event('end', { status: 'skipped' }));
+      },
+      [RECORD]: (response) => answer(response, 200, record({ status: 'skipped', output: null, outcome })),
+    });
+
+    const result = await muster(['send', 'Hello', '--session', 'demo', '--mode', 'steer']);
+
+    expect(result).toMatchObject({ code: 0, stdout: '' });
+    expect(result.stderr).toContain('It went into task T2: npx muster task T2\n');
+  });
+
   it('prints nothing but the record as JSON when asked to', async () => {
     api = await startFakeApi();
 

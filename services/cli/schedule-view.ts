@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { RunContext } from './run-context.ts';
+
+const text = z.string().nullish();
+
+/** What the commands show of a schedule; the server's record has more. */
+export const scheduleViewSchema = z.object({
+  id: z.string(),
+  number: z.number(),
+  name: text,
+  kind: z.string(),
+  rule: z.string(),
+  sentence: z.string(),
+  tz: z.string(),
+  agent: z.string(),
+  message: z.string(),
+  status: z.string(),
+  pausedReason: text,
+  priority: z.union([z.number(), z.string()]).nullish(),
+  channel: text,
+  missed: text,
+  overlap: text,
+  until: text,
+  maxRuns: z.number().nullish(),
+  nextFireAt: text,
+  next: z.array(z.string()),
+  lastRunAt: text,
+  lastRunId: text,
+  runCount: z.number(),
+});
+
+export type ScheduleView = z.infer<typeof scheduleViewSchema>;
+
+/** Where a schedule is found; a person names it by its number, with or without `#`, or by its id. */
+export function schedulePath(name: string): string {
+  return `/v1/schedules/${encodeURIComponent(name.replace(/^#/, ''))}`;
+}
+
+/** Says the rule in words, and when it fires next. */
+export function showUpcoming({ sentence, tz, next }: Pick<ScheduleView, 'sentence' | 'tz' | 'next'>, { terminal }: RunContext): void {
+  terminal.line(`${sentence} (${tz})`);
+  for (const at of next) terminal.line(`  ${wallTime(at, tz)}`);
+}
+
+/** An ISO time by the clock of a zone, as `2026-05-11 09:00`; as it is where this machine does not know the zone. */
+export function wallTime(iso: string, tz: string): string {
+  const at = new Date(iso);
+  try {
+    const timeStyle = at.getUTCSeconds() === 0 ? 'short' : 'medium';
+    // This locale writes dates as ISO 8601 does.
+    return new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short', timeStyle }).format(at);
+  } catch {
+    return iso;
+  }
+}

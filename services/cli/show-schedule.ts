@@ -1,0 +1,42 @@
+import { formatTable } from './format-table.ts';
+import { plainText } from './plain-text.ts';
+import { readAnswer } from './read-answer.ts';
+import type { RunContext } from './run-context.ts';
+import { runLines, runPageSchema } from './run-lines.ts';
+import { schedulePath, scheduleViewSchema, showUpcoming, wallTime, type ScheduleView } from './schedule-view.ts';
+
+const LATEST_RUNS = '5';
+
+/** `muster schedule show`: one schedule, when it fires, and its latest runs. */
+export async function showSchedule(name: string, { json }: { json?: boolean }, context: RunContext): Promise<void> {
+  const { terminal } = context;
+  const api = context.connect();
+  const path = schedulePath(name);
+  const [schedule, runs] = await Promise.all([api.get(path), api.get(`${path}/runs`, { limit: LATEST_RUNS })]);
+  if (json === true) return terminal.json({ schedule, runs });
+  const view = readAnswer(scheduleViewSchema, schedule);
+  const { items } = readAnswer(runPageSchema, runs);
+  terminal.line(`${terminal.paint(`#${view.number}`, 'bold')}  ${view.status}  ${view.id}`);
+  showUpcoming(view, context);
+  for (const line of formatTable(rowsOf(view))) terminal.line(line);
+  if (items.length === 0) return;
+  terminal.line(`\n${terminal.paint('Runs', 'dim')}`);
+  for (const line of runLines(items, view.tz)) terminal.line(line);
+}
+
+function rowsOf(view: ScheduleView): string[][] {
+  const rows: [string, string | null | undefined][] = [
+    ['rule', view.rule],
+    ['name', view.name],
+    ['agent', view.agent],
+    ['message', view.message],
+    ['paused', view.pausedReason],
+    ['channel', view.channel],
+    ['missed', view.missed],
+    ['overlap', view.overlap],
+    ['until', view.until ? wallTime(view.until, view.tz) : null],
+    ['runs', `${view.runCount}${view.maxRuns ? ` of ${view.maxRuns}` : ''}`],
+    ['last run', view.lastRunAt ? `${wallTime(view.lastRunAt, view.tz)}  ${view.lastRunId ?? ''}` : null],
+  ];
+  return rows.flatMap(([name, value]) => (value ? [['', name, plainText(value)]] : []));
+}

@@ -1,0 +1,22 @@
+/** How a rule may be written, for whoever wrote one that cannot be read. Case and white space do not matter. */
+export const ACCEPTED_FORMS: readonly string[] = [
+  'in N (second|minute|hour|day|week)[s]',
+  'at TIME',
+  'today at TIME',
+  'tomorrow [at TIME]',
+  'on YYYY-MM-DD [at TIME]',
+  'next WEEKDAY [at TIME]',
+  'every hour | hourly',
+  'every N (second|minute|hour|day|week)[s]',
+  'every day [at TIME] | daily [at TIME]',
+  'every week [on WEEKDAY] [at TIME] | weekly [on WEEKDAY] [at TIME]',
+  'every WEEKDAY [and WEEKDAY] [at TIME]',
+  'every (weekday|weekend) [at TIME]',
+  '(first|second|third|fourth|fifth|last) WEEKDAY of the month [at TIME]',
+  '(first|last) day of the month [at TIME]',
+  'every month on the N(st|nd|rd|th) [at TIME]',
+  'a duration: 30s, 5m, 1.5h, 1d, 1h30m',
+  'a cron expression of 5 or 6 fields: 0 9 * * 1-5',
+  'an ISO 8601 time: 2026-06-01T12:00, 2026-06-01T12:00Z, 2026-06-01T12:00+02:00',
+  'TIME is HH:MM, 9, 9am, 5:30pm, noon or midnight, and 09:00 where it may be left out',
+];
