@@ -4,8 +4,28 @@ import { deleteAgent } from './agents/delete-agent.ts';
 import { getAgent } from './agents/get-agent.ts';
 import { getAgents } from './agents/get-agents.ts';
 import { putAgent } from './agents/put-agent.ts';
+import { enableCallbackEndpoint, getCallbackEndpoints } from './callbacks/callback-endpoints.ts';
+import { changeCallbackSecret, getCallbackSecret } from './callbacks/callback-secret.ts';
+import { getDeliveries, getTaskDeliveries } from './deliveries/get-deliveries.ts';
+import { retryDelivery } from './deliveries/retry-delivery.ts';
 import { getQueues } from './queues/get-queues.ts';
 import { pauseQueue, resumeQueue } from './queues/pause-queue.ts';
+import { changeSchedule } from './schedules/change-schedule.ts';
+import { createSchedule } from './schedules/create-schedule.ts';
+import { deleteSchedule } from './schedules/delete-schedule.ts';
+import { getRuns, getScheduleRuns } from './schedules/get-runs.ts';
+import { getSchedule } from './schedules/get-schedule.ts';
+import { getSchedules } from './schedules/get-schedules.ts';
+import { previewSchedule } from './schedules/preview-schedule.ts';
+import { runSchedule } from './schedules/run-schedule.ts';
+import { createSessionVisitor } from './sessions/create-session-visitor.ts';
+import { getSession } from './sessions/get-session.ts';
+import { getSessions } from './sessions/get-sessions.ts';
+import { getTranscript } from './sessions/get-transcript.ts';
+import { sendMessage } from './sessions/send-message.ts';
+import { setSessionMode } from './sessions/set-session-mode.ts';
+import { stopSession } from './sessions/stop-session.ts';
+import { streamSession } from './sessions/stream-session.ts';
 import { cancelTask } from './tasks/cancel-task.ts';
 import { changePriority } from './tasks/change-priority.ts';
 import { getAttempts } from './tasks/get-attempts.ts';
@@ -13,6 +33,7 @@ import { getTask } from './tasks/get-task.ts';
 import { getTasks } from './tasks/get-tasks.ts';
 import { getTimeline } from './tasks/get-timeline.ts';
 import { getWhy } from './tasks/get-why.ts';
+import { postInput } from './tasks/post-input.ts';
 import { retryTask } from './tasks/retry-task.ts';
 import { streamTask } from './tasks/stream-task.ts';
 import { submitTask } from './tasks/submit-task.ts';
@@ -34,11 +55,36 @@ const ROUTES = [
   streamTask,
   cancelTask,
   retryTask,
+  postInput,
   changePriority,
+  getSessions,
+  getSession,
+  sendMessage,
+  streamSession,
+  getTranscript,
+  stopSession,
+  setSessionMode,
+  createSessionVisitor,
+  getDeliveries,
+  getTaskDeliveries,
+  retryDelivery,
+  getCallbackSecret,
+  changeCallbackSecret,
+  getCallbackEndpoints,
+  enableCallbackEndpoint,
   getAgents,
   getAgent,
   putAgent,
   deleteAgent,
+  createSchedule,
+  getSchedules,
+  previewSchedule,
+  getSchedule,
+  changeSchedule,
+  deleteSchedule,
+  runSchedule,
+  getScheduleRuns,
+  getRuns,
   getQueues,
   pauseQueue,
   resumeQueue,

@@ -15,7 +15,7 @@ import { openChores } from './chores/open-chores.ts';
 import { handleTicket, type HandleTicketParts } from './handle-ticket.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Reclaimer } from './reclaimer.ts';
-import { listenForStops } from './stop-listener.ts';
+import { listenForSignals } from './signal-listener.ts';
 import { WorkerService, type JobTaker } from './worker-service.ts';
 
 /** Runs agents: takes tickets, claims their tasks, and settles what became of them. */
@@ -93,8 +93,8 @@ function openTicketWorkers({ config, keys, redis, log }: Parts, handling: Handle
 }
 
 function listen({ config, keys, log }: Parts, keeper: LeaseKeeper): { close(): void } {
-  const subscriber = connectRedis({ url: config.env.REDIS_URL, name: 'worker-stops', log, role: 'subscriber' });
+  const subscriber = connectRedis({ url: config.env.REDIS_URL, name: 'worker-signals', log, role: 'subscriber' });
   const onStop = (member: string): void =>
     void keeper.look(member).catch((error: unknown) => log.debug({ err: error }, 'a stop is seen at the next renewal'));
-  return listenForStops({ subscriber, keys, log, onStop });
+  return listenForSignals({ subscriber, keys, log, onStop, onInput: (member) => keeper.tellOfInput(member) });
 }

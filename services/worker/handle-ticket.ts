@@ -1,4 +1,3 @@
-import type { Ledger } from '#shared/ledger/ledger.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
 import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import type { SettleAnswer } from '#shared/ledger/settle-attempt.ts';
@@ -17,7 +16,6 @@ import { RunningAttempt } from './running-attempt.ts';
 import { settleSurely } from './settle-surely.ts';
 
 export interface HandleTicketParts extends RunAttemptParts {
-  ledger: Ledger;
   keeper: LeaseKeeper;
   clock: Clock;
   log: Log;
@@ -68,6 +66,7 @@ async function runClaimed(
   const attempt = new RunningAttempt({
     ref: { ...place, token: state.token },
     stored,
+    takesInput: state.takesInput ?? false,
     claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
     heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
   });
@@ -80,6 +79,8 @@ async function runClaimed(
   });
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   keeper.keep(attempt);
+  // Messages that an earlier attempt was offered may wait still, and nobody says so again.
+  if (attempt.takesInput && state.token > 1) attempt.tellOfInput();
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
   const ending = await runAttempt(parts, { body, state, attempt, output, log });
   await output.end();

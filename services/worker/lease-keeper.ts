@@ -2,6 +2,7 @@ import type { Ledger } from '#shared/ledger/ledger.ts';
 import { renewLeases, type Renewal } from '#shared/ledger/renew-leases.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { Clock } from '#shared/time/clock.ts';
+import { lookForInput } from './look-for-input.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 export interface LeaseKeeperOptions {
@@ -48,6 +49,11 @@ export class LeaseKeeper {
     this.#attempts.delete(attempt.member);
   }
 
+  /** Tells an attempt of this worker that messages wait for its run. */
+  tellOfInput(member: string): void {
+    this.#attempts.get(member)?.tellOfInput();
+  }
+
   /** Asks the ledger at once, for attempts that somebody wants to stop. */
   async look(member: string): Promise<void> {
     const attempt = this.#attempts.get(member);
@@ -63,6 +69,7 @@ export class LeaseKeeper {
     this.#isRenewing = true;
     try {
       await this.#renew(due);
+      await lookForInput(ledger, due);
     } catch (error) {
       log.debug({ err: error, attempts: due.length }, 'leases could not be renewed; trying again');
     } finally {

@@ -1,15 +1,19 @@
-import type { AgentContext, AgentResult, AgentTask } from '#shared/config/agent-function.ts';
+import type { AgentResult } from '#shared/config/agent-function.ts';
 import { runAgent, type AgentRunners } from '#shared/agents/run-agent.ts';
 import type { AgentCatalog } from '#shared/agents/agent-catalog.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
-import { childTraceparent } from '#shared/tasks/trace.ts';
+import { agentContext, agentTask } from './agent-context.ts';
 import type { AttemptOutput } from './attempt-output.ts';
+import { gatherInput } from './gather-input.ts';
+import { InputChannel } from './input-channel.ts';
 import type { Ending } from './judge-attempt.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 export interface RunAttemptParts {
+  ledger: Ledger;
   catalog: AgentCatalog;
   runners: AgentRunners;
   /** How long an agent may take to end after an abort before it is left behind, ms. */
@@ -49,45 +53,16 @@ export async function runAttempt(parts: RunAttemptParts, claimed: ClaimedAttempt
   }
 }
 
-async function startAgent(
-  { catalog, runners }: RunAttemptParts,
-  { body, state, attempt, output, log }: ClaimedAttempt,
-): Promise<AgentResult> {
+async function startAgent({ ledger, catalog, runners }: RunAttemptParts, claimed: ClaimedAttempt): Promise<AgentResult> {
+  const { body, state, attempt, output, log } = claimed;
   const entry = await catalog.find(body.tenant, body.agent);
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
+  const { text, given } = await gatherInput(ledger, attempt, claimed);
+  const channel = new InputChannel({ ledger, attempt, given });
   return await runAgent(runners, {
-    task: agentTask(body, state),
+    task: agentTask(body, state, text),
     definition: entry.definition,
-    context: agentContext(body, attempt, output, log),
+    context: agentContext({ ledger, body, attempt, output, channel, log }),
+    inputArrived: () => attempt.inputArrived,
   });
-}
-
-function agentTask(body: TaskBody, state: TaskState): AgentTask {
-  return {
-    id: body.id,
-    tenant: body.tenant,
-    agent: body.agent,
-    input: body.input,
-    session: body.session,
-    source: body.source,
-    context: body.context ?? {},
-    metadata: body.metadata ?? {},
-    correlationId: body.correlationId,
-    attempt: state.attempt,
-  };
-}
-
-function agentContext(body: TaskBody, attempt: RunningAttempt, output: AttemptOutput, log: Log): AgentContext {
-  return {
-    signal: attempt.signal,
-    write: (text) => output.write(text),
-    input: () => Promise.resolve([]),
-    history: () => Promise.resolve([]),
-    progress: (note) => log.debug({ event: 'task.progress', note }, 'the agent goes on'),
-    log,
-    // Made when the agent asks for it: most do not, and random numbers cost.
-    get trace() {
-      return { traceparent: childTraceparent(body.traceparent) };
-    },
-  };
 }

@@ -17,6 +17,8 @@ class AttemptStopped extends Error {
 export interface RunningAttemptOptions {
   ref: AttemptRef;
   stored: string;
+  /** Whether messages may go into its run. */
+  takesInput: boolean;
   /** The same moment by both clocks. */
   claimedAt: { redis: number; monotonic: number };
   heldUntil: number;
@@ -29,15 +31,18 @@ export interface RunningAttemptOptions {
 export class RunningAttempt {
   readonly ref: AttemptRef;
   readonly member: string;
-  /** The task's state as the claim left it in the ledger. */
-  readonly stored: string;
+  readonly takesInput: boolean;
   readonly #claimedAt: RunningAttemptOptions['claimedAt'];
   readonly #controller = new AbortController();
   #heldUntil: number;
+  #stored: string;
+  #isToldOfInput = false;
+  #input = Promise.withResolvers<void>();
 
-  constructor({ ref, stored, claimedAt, heldUntil }: RunningAttemptOptions) {
+  constructor({ ref, stored, takesInput, claimedAt, heldUntil }: RunningAttemptOptions) {
     this.ref = ref;
-    this.stored = stored;
+    this.#stored = stored;
+    this.takesInput = takesInput;
     this.member = leaseMember(ref);
     this.#claimedAt = claimedAt;
     this.#heldUntil = heldUntil;
@@ -46,6 +51,35 @@ export class RunningAttempt {
   /** Redis's wall time at this monotonic time, as far as the claim's answer tells: never ahead of it. */
   redisNow(monotonic: number): number {
     return Math.floor(this.#claimedAt.redis + monotonic - this.#claimedAt.monotonic);
+  }
+
+  /** The task's state as this attempt left it in the ledger, by its claim or since. */
+  get stored(): string {
+    return this.#stored;
+  }
+
+  /** The ledger keeps the task's state like this from now on, by a step of this attempt. */
+  changed(stored: string): void {
+    this.#stored = stored;
+  }
+
+  /** Messages may wait for its run. */
+  tellOfInput(): void {
+    this.#isToldOfInput = true;
+    this.#input.resolve();
+  }
+
+  /** Whether it was told of input since the last call. */
+  answerToInput(): boolean {
+    if (!this.#isToldOfInput) return false;
+    this.#isToldOfInput = false;
+    this.#input = Promise.withResolvers();
+    return true;
+  }
+
+  /** Resolves once it is told of input that nobody asked for yet. */
+  get inputArrived(): Promise<void> {
+    return this.#input.promise;
   }
 
   get signal(): AbortSignal {

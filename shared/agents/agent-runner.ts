@@ -6,6 +6,8 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly task: AgentTask;
   readonly definition: Definition;
   readonly context: AgentContext;
+  /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
+  readonly inputArrived: () => Promise<void>;
 }
 
 /**

@@ -7,17 +7,17 @@ import type { AgentRun, AgentRunner } from './agent-runner.ts';
 export type AgentRunners = { readonly [Kind in AgentKind]: AgentRunner<DefinitionOf<Kind>> };
 
 /** Runs one attempt by the runner of its agent's kind. Settles as `AgentRunner` says. */
-export function runAgent(runners: AgentRunners, { definition, task, context }: AgentRun): Promise<AgentResult> {
+export function runAgent(runners: AgentRunners, { definition, ...run }: AgentRun): Promise<AgentResult> {
   switch (definition.kind) {
     case 'echo':
-      return runners.echo({ definition, task, context });
+      return runners.echo({ definition, ...run });
     case 'function':
-      return runners.function({ definition, task, context });
+      return runners.function({ definition, ...run });
     case 'openai':
-      return runners.openai({ definition, task, context });
+      return runners.openai({ definition, ...run });
     case 'http':
-      return runners.http({ definition, task, context });
+      return runners.http({ definition, ...run });
     case 'command':
-      return runners.command({ definition, task, context });
+      return runners.command({ definition, ...run });
   }
 }

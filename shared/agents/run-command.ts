@@ -3,6 +3,7 @@ import type { AgentResult } from '../config/agent-function.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
+import { feedCommand } from './feed-command.ts';
 import { startCommand, type CommandEnd, type RunningCommand, type StartOptions } from './start-command.ts';
 
 /** Characters of stderr that go into the error: the end, where programs say what went wrong. */
@@ -18,7 +19,8 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes.
+ * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes. With `takesInput` its stdin stays
+ * open for messages, see `feedCommand`.
  * It sees PATH, HOME, LANG, `passEnv`, `env`, and MUSTER_TASK_ID, MUSTER_ATTEMPT, MUSTER_TENANT, MUSTER_SESSION and TRACEPARENT.
  * Fails with COMMAND_FAILED (transient; `details` has exitCode, signal and the end of stderr), RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.
@@ -32,16 +34,28 @@ export async function runCommand(run: AgentRun<DefinitionOf<'command'>>, options
   const stderr = keepTail(command.stderr);
   signal.addEventListener('abort', command.stop, { once: true });
   try {
+    const fed = run.definition.takesInput === true ? feed(run, command) : undefined;
     const failure = await readText(command, (text) => signal.aborted || context.write(text));
     const end = await command.ended;
     signal.throwIfAborted();
     if (failure !== undefined) throw failure;
+    await fed;
     if (end.exitCode !== 0) throw describeEnd(run.definition, end, stderr());
     return {};
   } finally {
     signal.removeEventListener('abort', command.stop);
     command.finish();
   }
+}
+
+/** Feeds the program until it ends. What goes wrong with that ends it too. */
+function feed(run: AgentRun<DefinitionOf<'command'>>, command: RunningCommand): Promise<void> {
+  const ended = new AbortController();
+  void command.ended.then(() => ended.abort());
+  const fed = feedCommand(run, command, ended.signal);
+  // Told by whoever awaits `fed`, after the program has ended; until then nobody listens.
+  fed.catch(command.stop);
+  return fed;
 }
 
 /** Hands on what the program writes until its pipe closes. Resolves with what `write` threw, which ends the program. */

@@ -15,29 +15,40 @@ const contextSchema = z.object({
     .string()
     .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'expected upper-case letters, digits and "_"')
     .default('NETWORK_ERROR'),
+  /** Takes no messages while it runs. */
+  noInput: z.boolean().default(false),
 });
 
 /** Words written before other work of the process gets its turn, so that a long input cannot hold up a cancel. */
 const WORDS_PER_TURN = 256;
 
 /**
- * Writes the input word by word, white space included, so that the output equals the input exactly.
+ * Writes the input word by word, white space included, so that the output equals the input exactly; then, after a blank line each,
+ * the messages that arrived meanwhile, unless `context.noInput`.
  * `context.paceMs`, `failAttempts` and `failCode` steer it; it fails with INVALID_INPUT when one of them is out of range.
  */
 export async function runEcho({ task, context }: AgentRun<DefinitionOf<'echo'>>): Promise<AgentResult> {
   const { signal } = context;
   signal.throwIfAborted();
-  const { paceMs, failAttempts, failCode } = readContext(task.context);
+  const { paceMs, failAttempts, failCode, noInput } = readContext(task.context);
   if (task.attempt <= failAttempts) {
     throw new TaskFailure(failCode, `The task asked for a failure of attempt ${task.attempt}`, { details: { failAttempts } });
   }
-  for (const [index, word] of (task.input.match(/\S+\s*|\s+/g) ?? []).entries()) {
+  const words = wordsOf(task.input);
+  for (let index = 0; index < words.length; index += 1) {
     if (index > 0 && paceMs > 0) await wait(paceMs, signal);
     else if (index % WORDS_PER_TURN === 0) await turn();
     signal.throwIfAborted();
-    context.write(word);
+    context.write(words[index] ?? '');
+    if (noInput) continue;
+    // Also after the last word, until nothing arrived.
+    for (const { text } of await context.input()) words.push('\n\n', ...wordsOf(text));
   }
   return {};
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/\S+\s*|\s+/g) ?? [];
 }
 
 function readContext(context: unknown): z.infer<typeof contextSchema> {

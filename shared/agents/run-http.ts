@@ -30,7 +30,8 @@ const CONNECTION_HEADERS = [
 ];
 
 /**
- * POSTs `{ task, attempt, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret.
+ * POSTs `{ task, attempt, history, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret;
+ * `history` has the session's earlier turns, oldest first: `[{ taskId, input, output }]`.
  * The answer is JSON, `{ output?, result?, usage? }`, a stream of server-sent events (see `readHttpEvents`), or 204.
  * Fails as `failureFromStatus` says; with PERMISSION_DENIED for an address that is not public; NETWORK_ERROR for a
  * connection that is refused or cut; OUTPUT_TOO_LARGE for a body over the limit; AGENT_ERROR for an answer in no such form.
@@ -57,7 +58,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<Response> {
   const { traceparent } = context.trace;
-  const body = JSON.stringify(describeTask(task, traceparent));
+  const body = JSON.stringify({ ...describeTask(task), history: await context.history(), traceparent });
   const headers = readHeaders(definition.headers ?? {});
   const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', traceparent };
   const signature =
@@ -66,9 +67,9 @@ async function post(
   return await fetch(definition.url, { method: 'POST', headers, body, signal });
 }
 
-function describeTask({ attempt, ...task }: AgentTask, traceparent: string): object {
+function describeTask({ attempt, ...task }: AgentTask): object {
   const { id, tenant, agent, input, session, source, context, metadata, correlationId } = task;
-  return { task: { id, tenant, agent, input, session, source, context, metadata, correlationId }, attempt, traceparent };
+  return { task: { id, tenant, agent, input, session, source, context, metadata, correlationId }, attempt };
 }
 
 function readHeaders(given: Record<string, string>): Headers {

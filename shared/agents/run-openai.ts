@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { streamText, type LanguageModelUsage, type TextStreamPart, type ToolSet } from 'ai';
-import type { AgentContext, AgentResult, AgentUsage } from '../config/agent-function.ts';
+import { streamText, type LanguageModelUsage, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
+import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../config/agent-function.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
@@ -17,8 +17,21 @@ export interface OpenaiOptions extends OpenaiDefaults {
   readonly clock: Clock;
 }
 
+/** Model calls of one run when the definition does not say. */
+const MOST_STEPS = 10;
+/** Between the answers of two steps. */
+const STEP_BREAK = '\n\n';
+
+/** What came of one model call. */
+interface Step {
+  text: string;
+  usage: AgentUsage | undefined;
+}
+
 /**
- * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost.
+ * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
+ * before the prompt. When messages arrived while the model answered, it is asked again with its answer and them, and what it says
+ * follows after a blank line; `usage` is that of all calls.
  * Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403), INVALID_INPUT (400, 422),
  * RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or cut).
  */
@@ -28,7 +41,7 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
   // Leaving the stream does not end the request, which the SDK keeps reading for its other readers.
   const request = new AbortController();
   try {
-    const usage = await readStream(ask(run, options, AbortSignal.any([signal, request.signal])), run, options.clock);
+    const usage = await converse(run, options, AbortSignal.any([signal, request.signal]));
     return usage === undefined ? {} : { usage };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -38,7 +51,36 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
   }
 }
 
-function ask({ task, definition, context }: AgentRun<Definition>, options: OpenaiOptions, abortSignal: AbortSignal): AsyncIterable<Part> {
+async function converse(run: AgentRun<Definition>, options: OpenaiOptions, abortSignal: AbortSignal): Promise<AgentUsage | undefined> {
+  const { task, definition, context } = run;
+  const { maxSteps = MOST_STEPS } = definition;
+  const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
+  let usage: AgentUsage | undefined;
+  for (let step = 1; ; step += 1) {
+    const answer = await readStream(ask(run, options, messages, abortSignal), run, options.clock);
+    usage = sumUsage(usage, answer.usage);
+    // What arrives during the last step is left where it waits, for it would be taken and not answered.
+    const inputs = step < maxSteps ? await context.input() : [];
+    if (inputs.length === 0) return usage;
+    if (answer.text !== '') {
+      context.write(STEP_BREAK);
+      messages.push({ role: 'assistant', content: answer.text });
+    }
+    messages.push(...inputs.map(({ text }): ModelMessage => ({ role: 'user', content: text })));
+  }
+}
+
+/** An empty answer is left out: some endpoints refuse it. */
+function messagesOfTurn({ input, output }: AgentTurn): ModelMessage[] {
+  return [{ role: 'user', content: input }, ...(output === '' ? [] : [{ role: 'assistant', content: output } as const])];
+}
+
+function ask(
+  { definition, context }: AgentRun<Definition>,
+  options: OpenaiOptions,
+  messages: readonly ModelMessage[],
+  abortSignal: AbortSignal,
+): AsyncIterable<Part> {
   const { baseUrl, apiKey } = resolveOpenaiEndpoint(definition, options);
   const provider = createOpenAICompatible({
     name: 'openai',
@@ -51,7 +93,7 @@ function ask({ task, definition, context }: AgentRun<Definition>, options: Opena
   });
   return streamText({
     model: provider.chatModel(definition.model),
-    prompt: task.input,
+    messages: [...messages],
     // The queue retries; a retry in here would hide a throttle from it.
     maxRetries: 0,
     abortSignal,
@@ -65,22 +107,20 @@ function ask({ task, definition, context }: AgentRun<Definition>, options: Opena
 }
 
 /** Errors and aborts are parts of the stream here: reading only the text would take a failed answer for a short one. */
-async function readStream(
-  stream: AsyncIterable<Part>,
-  { definition, context }: AgentRun<Definition>,
-  clock: Clock,
-): Promise<AgentUsage | undefined> {
-  let usage: AgentUsage | undefined;
+async function readStream(stream: AsyncIterable<Part>, { definition, context }: AgentRun<Definition>, clock: Clock): Promise<Step> {
+  const step: Step = { text: '', usage: undefined };
   for await (const part of stream) {
     // What was on its way when the signal aborted is nobody's output any more.
     context.signal.throwIfAborted();
-    if (part.type === 'text-delta') context.write(part.text);
-    else if (part.type === 'reasoning-start') context.progress('thinking');
+    if (part.type === 'text-delta') {
+      step.text += part.text;
+      context.write(part.text);
+    } else if (part.type === 'reasoning-start') context.progress('thinking');
     else if (part.type === 'error') throw failureFromModel(part.error, clock.now());
-    else if (part.type === 'finish') usage = finish(part, definition, context);
+    else if (part.type === 'finish') step.usage = finish(part, definition, context);
   }
   context.signal.throwIfAborted();
-  return usage;
+  return step;
 }
 
 function finish(part: Extract<Part, { type: 'finish' }>, definition: Definition, { log }: AgentContext): AgentUsage | undefined {
@@ -94,4 +134,13 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelUsage, price: Defin
   const output = outputTokens ?? 0;
   const cost = price === undefined ? 0 : (input * price.input + output * price.output) / 1_000_000;
   return { inputTokens: input, outputTokens: output, costMicroUsd: Math.round(cost) };
+}
+
+function sumUsage(before: AgentUsage | undefined, step: AgentUsage | undefined): AgentUsage | undefined {
+  if (before === undefined || step === undefined) return before ?? step;
+  return {
+    inputTokens: before.inputTokens + step.inputTokens,
+    outputTokens: before.outputTokens + step.outputTokens,
+    costMicroUsd: before.costMicroUsd + step.costMicroUsd,
+  };
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import type { AgentRun } from './agent-runner.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
@@ -25,6 +25,8 @@ export interface CommandEnd {
 
 /** A program in a process group of its own. */
 export interface RunningCommand {
+  /** Open for a program that takes input; else it has the prompt and is closed. */
+  readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves once the program has ended; never rejects. */
@@ -38,7 +40,7 @@ export interface RunningCommand {
 /** What every program finds in its environment; the rest of ours, secrets above all, stays out. */
 const PASSED = ['PATH', 'HOME', 'LANG'];
 
-/** Starts the agent's program with the prompt on its stdin. */
+/** Starts the agent's program, with the prompt on its stdin unless it takes input, which is for the caller to write. */
 export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: StartOptions): RunningCommand {
   const { command, cwd = '.' } = run.definition;
   const [file = '', ...args] = command;
@@ -46,14 +48,16 @@ export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: St
     cwd: resolve(options.directory, cwd),
     env: buildEnvironment(run, options.readSecret),
     extendEnv: false,
-    input: run.task.input,
+    ...(run.definition.takesInput === true ? {} : { input: run.task.input }),
     // A group of its own, because ending only the child would leave its children running, and us waiting for their pipes.
     detached: true,
     buffer: false,
     reject: false,
     stripFinalNewline: false,
   });
-  const { pid, stdout, stderr, nodeChildProcess } = child;
+  const { pid, stdin, stdout, stderr, nodeChildProcess } = child;
+  // A program may end, or close its stdin, before it read everything.
+  stdin.on('error', () => undefined);
   const untrack = pid === undefined ? () => undefined : options.groups.track(pid);
   const kill = (signal: NodeJS.Signals): void => (pid === undefined ? undefined : signalProcessGroup(pid, signal));
   let timer: NodeJS.Timeout | undefined;
@@ -79,7 +83,7 @@ export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: St
     signal: nodeChildProcess.signalCode ?? undefined,
     spawnCode: pid === undefined ? (result.code ?? 'unknown') : undefined,
   }));
-  return { stdout, stderr, ended, stop, finish };
+  return { stdin, stdout, stderr, ended, stop, finish };
 }
 
 function buildEnvironment(

@@ -103,8 +103,45 @@ describe('an id of another tenant', () => {
     const tested = calls({ tasks: ':id', failed: ':id', agents: ':id', hooks: ':id' }).map(([method, path]) => `${method} ${path}`);
     // PUT makes an agent of one's own under the same name.
     const known = new Set([...tested, 'PUT /v1/agents/:id', 'POST /hooks/:id']);
+    // A session is a name, and none is unknown; see below.
+    for (const [method, path] of sessionCalls(':id')) known.add(`${method} ${path}`);
     expect(withId.length).toBeGreaterThan(10);
     expect(withId.filter((path) => !known.has(path))).toEqual([]);
+  });
+});
+
+const sessionCalls = (id: string): [method: string, path: string, body?: object][] => [
+  ['GET', `/v1/sessions/${id}`],
+  ['GET', `/v1/sessions/${id}/transcript`],
+  ['POST', `/v1/sessions/${id}/stop`],
+  ['PUT', `/v1/sessions/${id}/mode`, { mode: 'reject' }],
+  ['POST', `/v1/sessions/${id}/messages`, { text: '/status' }],
+  ['POST', `/v1/sessions/${id}/visitors`, {}],
+  ['GET', `/v1/sessions/${id}/stream`],
+];
+
+/** Those that answer at once, and the same each time. */
+const looks = (id: string): [method: string, path: string, body?: object][] =>
+  sessionCalls(id).filter(([, path]) => !/visitors|stream$/.test(path));
+
+describe('a session of another tenant', () => {
+  it('is answered like one that nobody used, and is left alone', async () => {
+    const seen = async (): Promise<Reply['body']> => (await fleet.client.call('GET', '/v1/sessions/shared', theirs)).body;
+    const before = await seen();
+    expect(before.holder).toMatchObject({ taskId: own.task });
+    const unused = looks('nobody-used-this');
+    for (const [position, [method, path, body]] of looks('shared').entries()) {
+      const [, unusedPath = ''] = unused[position] ?? [];
+      const answer = await fleet.client.call(method, path, { ...mine, body });
+      const other = await fleet.client.call(method, unusedPath, { ...mine, body });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(shapeOf(answer, 'shared')).toBe(shapeOf(other, 'nobody-used-this'));
+    }
+    const { token } = await fleet.client.make('/v1/sessions/shared/visitors', {}, mine);
+    expect((await fleet.client.call('GET', '/v1/sessions/shared', { key: token })).body.holder).toBeNull();
+    expect((await fleet.client.call('GET', '/v1/sessions', mine)).body.items).toEqual([]);
+    expect(await seen()).toEqual(before);
+    await fleet.client.call('PUT', '/v1/sessions/shared/mode', { ...mine, body: { mode: 'default' } });
   });
 });
 

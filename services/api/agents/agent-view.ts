@@ -18,6 +18,7 @@ export const agentViewSchema = z
     system: z.string().optional(),
     temperature: z.number().optional(),
     maxOutputTokens: z.int().optional(),
+    maxSteps: z.int().optional(),
     url: z.string().optional(),
     hasSecret: z.boolean().optional().meta({ description: 'Whether a key or secret is set; it is never shown.' }),
   })
@@ -41,13 +42,14 @@ export function viewAgent({ id, origin, definition }: CatalogEntry): AgentView {
 
 function ownParts(definition: AgentDefinition): Partial<AgentView> {
   if (definition.kind === 'openai') {
-    const { model, baseUrl, system, temperature, maxOutputTokens, apiKey } = definition;
+    const { model, baseUrl, system, temperature, maxOutputTokens, maxSteps, apiKey } = definition;
     return {
       model,
       ...(baseUrl === undefined ? {} : { baseUrl: withoutLogin(baseUrl) }),
       ...(system === undefined ? {} : { system }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(maxSteps === undefined ? {} : { maxSteps }),
       hasSecret: apiKey !== undefined,
     };
   }

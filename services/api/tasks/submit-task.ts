@@ -19,7 +19,8 @@ export function submitTask(parts: Parts): Route {
     method: 'post',
     path: '/v1/tasks',
     summary: 'Submit a task',
-    description: 'Send `Idempotency-Key` to be able to send again without making a second task.',
+    description:
+      'Send `Idempotency-Key` to be able to send again without making a second task. A task with a `session` waits its turn in it; with a `mode` besides it meets the running task of its session like a message in that mode.',
     scope: 'submit',
     request: {
       headers: idempotencyHeadersSchema,

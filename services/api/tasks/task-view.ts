@@ -7,6 +7,11 @@ const instant = z.iso.datetime();
 const json = z.record(z.string(), z.unknown());
 const errorSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean(), details: json.nullable() });
 
+/** The one thing that became of a task. */
+export const outcomeSchema = z
+  .object({ kind: z.string(), taskId: z.string().nullable(), reason: z.string().nullable() })
+  .meta({ id: 'Outcome' });
+
 export const taskStatusSchema = z.enum(TASK_STATUSES).meta({ id: 'TaskStatus' });
 
 /** A task as callers see it; absent means null. */
@@ -37,7 +42,7 @@ export const taskViewSchema = z
     result: z.unknown(),
     error: errorSchema.nullable(),
     attempt: z.int().meta({ description: 'Number of the current or last attempt; 0 before the first.' }),
-    outcome: z.object({ kind: z.string(), taskId: z.string().nullable(), reason: z.string().nullable() }).nullable(),
+    outcome: outcomeSchema.nullable(),
     usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number() }).nullable(),
     worker: z.string().nullable(),
     createdAt: instant,

@@ -2,7 +2,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { watchTask } from './watch-task.ts';
+import { watchTask } from '#shared/events/watch-task.ts';
 
 /** Longest between two looks, for when a hint was lost. */
 const LOOK_MS = 2000;

@@ -3,12 +3,11 @@ import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { watchTask } from './watch-task.ts';
+import { watchTask } from '#shared/events/watch-task.ts';
+import { writeOutput } from './write-output.ts';
 
 /** Longest between two looks, for when a hint was lost. */
 const LOOK_MS = 2000;
-/** Entries read at once. */
-const PAGE = 200;
 
 export interface TaskEventsOptions {
   tenant: string;
@@ -44,27 +43,6 @@ export async function writeTaskEvents(parts: StreamParts, options: TaskEventsOpt
   } finally {
     watch.stop();
   }
-}
-
-/** Writes the entries after the last one; returns the last one then. */
-async function writeOutput({ redis, keys }: StreamParts, options: TaskEventsOptions, stream: EventStream): Promise<string | null> {
-  const key = keys.tenant(options.tenant).output(options.id);
-  let { after } = options;
-  for (;;) {
-    const entries = await redis.xrange(key, after === null ? '-' : `(${after}`, '+', 'COUNT', PAGE);
-    for (const [entryId, fields] of entries) {
-      if (stream.signal.aborted) return after;
-      await stream.send('output', outputOf(fields), entryId);
-      after = entryId;
-    }
-    if (entries.length < PAGE) return after;
-  }
-}
-
-function outputOf(fields: readonly string[]): { attempt: number; seq: number; text: string } {
-  const byName = new Map<string, string>();
-  for (let position = 0; position + 1 < fields.length; position += 2) byName.set(fields[position] ?? '', fields[position + 1] ?? '');
-  return { attempt: Number(byName.get('attempt')), seq: Number(byName.get('seq')), text: byName.get('text') ?? '' };
 }
 
 async function writeEnd({ state, output }: Task, after: string | null, stream: EventStream): Promise<void> {

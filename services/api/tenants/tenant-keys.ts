@@ -8,6 +8,9 @@ import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
 import { keyViewSchema, viewKey } from './tenant-view.ts';
 
+/** Keys of visitors are made for a session. */
+const GIVEN = z.enum(SCOPES).exclude(['visit']);
+
 const OF_OWN_TENANT = 'An administrator of another tenant than `default` reaches the keys of its own.';
 
 /** `POST /v1/tenants/:id/keys`. The answer is the only time that the secret is shown. */
@@ -20,7 +23,7 @@ export function createTenantKey(parts: Parts): Route {
     scope: 'admin',
     request: {
       params: tenantPathSchema,
-      body: z.strictObject({ name: z.string().min(1).max(200), scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length) }),
+      body: z.strictObject({ name: z.string().min(1).max(200), scopes: z.array(GIVEN).min(1).max(SCOPES.length) }),
     },
     responses: { 201: keyViewSchema.extend({ secret: z.string() }).meta({ id: 'NewKey' }) },
     handle: async ({ params: { id }, body }, call) => {

@@ -121,6 +121,77 @@ describe('a command agent', () => {
   });
 });
 
+describe('a command agent that takes input', () => {
+  const LONG_MS = 60_000;
+
+  it('gets each message on its stdin, on a line of its own, while it runs', async () => {
+    const program = 'read -r prompt; printf "%s|" "$prompt"; read -r more; printf "%s|" "$more"; read -r last; printf "%s" "$last"';
+    const observed = observeRun<'command'>({ kind: 'command', command: ['sh', '-c', program], takesInput: true, inputIdleMs: LONG_MS });
+    const running = attempt(observed);
+    expect(await observed.firstWrite).toBe('hello|');
+    observed.say('first line\n  second line\n');
+    await waitFor(() => observed.written.length > 1, { deadlineMs: 5000, what: 'the message to be read' });
+    observed.say('the end');
+    expect(await running).toEqual({});
+    expect(observed.written.join('')).toBe('hello|first line second line|the end');
+  });
+
+  it('comes to the end of its stdin once nothing happened for a while, with everything that arrived before', async () => {
+    const observed = observeRun<'command'>({ kind: 'command', command: ['sort'], takesInput: true, inputIdleMs: 100 });
+    observed.say('add this');
+    expect(await attempt(observed)).toEqual({});
+    expect(observed.written.join('')).toBe('add this\nhello\n');
+  });
+
+  it('is not cut off from its messages while it goes on writing', async () => {
+    const program = 'for n in 1 2 3 4 5 6; do echo $n; sleep 0.2; done; read -r prompt; read -r more && printf "%s" "$more"';
+    const observed = observeRun<'command'>(
+      { kind: 'command', command: ['sh', '-c', program], takesInput: true, inputIdleMs: 1000 },
+      { onWrite: (text) => (text.startsWith('6') ? observed.say('late') : undefined) },
+    );
+    await attempt(observed);
+    expect(observed.written.join('')).toMatch(/6\nlate$/);
+  });
+
+  it('ends well when the program ends without reading, and leaves what arrives then', async () => {
+    const observed = observeRun<'command'>(
+      { kind: 'command', command: ['true'], takesInput: true, inputIdleMs: LONG_MS },
+      { task: { input: 'x'.repeat(1_000_000) } },
+    );
+    expect(await attempt(observed)).toEqual({});
+    observed.say('too late');
+    expect(observed.untaken()).toBe(1);
+  });
+
+  it('is ended on an abort while it waits for more', async () => {
+    const observed = observeRun<'command'>({
+      kind: 'command',
+      command: ['sh', '-c', 'echo $$; cat'],
+      takesInput: true,
+      inputIdleMs: LONG_MS,
+    });
+    const running = attempt(observed);
+    const pid = await observed.firstWrite;
+    const reason = new Error('cancelled');
+    observed.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    await expectGone(pid.trim());
+  });
+
+  it('fails when its messages cannot be taken, and is ended', async () => {
+    const observed = observeRun<'command'>({
+      kind: 'command',
+      command: ['sh', '-c', 'echo $$; cat'],
+      takesInput: true,
+      inputIdleMs: LONG_MS,
+    });
+    const broken = { ...observed.run.context, input: () => Promise.reject(new Error('no messages')) };
+    const running = attempt({ ...observed, run: { ...observed.run, context: broken } });
+    observed.say('more');
+    await expect(running).rejects.toThrow('no messages');
+  });
+});
+
 describe('a command agent that has to stop', () => {
   it('is ended with its grandchildren on an abort, and rejects with the reason', async () => {
     const observed = shell('sh -c "echo $$; sleep 600 & echo \\$!; wait" & echo $!; wait');

@@ -70,6 +70,27 @@ describe('the echo agent', () => {
     expect(await failureOf(runEcho(run))).toMatchObject({ code: 'NETWORK_ERROR', class: 'transient' });
   });
 
+  it('says what arrives between two words and after the last one too, after a blank line', async () => {
+    const observed = observeRun(echo, {
+      task: { input: 'a b' },
+      onWrite: (text) => {
+        if (text === 'a ') observed.say('and c');
+        if (text === 'b') observed.say('d');
+        if (text === 'd') observed.say('e');
+      },
+    });
+    await runEcho(observed.run);
+    expect(observed.written.join('')).toBe('a b\n\nand c\n\nd\n\ne');
+    expect(observed.untaken()).toBe(0);
+  });
+
+  it('leaves what arrives where it is when the task asks for that', async () => {
+    const observed = observeRun(echo, { task: { input: 'a b', context: { noInput: true } }, onWrite: () => observed.say('more') });
+    await runEcho(observed.run);
+    expect(observed.written.join('')).toBe('a b');
+    expect(observed.untaken()).toBe(2);
+  });
+
   it.each([{ paceMs: -1 }, { paceMs: 60_001 }, { paceMs: '5' }, { failAttempts: 1.5 }, { failAttempts: -1 }, { failCode: 'lower case' }])(
     'refuses the context %j as INVALID_INPUT',
     async (context) => {

@@ -45,6 +45,20 @@ describe('a function agent', () => {
     expect(observed.written).toEqual(['hello 00']);
   });
 
+  it('gets the messages that arrive for its run and what its session said before', async () => {
+    const history = [{ taskId: '01JD0000000000000000000001', input: 'one', output: 'two' }];
+    const observed = observeRun<'function'>(
+      {
+        kind: 'function',
+        run: async (_task, context) => ({ result: [await context.input(), await context.input(), await context.history()] }),
+      },
+      { history },
+    );
+    observed.say('more');
+    const { result } = await attempt(observed);
+    expect(result).toMatchObject([[{ text: 'more', user: null }], [], history]);
+  });
+
   it('answers with a string as its output', async () => {
     expect(await attempt(given(() => Promise.resolve('done')))).toEqual({ output: 'done' });
   });

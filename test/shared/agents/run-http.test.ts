@@ -74,8 +74,15 @@ describe('an http agent', () => {
         correlationId: null,
       },
       attempt: 2,
+      history: [],
       traceparent: TRACEPARENT,
     });
+  });
+
+  it('posts what its session said before', async () => {
+    const history = [{ taskId: '01JD0000000000000000000001', input: 'one', output: 'two' }];
+    await attempt(await given(json({}), {}, { history, task: { session: 's1' } }));
+    expect(JSON.parse(endpoint.requests[0]?.body ?? '')).toMatchObject({ task: { session: 's1' }, history });
   });
 
   it('signs the body when it has a secret, with an id of its own per attempt', async () => {

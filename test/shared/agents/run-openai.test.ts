@@ -79,6 +79,50 @@ describe('an openai agent', () => {
     });
   });
 
+  it('sends what its session said before ahead of the prompt', async () => {
+    model.mock.onMessage('hello', { content: 'Hi.' });
+    const history = [
+      { taskId: '01JD0000000000000000000001', input: 'one', output: 'two' },
+      { taskId: '01JD0000000000000000000002', input: 'three', output: '' },
+    ];
+    await runOpenai(observeRun(agent, { history }).run);
+    expect(model.mock.getLastRequest()?.body).toMatchObject({
+      messages: [
+        { role: 'user', content: 'one' },
+        { role: 'assistant', content: 'two' },
+        { role: 'user', content: 'three' },
+        { role: 'user', content: 'hello' },
+      ],
+    });
+  });
+
+  it('asks again with its answer and what arrived meanwhile, and counts the tokens of both', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    model.mock.onMessage('hello', { content: 'First.', usage }).onMessage('and then', { content: 'Second.', usage });
+    const observed = observeRun({ ...agent, priceMicroUsdPerMillion: { input: 1_000_000, output: 1_000_000 } });
+    observed.say('wait');
+    observed.say('and then?');
+    expect(await runOpenai(observed.run)).toEqual({ usage: { inputTokens: 20, outputTokens: 10, costMicroUsd: 30 } });
+    expect(observed.written.join('')).toBe('First.\n\nSecond.');
+    expect(model.mock.getRequests()).toHaveLength(2);
+    expect(model.mock.getLastRequest()?.body).toMatchObject({
+      messages: [
+        { role: 'user', content: 'hello' },
+        { role: 'assistant', content: 'First.' },
+        { role: 'user', content: 'wait' },
+        { role: 'user', content: 'and then?' },
+      ],
+    });
+  });
+
+  it('leaves what arrives during its last step where it is', async () => {
+    model.mock.onMessage('hello', { content: 'First.' }).onMessage('more', { content: 'Next.' });
+    const observed = observeRun({ ...agent, maxSteps: 2 }, { onWrite: (text) => (text.includes('.') ? observed.say('more') : undefined) });
+    await runOpenai(observed.run);
+    expect(observed.written.join('')).toBe('First.\n\nNext.');
+    expect([model.mock.getRequests().length, observed.untaken()]).toEqual([2, 1]);
+  });
+
   it('is throttled by a 429 for as long as Retry-After says, after one request', async () => {
     model.mock.onMessage('hello', { error: { message: 'Slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 7 });
     const failure = await failureOf(runOpenai(observeRun(agent).run));

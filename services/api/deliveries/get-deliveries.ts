@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import {
+  DELIVERY_ID,
+  DELIVERY_KINDS,
+  DELIVERY_STATUSES,
+  deliveryId,
+  deliveryView,
+  deliveryViewSchema,
+} from '#shared/deliveries/delivery.ts';
+import { readDeliveries } from '#shared/deliveries/delivery-store.ts';
+import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { TASK_ID } from '#shared/tasks/task-id.ts';
+import { findTask, taskPathSchema } from '../tasks/find-task.ts';
+
+const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable() });
+
+/** Strict, because a filter with a typing error would otherwise find everything. */
+const querySchema = z.strictObject({
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  kind: z.enum(DELIVERY_KINDS).optional(),
+  task: z.string().regex(TASK_ID, "expected a task's id").optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().regex(DELIVERY_ID, 'expected the nextCursor of the page before').optional(),
+});
+
+/** `GET /v1/deliveries`, newest task first. A page may be short, even empty, while `nextCursor` says that there is more. */
+export function getDeliveries({ ledger }: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/deliveries',
+    summary: 'List deliveries, newest task first',
+    description: 'What was sent outward of results: replies to chats, and calls of `callbackUrl`.',
+    scope: 'read',
+    request: { query: querySchema },
+    responses: { 200: pageSchema },
+    handle: async ({ query: { task, limit, cursor, ...filter } }, { tenant }) => {
+      if (task !== undefined) {
+        const own = await ofTask(ledger, tenant, task);
+        const items = own.filter(({ status, kind }) => (filter.status ?? status) === status && (filter.kind ?? kind) === kind);
+        return { status: 200, body: { items, nextCursor: null } };
+      }
+      const { items, next } = await listDeliveries(ledger, tenant, filter, { limit, before: cursor });
+      return { status: 200, body: { items: items.map(deliveryView), nextCursor: next } };
+    },
+  });
+}
+
+/** `GET /v1/tasks/:id/deliveries`. */
+export function getTaskDeliveries({ ledger }: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/deliveries',
+    summary: 'The deliveries of a task',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: pageSchema },
+    handle: async ({ params: { id } }, { tenant }) => {
+      await findTask(ledger, tenant, id);
+      return { status: 200, body: { items: await ofTask(ledger, tenant, id), nextCursor: null } };
+    },
+  });
+}
+
+/** A task has one delivery of each kind at most. */
+async function ofTask(ledger: Parts['ledger'], tenant: string, task: string): Promise<z.infer<typeof deliveryViewSchema>[]> {
+  const ids = DELIVERY_KINDS.map((kind) => deliveryId({ task, kind }));
+  const found = await readDeliveries(ledger, tenant, ids);
+  return found.filter((each) => each !== null).map(({ delivery }) => deliveryView(delivery));
+}

@@ -1,0 +1,29 @@
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { patchSchedule } from '#shared/schedules/patch-schedule.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
+import { schedulePatchSchema } from '#shared/schedules/schedule-request.ts';
+import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
+import { scheduleViewSchema } from './schedule-view.ts';
+
+/** `PATCH /v1/schedules/:id`. Holds at once, in all processes. */
+export function changeSchedule(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'patch',
+    path: '/v1/schedules/:id',
+    summary: 'Change, pause or resume a schedule',
+    description:
+      'Once it is answered, nothing fires by what it was. `null` takes away what may be absent. A new rule makes a schedule that had ' +
+      'ended active again.',
+    scope: 'submit',
+    request: { params: schedulePathSchema, body: schedulePatchSchema },
+    responses: { 200: scheduleViewSchema },
+    handle: async ({ params: { id }, body }, { tenant }) => {
+      const schedule = await patchSchedule(scheduling, tenant, id, body);
+      if (!schedule) throw scheduleNotFound(id);
+      return { status: 200, body: scheduleRecord(schedule) };
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { createSchedule as create } from '#shared/schedules/create-schedule.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
+import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
+import { scheduleViewSchema } from './schedule-view.ts';
+
+/** `POST /v1/schedules`. Answers 201; 200 for an `idempotencyKey` that came before, with the schedule it made. */
+export function createSchedule(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'post',
+    path: '/v1/schedules',
+    summary: 'Make a schedule',
+    description:
+      'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
+      'in `detail`. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number.',
+    scope: 'submit',
+    request: { body: scheduleRequestSchema },
+    responses: { 200: scheduleViewSchema, 201: scheduleViewSchema },
+    handle: async ({ body }, { tenant, traceparent }) => {
+      const { schedule, isNew } = await create(scheduling, body, { tenant, traceparent });
+      return { status: isNew ? 201 : 200, body: scheduleRecord(schedule), headers: { Location: `/v1/schedules/${schedule.id}` } };
+    },
+  });
+}

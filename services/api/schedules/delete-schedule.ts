@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { removeSchedule } from '#shared/schedules/change-schedule.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
+
+/** `DELETE /v1/schedules/:id`. Its runs stay, also one that runs now. */
+export function deleteSchedule(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'delete',
+    path: '/v1/schedules/:id',
+    summary: 'Remove a schedule',
+    scope: 'submit',
+    request: { params: schedulePathSchema },
+    responses: { 204: z.null() },
+    handle: async ({ params: { id } }, { tenant }) => {
+      if (!(await removeSchedule(scheduling, tenant, id))) throw scheduleNotFound(id);
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { agentIdSchema } from '#shared/config/agent-definitions.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { listSchedules } from '#shared/schedules/list-schedules.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
+import { scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
+
+const querySchema = z.strictObject({
+  status: scheduleStatusSchema.optional(),
+  agent: agentIdSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected the nextCursor of the page before')
+    .optional(),
+});
+
+/** `GET /v1/schedules`, newest first. */
+export function getSchedules(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'get',
+    path: '/v1/schedules',
+    summary: 'List schedules, newest first',
+    description: 'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find.',
+    scope: 'read',
+    request: { query: querySchema },
+    responses: { 200: z.strictObject({ items: z.array(scheduleViewSchema), nextCursor: z.string().nullable() }) },
+    handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
+      const page = { limit, before: cursor === undefined ? null : Number(cursor) };
+      const { items, next } = await listSchedules(scheduling, tenant, filter, page);
+      return { status: 200, body: { items: items.map((each) => scheduleRecord(each)), nextCursor: next === null ? null : String(next) } };
+    },
+  });
+}

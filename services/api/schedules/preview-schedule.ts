@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/route.ts';
+import { nextTimes } from '#shared/schedules/next-times.ts';
+import { readRule } from '#shared/schedules/read-rule.ts';
+import { readZone } from '#shared/schedules/read-zone.ts';
+import { ruleShape } from '#shared/schedules/schedule-request.ts';
+import { toIso } from '#shared/time/iso.ts';
+import { previewSchema } from './schedule-view.ts';
+
+const instant = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' });
+
+const bodySchema = z.strictObject({
+  ...ruleShape,
+  tz: z.string().max(100).optional(),
+  from: instant.optional().meta({ description: 'From when on; by default now.' }),
+  count: z.number().int().min(1).max(100).default(3),
+});
+
+/** `POST /v1/schedules/preview`: how a rule is understood, without making anything. */
+export function previewSchedule(): Route {
+  return route({
+    method: 'post',
+    path: '/v1/schedules/preview',
+    summary: 'Read a rule and list its next times',
+    scope: 'read',
+    request: { body: bodySchema },
+    responses: { 200: previewSchema },
+    handle: ({ body: { phrase, cron, every, at, tz: zone, from, count } }) => {
+      const now = from === undefined ? Date.now() : Date.parse(from);
+      const tz = readZone(zone);
+      const { rule, text, sentence } = readRule({ phrase, cron, every, at }, { tz, now });
+      const next = nextTimes(rule, { tz, after: now, count }).map((time) => toIso(time));
+      return { status: 200, body: { kind: rule.kind, rule: text, sentence, tz, next } };
+    },
+  });
+}

@@ -1,0 +1,108 @@
+import type { EventStream } from '#shared/http/event-stream.ts';
+import { readTasks } from '#shared/ledger/read-tasks.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { writeOutput } from '../tasks/write-output.ts';
+import { listSessionTasks } from './list-session-tasks.ts';
+import { readHistory } from './session-history.ts';
+import { turnOf } from './session-turn.ts';
+import type { SessionWatch } from './watch-session.ts';
+
+export interface FollowerOptions {
+  parts: Pick<Parts, 'ledger' | 'redis' | 'keys'>;
+  tenant: string;
+  session: string;
+  watch: Pick<SessionWatch, 'add' | 'remove'>;
+  stream: EventStream;
+  /** The output that the reader saw last; null for none. */
+  after: string | null;
+}
+
+/** Messages that a reader is told of first. */
+const HISTORY = 100;
+/** Messages that may come between two looks. */
+const NEW_MOST = 200;
+/** How far the clocks of those who accept may be apart. */
+const CLOCKS_APART_MS = 60_000;
+/** Ended tasks whose ids are kept, so that none is told twice. */
+const KEPT = 1000;
+
+/** SessionFollower is responsible for telling one reader of each message once, and of all that happens to it, in order. */
+export class SessionFollower {
+  readonly #options: FollowerOptions;
+  /** Tasks that have not ended: what the reader knows of each. */
+  readonly #live = new Map<string, { status: TaskStatus; after: string | null }>();
+  readonly #told = new Set<string>();
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  /** Tells what was said lately, and what is going on. */
+  async begin(): Promise<void> {
+    const { parts, tenant, session, stream } = this.#options;
+    const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, most: NEW_MOST });
+    const { ended, live } = await readHistory(parts.ledger, tenant, ids);
+    const running = new Set(live.map(({ body }) => body.id));
+    for (const id of ids) if (!running.has(id)) this.#told.add(id);
+    await stream.send('history', { items: ended.slice(-HISTORY) });
+    for (const task of live) await this.#meet(task);
+  }
+
+  /** Tells of messages that came since. */
+  async discover(): Promise<void> {
+    const { parts, tenant, session } = this.#options;
+    const since = Date.now() - CLOCKS_APART_MS;
+    const ids = await listSessionTasks(parts.ledger, { tenant, session, since, most: NEW_MOST });
+    const unknown = ids.filter((id) => !this.#live.has(id) && !this.#told.has(id));
+    for (const task of await readTasks(parts.ledger, tenant, unknown)) if (task) await this.#meet(task);
+  }
+
+  /** Tells what happened to these tasks, or to all that have not ended. */
+  async update(hinted?: ReadonlySet<string>): Promise<void> {
+    const { parts, tenant } = this.#options;
+    const ids = [...this.#live.keys()].filter((id) => hinted?.has(id) ?? true);
+    // The state before the output: what was written before a task ended is then told before its end.
+    const tasks = await readTasks(parts.ledger, tenant, ids);
+    for (const [position, id] of ids.entries()) {
+      const task = tasks[position];
+      if (task) await this.#tell(task);
+      else this.#forget(id);
+    }
+  }
+
+  async #meet(task: Task): Promise<void> {
+    const { taskId, text, user, agent, status, createdAt } = turnOf(task);
+    await this.#options.stream.send('message', { taskId, text, user, agent, status, createdAt });
+    this.#live.set(taskId, { status, after: this.#options.after });
+    this.#options.watch.add(taskId);
+    await this.#tell(task);
+  }
+
+  async #tell(task: Task): Promise<void> {
+    const { parts, tenant, stream } = this.#options;
+    const { taskId, status, outcome, output, error } = turnOf(task);
+    const known = this.#live.get(taskId);
+    if (!known) return;
+    const hasEnded = isTerminal(status);
+    if (status !== known.status && !hasEnded) await stream.send('status', { taskId, status, outcome });
+    known.status = status;
+    if (task.state.attempt > 0)
+      known.after = await writeOutput(parts, { tenant, id: taskId, after: known.after, names: { taskId } }, stream);
+    if (!hasEnded) return;
+    await stream.send('status', { taskId, status, outcome });
+    await stream.send('end', { taskId, status, output, outcome, error });
+    this.#forget(taskId);
+  }
+
+  #forget(id: string): void {
+    this.#live.delete(id);
+    this.#options.watch.remove(id);
+    this.#told.add(id);
+    for (const oldest of this.#told) {
+      if (this.#told.size <= KEPT) break;
+      this.#told.delete(oldest);
+    }
+  }
+}

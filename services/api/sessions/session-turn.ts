@@ -1,0 +1,33 @@
+import type { Task, TaskOutcome } from '#shared/tasks/task.ts';
+import { toIso } from '#shared/time/iso.ts';
+import type { TaskStatus } from '#shared/tasks/transitions.ts';
+
+/** A message and what became of it so far, as the readers of a session's stream are told. */
+export interface SessionTurn {
+  taskId: string;
+  text: string;
+  user: string | null;
+  agent: string;
+  status: TaskStatus;
+  outcome: TaskOutcome | null;
+  output: string | null;
+  error: { code: string; message: string } | null;
+  createdAt: string | null;
+  completedAt: string | null;
+}
+
+export function turnOf({ body, state, output }: Task): SessionTurn {
+  const { outcome, error } = state;
+  return {
+    taskId: body.id,
+    text: body.input,
+    user: body.user,
+    agent: body.agent,
+    status: state.status,
+    outcome: outcome ? { kind: outcome.kind, taskId: outcome.taskId ?? null, reason: outcome.reason ?? null } : null,
+    output,
+    error: error ? { code: error.code, message: error.message } : null,
+    createdAt: toIso(state.createdAt),
+    completedAt: toIso(state.completedAt),
+  };
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
+import type { SessionSummary } from '#shared/sessions/list-sessions.ts';
+import type { SessionRecord } from '#shared/sessions/session-record.ts';
+import { toIso } from '#shared/time/iso.ts';
+
+const holderSchema = z.strictObject({
+  taskId: z.string(),
+  startedAt: z.iso.datetime().nullable().meta({ description: 'Null while it does not run: before its start, and between attempts.' }),
+  worker: z.string().nullable(),
+});
+
+const modeSchema = {
+  mode: z.enum(QUEUE_MODES),
+  modeSource: z.enum(['message', 'session', 'surface', 'global']).meta({ description: 'Where the mode comes from.' }),
+};
+
+/** A session in a list. */
+export const sessionSummarySchema = z
+  .strictObject({ id: z.string(), ...modeSchema, surface: z.string(), holder: holderSchema.nullable(), waitingTotal: z.int() })
+  .meta({ id: 'SessionSummary' });
+
+/** A session as callers see it. */
+export const sessionViewSchema = z
+  .strictObject({
+    id: z.string(),
+    ...modeSchema,
+    surface: z.string().meta({ description: 'Where its messages come from.' }),
+    holder: holderSchema
+      .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
+      .nullable()
+      .meta({ description: 'The task whose turn it is.' }),
+    waiting: z
+      .array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }))
+      .meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
+    waitingTotal: z.int(),
+    transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
+  })
+  .meta({ id: 'Session' });
+
+export function viewSummary({ holder, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
+  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) } };
+}
+
+export function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
+  const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
+  return {
+    id,
+    mode,
+    modeSource,
+    surface,
+    holder: holder && {
+      taskId: holder.taskId,
+      startedAt: toIso(holder.startedAt),
+      worker: holder.worker,
+      status: holder.status,
+      reason: holder.reason,
+    },
+    waiting: waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason })),
+    waitingTotal,
+    transcriptLength,
+  };
+}

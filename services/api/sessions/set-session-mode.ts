@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { hintSession } from '#shared/sessions/session-hint.ts';
+import { setMode } from '#shared/sessions/session-store.ts';
+import { sessionPathSchema } from './session-path.ts';
+import { sessionViewSchema } from './session-view.ts';
+import { showSession } from './show-session.ts';
+
+/** `PUT /v1/sessions/:id/mode`. */
+export function setSessionMode({ ledger }: Parts): Route {
+  return route({
+    method: 'put',
+    path: '/v1/sessions/:id/mode',
+    summary: 'Choose what becomes of messages that meet a running task',
+    description: '`default` takes the choice back. Holds for the next message, at every process.',
+    scope: 'submit',
+    request: { params: sessionPathSchema, body: z.strictObject({ mode: z.enum([...QUEUE_MODES, 'default']) }) },
+    responses: { 200: sessionViewSchema },
+    handle: async ({ params: { id }, body: { mode } }, { tenant }) => {
+      await setMode(ledger, tenant, id, mode === 'default' ? null : mode);
+      hintSession(ledger, tenant, id);
+      return { status: 200, body: await showSession(ledger, tenant, id) };
+    },
+  });
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { route, type Route } from '#shared/http/route.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { sessionPathSchema } from './session-path.ts';
+import { writeSessionEvents } from './write-session-events.ts';
+
+const ENTRY_ID = /^\d{1,20}-\d{1,20}$/;
+
+/** `GET /v1/sessions/:id/stream`: all that happens in a session, for a chat's page. It stays open. */
+export function streamSession(parts: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/sessions/:id/stream',
+    summary: 'All that happens in a session while it happens',
+    description:
+      'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt}`. Then, for each message that has none yet and each new one: `message {taskId, text, user, agent, status, createdAt}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error}`. A run that begins anew starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) the output goes on behind that event; the rest is told again.',
+    scope: 'read',
+    forVisitors: true,
+    media: 'text/event-stream',
+    request: {
+      params: sessionPathSchema,
+      headers: z.object({ 'last-event-id': z.string().optional() }),
+      query: z.object({ lastEventId: z.string().optional() }),
+    },
+    responses: { 200: z.string() },
+    handle: ({ params, query, headers }, { tenant, key }) => {
+      const after = headers['last-event-id'] ?? query.lastEventId ?? '';
+      if (after !== '' && !ENTRY_ID.test(after))
+        throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of an output event');
+      const options = { tenant, session: params.id, after: after === '' ? null : after, until: key?.expiresAt ?? Infinity };
+      return { status: 200, events: (stream) => writeSessionEvents(parts, options, stream) };
+    },
+  });
+}

@@ -1,0 +1,44 @@
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { parseState } from '#shared/ledger/parse-state.ts';
+import { readInputs } from '#shared/ledger/read-inputs.ts';
+import { takeInput } from '#shared/ledger/take-input.ts';
+import { composeInput } from '#shared/sessions/compose-input.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+import { untilRedisAnswers } from './until-redis-answers.ts';
+
+export interface GatheredInput {
+  /** What the agent is asked. */
+  text: string;
+  /** The messages that are part of it, by id. */
+  given: string[];
+}
+
+/**
+ * Puts together what an attempt is asked: its task's own text and every message that belongs to it, those that an earlier attempt
+ * took too. A task of mode `collect` first takes what waits behind it. Rejects with the signal's reason when the attempt is stopped.
+ */
+export async function gatherInput(
+  ledger: Ledger,
+  attempt: RunningAttempt,
+  { body, state }: { body: TaskBody; state: TaskState },
+): Promise<GatheredInput> {
+  if (!state.collect && !state.inputs && !state.leftOut) return { text: body.input, given: [] };
+  return await untilRedisAnswers(attempt.signal, async () => {
+    if (state.collect) await collect(ledger, attempt);
+    const { inputs: parts = [], leftOut } = parseState(attempt.stored);
+    const inputs = await readInputs(ledger, body.tenant, parts);
+    return { text: composeInput(body.input, inputs, leftOut), given: parts.map(({ id }) => id) };
+  });
+}
+
+/** Merges what waits into the turn, up to its cap, over all attempts. */
+async function collect(ledger: Ledger, attempt: RunningAttempt): Promise<void> {
+  const merged = (parseState(attempt.stored).inputs ?? []).filter(({ how }) => how === 'merged').length;
+  const most = ledger.settings.routing.queue.collect.cap - 1 - merged;
+  if (most <= 0) return;
+  const answer = await takeInput(ledger, attempt.ref, 'merged', most);
+  if (answer.kind === 'taken') attempt.changed(answer.stored);
+  else attempt.stop({ kind: 'lease-lost' });
+  attempt.signal.throwIfAborted();
+}

@@ -1,0 +1,30 @@
+import type { QueueMode } from '../config/queue-mode.ts';
+import type { Settings } from '../config/settings.ts';
+import type { ModeWord } from './parse-message.ts';
+import type { SessionChoices } from './session-store.ts';
+
+/** Where a mode comes from: the message itself, the session's choice, its surface's setting, or the setting for all. */
+export type ModeSource = 'message' | 'session' | 'surface' | 'global';
+
+export interface ChosenMode {
+  mode: QueueMode;
+  source: ModeSource;
+}
+
+/** Web chat is Muster's own, and what a message comes from that does not say. */
+export const DEFAULT_SURFACE = 'webchat';
+
+interface ModeQuestion {
+  inline: ModeWord | null;
+  choices: Pick<SessionChoices, 'mode'>;
+  surface: string;
+}
+
+/** The mode of a message: its own, else the session's, else its surface's, else the one for all. */
+export function chooseMode({ routing }: Settings, { inline, choices, surface }: ModeQuestion): ChosenMode {
+  if (inline !== null && inline !== 'default') return { mode: inline, source: 'message' };
+  if (choices.mode !== null) return { mode: choices.mode, source: 'session' };
+  const { bySurface, mode } = routing.queue;
+  const own = Object.hasOwn(bySurface, surface) ? bySurface[surface] : undefined;
+  return own === undefined ? { mode, source: 'global' } : { mode: own, source: 'surface' };
+}

@@ -1,0 +1,79 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { idAt } from '../ledger/list-tasks.ts';
+import { parseState } from '../ledger/parse-state.ts';
+import type { TaskState } from '../tasks/task.ts';
+import { readChoices } from './session-store.ts';
+
+export interface TurnsOfSession {
+  tenant: string;
+  session: string;
+  /** A task that does not count. */
+  except?: string;
+}
+
+/** A task of a session that is a turn of its transcript. */
+export interface TurnRef {
+  id: string;
+  /** When it was run, ms since the epoch. */
+  startedAt: number;
+}
+
+/** Ids are made by the clock of the process that accepts, and the transcript begins by Redis's. */
+const CLOCKS_APART_MS = 60_000;
+/** States read at once. */
+const PAGE = 100;
+/** Tasks looked at for one transcript at most: a session may have many that came to nothing. */
+const SCAN_MOST = 2000;
+
+/**
+ * The turns of a session's transcript, the one that was run last first, at most `sessions.transcriptTurns`: its tasks that completed
+ * by themselves, from where the transcript was last begun anew.
+ */
+export async function listTurns(ledger: Ledger, { tenant, session, except }: TurnsOfSession): Promise<TurnRef[]> {
+  const { transcriptTurns } = ledger.settings.sessions;
+  const from = (await readChoices(ledger, tenant, session)).transcriptFrom ?? 0;
+  const low = idAt(from - CLOCKS_APART_MS);
+  const turns: TurnRef[] = [];
+  let cursor: string | null = null;
+  for (let scanned = 0; scanned < SCAN_MOST && turns.length < transcriptTurns; scanned += PAGE) {
+    const ids = await idsOf(ledger, { tenant, session, low, cursor });
+    const states = await readStates(ledger, tenant, ids);
+    turns.push(...ids.flatMap((id, position) => turnOf(id, states[position] ?? null, from)).filter(({ id }) => id !== except));
+    cursor = ids.at(-1) ?? null;
+    if (ids.length < PAGE) break;
+  }
+  // They were accepted in one order and, where a platform numbers its messages, run in another.
+  return turns.slice(0, transcriptTurns).toSorted((a, b) => b.startedAt - a.startedAt);
+}
+
+interface Page {
+  tenant: string;
+  session: string;
+  /** The smallest id, and the one of the page before. */
+  low: string;
+  cursor: string | null;
+}
+
+async function idsOf(ledger: Ledger, { tenant, session, low, cursor }: Page): Promise<string[]> {
+  const prefix = `session=${session}/`;
+  const high = `(${prefix}${cursor ?? '\u00ff'}`;
+  const members = await ledger.redis.zrevrangebylex(ledger.keys.tenant(tenant).index, high, `[${prefix}${low}`, 'LIMIT', 0, PAGE);
+  return members.map((member) => member.slice(prefix.length));
+}
+
+/** Of tasks that have ended: what waits has its state elsewhere and is no turn. */
+async function readStates(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(TaskState | null)[]> {
+  if (ids.length === 0) return [];
+  const pipeline = ledger.redis.pipeline();
+  for (const id of ids) pipeline.hget(ledger.keys.tenant(tenant).task(id), 'state');
+  const replies = (await pipeline.exec()) ?? [];
+  return replies.map(([error, state]) => {
+    if (error) throw error;
+    return typeof state === 'string' ? parseState(state) : null;
+  });
+}
+
+function turnOf(id: string, state: TaskState | null, from: number): TurnRef[] {
+  if (state?.status !== 'completed' || state.outcome?.kind !== 'ran' || state.createdAt < from) return [];
+  return [{ id, startedAt: state.startedAt ?? 0 }];
+}

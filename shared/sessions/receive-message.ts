@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { MusterError } from '../errors/muster-error.ts';
+import { acceptTask, type Accepted } from '../queue/accept-task.ts';
+import type { AcceptRequest } from '../queue/build-task.ts';
+import type { Intake } from '../queue/intake.ts';
+import { sessionIdSchema } from '../tasks/session-id.ts';
+import type { TaskRequest } from '../tasks/task-request.ts';
+import type { ReplyAddress } from '../tasks/task.ts';
+import { answerOnce } from './answer-once.ts';
+import { chooseAgent } from './choose-agent.ts';
+import { chooseMode, DEFAULT_SURFACE } from './choose-mode.ts';
+import { createCommands } from './create-commands.ts';
+import { describeMode, HOW_TO_CHOOSE } from './describe-mode.ts';
+import { parseMessage, type ModeWord, type ParsedMessage } from './parse-message.ts';
+import type { SessionCommand } from './session-command.ts';
+import { hintSession } from './session-hint.ts';
+import { readChoices, setMode, setSurface, useChoices } from './session-store.ts';
+
+export interface SessionParts extends Intake {
+  /** Commands of others, by name without the slash. */
+  readonly commands?: Readonly<Record<string, SessionCommand>>;
+}
+
+/** A message as a person wrote it. */
+export interface IncomingMessage {
+  tenant: string;
+  session: string;
+  text: string;
+  /** Who is to answer; by default whom the routing chooses. */
+  agent?: string;
+  /** Where the person writes; by default `webchat`. */
+  surface?: string;
+  /** Which of the surface's places; by default the surface. */
+  channel?: string;
+  /** As if `/queue <mode>` stood in the text, which wins. */
+  mode?: ModeWord;
+  /** Who wrote it, by the surface's own id. */
+  user?: string;
+  /** The surface's own number, which orders the messages; by default they go by arrival. */
+  sequence?: number;
+  context?: TaskRequest['context'];
+  /** The same when the surface sends the message again. */
+  idempotencyKey?: string;
+  /** Where the answer goes. */
+  reply?: ReplyAddress;
+  traceparent?: string;
+}
+
+/** A message became a task, or was a command that was carried out. */
+export type MessageAnswer = { kind: 'accepted'; accepted: Accepted } | { kind: 'command'; command: string; text: string };
+
+/**
+ * Takes a message of a session. A command is carried out at once, whatever runs; all else is accepted as a task of the session,
+ * in its mode. The same message again under its key is answered like the first time and does nothing.
+ * Errors: `request.invalid` (no text, or a session that cannot be one), and those of `acceptTask`.
+ */
+export async function receiveMessage(parts: SessionParts, message: IncomingMessage): Promise<MessageAnswer> {
+  assertReadable(message);
+  const parsed = parseMessage(message.text);
+  if (parsed.kind === 'text') return await acceptMessage(parts, message, parsed.text, parsed.mode);
+  const carryOut = commandOf(parts, message, parsed);
+  if (!carryOut) return await acceptMessage(parts, message, message.text, null);
+  const { tenant, session } = message;
+  const key = message.idempotencyKey === undefined ? null : { key: message.idempotencyKey, digest: digestOf(message) };
+  const text = await answerOnce(parts.ledger, tenant, key, carryOut);
+  parts.log.info({ event: 'session.command', tenant, session, command: nameOf(parsed) }, 'a command was carried out');
+  hintSession(parts.ledger, tenant, session);
+  return { kind: 'command', command: nameOf(parsed), text };
+}
+
+function assertReadable({ session, text }: IncomingMessage): void {
+  const id = sessionIdSchema.safeParse(session);
+  if (!id.success) throw new MusterError('request.invalid', `session: ${id.error.issues[0]?.message ?? 'expected an id'}`);
+  if (text.trim() === '') throw new MusterError('request.invalid', 'text: expected something to say');
+}
+
+type ParsedCommand = Exclude<ParsedMessage, { kind: 'text' }>;
+
+function nameOf(parsed: ParsedCommand): string {
+  return parsed.kind === 'command' ? parsed.name : 'queue';
+}
+
+/** What the command does; null for a word that is no command here and belongs to the agent. */
+function commandOf(parts: SessionParts, message: IncomingMessage, parsed: ParsedCommand): (() => Promise<string>) | null {
+  if (parsed.kind === 'mode') return () => chooseSessionMode(parts, message, parsed.mode);
+  if (parsed.kind === 'unknown-mode')
+    return () => Promise.resolve(`"${parsed.word.slice(0, 50)}" is no mode, and nothing was sent to the agent. ${HOW_TO_CHOOSE}`);
+  const command = createCommands(parts.ledger, parts.commands ?? {}).get(parsed.name);
+  if (!command) return null;
+  return async () => {
+    const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null } = message;
+    const agent = await chooseAgent(parts, { ...message, surface });
+    const idempotencyKey = message.idempotencyKey ?? null;
+    return await command({ tenant, session, user, surface, channel, agent, argument: parsed.argument, reply, idempotencyKey });
+  };
+}
+
+async function chooseSessionMode({ ledger }: SessionParts, message: IncomingMessage, word: ModeWord): Promise<string> {
+  const { tenant, session, surface = DEFAULT_SURFACE } = message;
+  await setMode(ledger, tenant, session, word === 'default' ? null : word);
+  const choices = await readChoices(ledger, tenant, session);
+  return describeMode(chooseMode(ledger.settings, { inline: null, choices, surface }), surface);
+}
+
+async function acceptMessage(parts: SessionParts, message: IncomingMessage, text: string, word: ModeWord | null): Promise<MessageAnswer> {
+  const { tenant, session, surface = DEFAULT_SURFACE } = message;
+  const { ledger } = parts;
+  const [choices, agent] = await Promise.all([useChoices(ledger, tenant, session), chooseAgent(parts, { ...message, surface })]);
+  if (surface !== (choices.surface ?? DEFAULT_SURFACE)) await setSurface(ledger, tenant, session, surface);
+  const { mode } = chooseMode(ledger.settings, { inline: word ?? message.mode ?? null, choices, surface });
+  const accepted = await acceptTask(parts, {
+    tenant,
+    session,
+    agent,
+    input: text,
+    source: 'chat',
+    channel: message.channel ?? surface,
+    mode,
+    // What the surface sent is compared, not what was made of it: a mode chosen in between must not make it another message.
+    idempotencyBody: digestOf(message),
+    ...fieldsOf(message),
+  });
+  hintSession(ledger, tenant, session);
+  return { kind: 'accepted', accepted };
+}
+
+/** What the task takes from the message as it is; an exact optional property takes no undefined. */
+function fieldsOf({ user, sequence, context, idempotencyKey, reply, traceparent }: IncomingMessage): Partial<AcceptRequest> {
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...(sequence === undefined ? {} : { order: sequence }),
+    ...(context === undefined ? {} : { context }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(reply === undefined ? {} : { reply }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+function digestOf({ session, text, agent, surface, channel, mode, user, sequence, context }: IncomingMessage): string {
+  const said = JSON.stringify([session, text, agent, surface, channel, mode, user, sequence, context]);
+  return createHash('sha256').update(said).digest('base64url');
+}

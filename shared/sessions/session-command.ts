@@ -1,0 +1,21 @@
+import type { ReplyAddress } from '../tasks/task.ts';
+
+/** A command as it was sent. */
+export interface SessionCall {
+  tenant: string;
+  session: string;
+  /** Who sent it, by the surface's own id; null when nobody said. */
+  user: string | null;
+  surface: string;
+  channel: string | null;
+  /** The agent that a message sent in its place would go to. */
+  agent: string;
+  /** What stands behind the command's name. */
+  argument: string;
+  reply: ReplyAddress | null;
+  /** The same when the message is sent again, to make something once; null when its surface has none. */
+  idempotencyKey: string | null;
+}
+
+/** Carries a command out at once, whatever runs; answers what to tell the person. */
+export type SessionCommand = (call: SessionCall) => Promise<string>;

@@ -1,0 +1,83 @@
+import type { QueueMode } from '../config/queue-mode.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { readLane, type Lane } from '../ledger/read-lane.ts';
+import type { Task } from '../tasks/task.ts';
+import type { TaskStatus } from '../tasks/transitions.ts';
+import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
+import { explainWaiting } from './explain-waiting.ts';
+import { sessionLane } from './session-lane.ts';
+import { readChoices, type SessionChoices } from './session-store.ts';
+
+export interface SessionHolder {
+  taskId: string;
+  status: TaskStatus;
+  text: string;
+  /** Null when it has not started yet, ms since the epoch. */
+  startedAt: number | null;
+  worker: string | null;
+  /** Why it does not run, though it is its turn; null when it does. */
+  reason: string | null;
+}
+
+export interface SessionWaiting {
+  taskId: string;
+  text: string;
+  /** How many are before it in the session, the holder included. */
+  position: number;
+  reason: string;
+}
+
+/** A session as people see it: who holds its lane, what waits and why. */
+export interface SessionRecord {
+  id: string;
+  mode: QueueMode;
+  modeSource: ModeSource;
+  /** Where its messages come from. */
+  surface: string;
+  holder: SessionHolder | null;
+  /** The next ones; there may be more. */
+  waiting: SessionWaiting[];
+  waitingTotal: number;
+}
+
+/** Waiting tasks that a record shows. */
+const SHOWN = 100;
+
+/** A session is a name: one that nobody used yet is free and has nothing waiting. */
+export async function readSession({ ledger }: { ledger: Ledger }, tenant: string, id: string): Promise<SessionRecord> {
+  const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLane(ledger, tenant, sessionLane(id), SHOWN)]);
+  const surface = choices.surface ?? DEFAULT_SURFACE;
+  return { id, ...modeOf(ledger, choices, surface), surface, ...placesOf(lane) };
+}
+
+function modeOf(ledger: Ledger, choices: SessionChoices, surface: string): Pick<SessionRecord, 'mode' | 'modeSource'> {
+  const { mode, source } = chooseMode(ledger.settings, { inline: null, choices, surface });
+  return { mode, modeSource: source };
+}
+
+function placesOf({ held, waiting, waitingTotal }: Lane): Pick<SessionRecord, 'holder' | 'waiting' | 'waitingTotal'> {
+  const [first] = held;
+  const line = [...held.map(({ task }) => task), ...waiting];
+  return {
+    holder: first ? holderOf(first.task) : null,
+    waiting: waiting.map((task, position) => ({
+      taskId: task.body.id,
+      text: task.body.input,
+      position: position + held.length,
+      reason: explainWaiting(task.state, line[position + held.length - 1] ?? null),
+    })),
+    waitingTotal: Math.max(waitingTotal, waiting.length),
+  };
+}
+
+function holderOf({ body, state }: Task): SessionHolder {
+  const isRunning = state.status === 'running';
+  return {
+    taskId: body.id,
+    status: state.status,
+    text: body.input,
+    startedAt: isRunning ? (state.startedAt ?? null) : null,
+    worker: isRunning ? (state.worker ?? null) : null,
+    reason: isRunning ? null : explainWaiting(state, null),
+  };
+}

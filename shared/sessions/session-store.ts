@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { QUEUE_MODES, type QueueMode } from '../config/queue-mode.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+/** What people chose for a session. It is forgotten `sessions.retentionMs` after the session was last used. */
+export interface SessionChoices {
+  /** Instead of its surface's mode; null without a choice. */
+  mode: QueueMode | null;
+  /** Turns accepted before this are not part of its transcript, ms by Redis's clock; null for all. */
+  transcriptFrom: number | null;
+  /** Where its last message came from; null for web chat, and when nobody wrote yet. */
+  surface: string | null;
+}
+
+/** A choice that a later version does not know is none. */
+const choicesSchema = z.object({
+  mode: z.enum(QUEUE_MODES).nullable().catch(null),
+  transcriptFrom: z.coerce.number().int().nullable().catch(null),
+  surface: z.string().nullable().catch(null),
+});
+
+/** What was chosen for a session. */
+export async function readChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
+  const [mode, transcriptFrom, surface] = await ledger.redis.hmget(
+    ledger.keys.tenant(tenant).session(id),
+    'mode',
+    'transcriptFrom',
+    'surface',
+  );
+  return choicesSchema.parse({ mode, transcriptFrom, surface });
+}
+
+/** The same for a session that is used now: its choices are kept that much longer. */
+export async function useChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
+  const [choices] = await Promise.all([readChoices(ledger, tenant, id), keepChoices(ledger, tenant, id)]);
+  return choices;
+}
+
+/** Sets a session's mode; null gives it that of its surface again. Every process follows with its next message. */
+export async function setMode(ledger: Ledger, tenant: string, id: string, mode: QueueMode | null): Promise<void> {
+  const key = ledger.keys.tenant(tenant).session(id);
+  if (mode === null) await ledger.redis.hdel(key, 'mode');
+  else await writeChoice(ledger, key, 'mode', mode);
+}
+
+/** Remembers where a session's messages come from, for what is shown of it. */
+export async function setSurface(ledger: Ledger, tenant: string, id: string, surface: string): Promise<void> {
+  await writeChoice(ledger, ledger.keys.tenant(tenant).session(id), 'surface', surface);
+}
+
+/** Lets the session's transcript begin with what is accepted from now on. */
+export async function beginTranscript(ledger: Ledger, tenant: string, id: string): Promise<void> {
+  const [seconds = '0', micros = '0'] = (await ledger.redis.time()).map(String);
+  // Tasks are dated by the same clock, and one of this same millisecond came before.
+  const from = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) + 1;
+  await writeChoice(ledger, ledger.keys.tenant(tenant).session(id), 'transcriptFrom', String(from));
+}
+
+async function writeChoice(ledger: Ledger, key: string, field: keyof SessionChoices, value: string): Promise<void> {
+  await ledger.redis.multi().hset(key, field, value).pexpire(key, ledger.settings.sessions.retentionMs).exec();
+}
+
+async function keepChoices(ledger: Ledger, tenant: string, id: string): Promise<void> {
+  await ledger.redis.pexpire(ledger.keys.tenant(tenant).session(id), ledger.settings.sessions.retentionMs);
+}

@@ -1,0 +1,198 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { writeSessionEvents } from '../../../services/api/sessions/write-session-events.ts';
+import { driveTasks, type TaskDriver } from './drive-tasks.ts';
+import { startApi, type Api } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+let drive: TaskDriver;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url);
+  drive = driveTasks(api.parts);
+});
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+});
+
+/** An event's name and data. */
+type Told = [name: string | undefined, data: Record<string, unknown>];
+
+interface Reader {
+  events: EventSourceMessage[];
+  told(): Told[];
+  /** Waits until an event of this name has data like this. */
+  hears(name: string, part: Record<string, unknown>): Promise<void>;
+  ended: Promise<void>;
+  leave(): Promise<void>;
+}
+
+async function read(session: string, { key = api.key, lastEventId = '' } = {}): Promise<Reader> {
+  const stop = new AbortController();
+  const response = await fetch(`${api.url}/v1/sessions/${session}/stream`, {
+    headers: { authorization: `Bearer ${key}`, ...(lastEventId === '' ? {} : { 'last-event-id': lastEventId }) },
+    signal: stop.signal,
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event) });
+  const decoder = new TextDecoder();
+  const ended = (async () => {
+    for await (const chunk of response.body ?? []) parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
+  })();
+  const told = (): Told[] => events.map(({ event, data }) => [event, JSON.parse(data) as Record<string, unknown>]);
+  const hears = async (name: string, part: Record<string, unknown>): Promise<void> => {
+    const fits = ([event, data]: Told): boolean => event === name && Object.entries(part).every(([field, value]) => data[field] === value);
+    await waitFor(() => told().some(fits), { deadlineMs: 5000, what: `${name} ${JSON.stringify(part)} among ${JSON.stringify(told())}` });
+  };
+  const leave = async (): Promise<void> => {
+    stop.abort();
+    await ended.catch(() => undefined);
+  };
+  return { events, told, hears, ended, leave };
+}
+
+async function say(session: string, text: string, more: object = {}): Promise<string> {
+  const { body } = await api.call('POST', `/v1/sessions/${session}/messages`, { body: { text, context: { noInput: true }, ...more } });
+  return body.id as string;
+}
+
+async function submit(session: string): Promise<string> {
+  return (await acceptTask(api.parts, { tenant: 'default', agent: 'echo', input: 'by API', session })).id;
+}
+
+describe('the stream of a session', () => {
+  it('tells each message, what is written, and its one end, in order', async () => {
+    const reader = await read('live');
+    await reader.hears('history', {});
+    const first = await say('live', 'hello', { user: 'ada' });
+    await reader.hears('message', { taskId: first });
+    const second = await say('live', 'and you?');
+    await reader.hears('message', { taskId: second });
+    const attempt = await drive.start(first);
+    await drive.write(attempt, 1, 1, 'one ');
+    await reader.hears('output', { text: 'one ' });
+    await drive.write(attempt, 1, 2, 'two');
+    await drive.end(attempt, 'one two');
+    await drive.complete(second, 'fine');
+    await reader.hears('end', { taskId: second });
+    const told = reader.told();
+    expect(told[0]).toEqual(['history', { items: [] }]);
+    expect(told[1]).toEqual([
+      'message',
+      { taskId: first, text: 'hello', user: 'ada', agent: 'echo', status: 'queued', createdAt: expect.any(String) },
+    ]);
+    const ofFirst = told.filter(([name, { taskId }]) => taskId === first && name !== 'message');
+    expect(ofFirst).toEqual([
+      ['status', { taskId: first, status: 'running', outcome: null }],
+      ['output', { taskId: first, attempt: 1, seq: 1, text: 'one ' }],
+      ['output', { taskId: first, attempt: 1, seq: 2, text: 'two' }],
+      ['status', { taskId: first, status: 'completed', outcome: expect.objectContaining({ kind: 'ran' }) }],
+      ['end', { taskId: first, status: 'completed', output: 'one two', outcome: expect.objectContaining({ kind: 'ran' }), error: null }],
+    ]);
+    expect(told.filter(([name]) => name === 'end').map(([, { taskId }]) => taskId)).toEqual([first, second]);
+    expect(told.filter(([name]) => name === 'message')).toHaveLength(2);
+    await reader.leave();
+  });
+
+  it('begins with what was said, and goes on with what is not over', async () => {
+    const over = await say('past', 'question');
+    await drive.complete(over, 'answer');
+    const running = await say('past', 'go on');
+    const attempt = await drive.start(running);
+    await drive.write(attempt, 1, 1, 'so far');
+    const waiting = await say('past', 'after that');
+    const reader = await read('past');
+    await reader.hears('message', { taskId: waiting });
+    expect(reader.told()).toMatchObject([
+      ['history', { items: [{ taskId: over, text: 'question', output: 'answer', status: 'completed', user: null, error: null }] }],
+      ['message', { taskId: running, status: 'running' }],
+      ['output', { taskId: running, text: 'so far' }],
+      ['message', { taskId: waiting, status: 'pending' }],
+    ]);
+    await reader.leave();
+  });
+
+  it('goes on behind the output that the reader saw, and tells again what else there is', async () => {
+    const id = await say('resumed', 'count');
+    const attempt = await drive.start(id);
+    for (const seq of [1, 2, 3]) await drive.write(attempt, 1, seq, `${seq} `);
+    const reader = await read('resumed');
+    await reader.hears('output', { seq: 3 });
+    const seen = reader.events.find(({ data }) => data.includes('"seq":2'))?.id ?? '';
+    expect(seen).toMatch(/^\d+-\d+$/);
+    await reader.leave();
+    await drive.write(attempt, 1, 4, '4 ');
+    const again = await read('resumed', { lastEventId: seen });
+    await again.hears('output', { seq: 4 });
+    expect(again.told().map(([name, { seq }]) => seq ?? name)).toEqual(['history', 'message', 3, 4]);
+    await again.leave();
+    expect((await api.call('GET', '/v1/sessions/resumed/stream', { headers: { 'last-event-id': 'nonsense' } })).status).toBe(422);
+  });
+
+  it('tells the outcome of messages that never ran', async () => {
+    const reader = await read('outcomes');
+    const running = await say('outcomes', 'first');
+    await drive.start(running);
+    const refused = await say('outcomes', 'second', { mode: 'reject' });
+    await reader.hears('end', { taskId: refused });
+    expect(reader.told().find(([name, { taskId }]) => name === 'end' && taskId === refused)?.[1]).toMatchObject({
+      status: 'cancelled',
+      output: null,
+      outcome: { kind: 'rejected', taskId: running },
+    });
+    await reader.leave();
+  });
+
+  it('tells of tasks that came some other way, and of none of another session', async () => {
+    const reader = await read('quiet');
+    await reader.hears('history', {});
+    await submit('quiet/2');
+    await submit('quie');
+    const id = await submit('quiet');
+    await reader.hears('message', { taskId: id });
+    expect(reader.told().filter(([name]) => name === 'message')).toHaveLength(1);
+    await reader.leave();
+  });
+
+  it('is open to a visitor of the session', async () => {
+    const { body } = await api.call('POST', '/v1/sessions/visited/visitors', { body: { name: 'Ada' } });
+    const reader = await read('visited', { key: body.token });
+    const id = await say('visited', 'hello');
+    await reader.hears('message', { taskId: id });
+    expect(reader.told().map(([name]) => name)).toEqual(['history', 'message']);
+    await reader.leave();
+  });
+
+  it('ends when the token of its reader expires', async () => {
+    const sent: string[] = [];
+    const send = (event: string): Promise<void> => {
+      sent.push(event);
+      return Promise.resolve();
+    };
+    const stream = { lastEventId: null, signal: new AbortController().signal, send };
+    await writeSessionEvents(api.parts, { tenant: 'default', session: 'visited', after: null, until: Date.now() + 20 }, stream);
+    expect(sent[0]).toBe('history');
+  });
+
+  it('has nothing of another tenant’s session of the same name', async () => {
+    await drive.complete(await say('secret', 'ours'), 'hidden');
+    const reader = await read('secret', { key: await api.keyOf('other', ['read']) });
+    await reader.hears('history', {});
+    await say('secret', 'ours too');
+    const theirs = await api.call('POST', '/v1/sessions/secret/messages', {
+      key: await api.keyOf('other', ['submit']),
+      body: { text: 'x' },
+    });
+    await reader.hears('message', { taskId: theirs.body.id });
+    expect(reader.told().map(([name]) => name)).toEqual(['history', 'message']);
+    expect(JSON.stringify(reader.told())).not.toMatch(/hidden|ours/);
+    await reader.leave();
+  });
+});

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { listenForSignals } from '../../../services/worker/signal-listener.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { driveTasks } from '../api/drive-tasks.ts';
+
+let redis: RedisServer;
+let parts: Parts;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } });
+});
+afterAll(async () => {
+  await parts.close();
+  await redis.stop();
+});
+
+it('hears of a message that is offered to a running task, and of its stop, by the name of its lease', async () => {
+  const heard: string[] = [];
+  const subscriber = connectRedis({ url: redis.url, name: 'test', log: parts.log, role: 'subscriber' });
+  const listener = listenForSignals({
+    subscriber,
+    keys: parts.keys,
+    log: parts.log,
+    onStop: (member) => heard.push(`stop ${member}`),
+    onInput: (member) => heard.push(`input ${member}`),
+  });
+  const say = async (input: string): Promise<string> =>
+    (await acceptTask(parts, { tenant: 'default', agent: 'echo', input, session: 's', mode: 'steer' })).id;
+  const id = await say('first');
+  await driveTasks(parts).start(id);
+  await waitFor(hasListener, { deadlineMs: 5000, what: 'the listener' });
+  await say('second');
+  await cancelTask(parts.ledger, { tenant: 'default', id, lane: 'session:s' }, 'enough');
+  await waitFor(() => heard.length === 2, { deadlineMs: 5000, what: 'both signals' });
+  expect(heard).toEqual([`input default/${id}/1`, `stop default/${id}/1`]);
+  listener.close();
+});
+
+/** Whether somebody listens to the channel of signals. */
+async function hasListener(): Promise<boolean> {
+  const channels = await parts.redis.call('PUBSUB', 'CHANNELS', '*:stop');
+  return Array.isArray(channels) && channels.length === 1;
+}

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { listSessions, type ListSessionsOptions } from '#shared/sessions/list-sessions.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+/** It has no limits. */
+const TENANT = 'default';
+let server: RedisServer;
+let parts: Parts;
+
+beforeAll(async () => {
+  server = await startRedis();
+  parts = await openTestParts({ redisUrl: server.url, settings: { agents: { echo: { kind: 'echo' } } } });
+});
+afterEach(async () => {
+  await parts.relay.idle();
+  await parts.redis.flushall();
+});
+afterAll(async () => {
+  await parts.close();
+  await server.stop();
+});
+
+async function submit(session: string, tenant = TENANT): Promise<string> {
+  return (await acceptTask(parts, { tenant, session, agent: 'echo', input: 'hello' })).id;
+}
+
+const cancel = async (id: string, session: string): Promise<void> => {
+  await cancelTask(parts.ledger, { tenant: TENANT, id, lane: `session:${session}` }, 'test');
+};
+
+/** All pages, walked to the end. */
+async function all(options: ListSessionsOptions): Promise<string[]> {
+  const found: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await listSessions(parts.ledger, TENANT, { ...options, after });
+    expect(page.items.length).toBeLessThanOrEqual(options.limit);
+    found.push(...page.items.map(({ id }) => id));
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return found;
+}
+
+const NAMES = ['a', 'a/b', 'a/12', 'a=b', 'a ', 'Zoë', 'session=a', '日本', '😀/x', 'pr-7'];
+
+describe('the list of sessions', () => {
+  it('has each session once, however many tasks it has and whatever its name is made of', async () => {
+    for (const name of NAMES) for (let count = 0; count < 3; count += 1) await submit(name);
+    for (let count = 0; count < 120; count += 1) await submit('busy');
+    const found = await all({ limit: 3 });
+    expect(found.toSorted()).toEqual([...NAMES, 'busy'].toSorted());
+  });
+
+  it('walks to the end in pages of any size', async () => {
+    const names = Array.from({ length: 230 }, (_, number) => `s${String(number).padStart(3, '0')}`);
+    await Promise.all(names.map((name) => submit(name)));
+    for (const limit of [7, 100, 200]) expect(await all({ limit })).toEqual(names);
+  });
+
+  it('says who holds each and how many wait', async () => {
+    const holder = await submit('busy');
+    await submit('busy');
+    await submit('busy');
+    const { items } = await listSessions(parts.ledger, TENANT, { limit: 10 });
+    expect(items).toEqual([
+      {
+        id: 'busy',
+        mode: 'queue',
+        modeSource: 'surface',
+        surface: 'webchat',
+        holder: { taskId: holder, startedAt: null, worker: null },
+        waitingTotal: 2,
+      },
+    ]);
+  });
+
+  it('has only the active ones when asked for them', async () => {
+    await cancel(await submit('over'), 'over');
+    await submit('active');
+    expect(await all({ limit: 1, active: true })).toEqual(['active']);
+    expect(await all({ limit: 1 })).toEqual(['active', 'over']);
+  });
+
+  it('has nothing of another tenant', async () => {
+    await submit('theirs', 'other');
+    expect(await listSessions(parts.ledger, TENANT, { limit: 10 })).toEqual({ items: [], next: null });
+  });
+});
