@@ -44,6 +44,11 @@ const openai = z.strictObject({
   system: z.string().max(100_000).optional(),
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.number().int().min(1).max(1_000_000).optional(),
+  /**
+   * Model calls of one run at most. Each answers what was said so far; another follows when messages arrived meanwhile. What arrives
+   * during the last one is the session's next turn. Defaults to 10.
+   */
+  maxSteps: z.number().int().min(1).max(100).optional(),
   /** Price of a million input and output tokens in millionths of a US dollar, for `usage.costMicroUsd`. */
   priceMicroUsdPerMillion: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
   ...common,
@@ -68,8 +73,16 @@ const command = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
   /** Names of this process's variables that the program may see. */
   passEnv: z.array(z.string()).optional(),
-  /** Whether its stdin stays open and messages that arrive while it runs are written to it, a line each. */
+  /**
+   * Whether its stdin stays open, and messages that arrive while it runs are written to it, a line each. The prompt comes first,
+   * with a line break at its end.
+   */
   takesInput: z.boolean().optional(),
+  /**
+   * With `takesInput`: its stdin is closed once it wrote nothing and was sent nothing for so long, in milliseconds, so that a program
+   * that reads to the end before it works comes to that end. What arrives later is the session's next turn. Defaults to 5000 ms.
+   */
+  inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
   ...common,
 });
 

@@ -47,7 +47,8 @@ export interface AgentContext {
   readonly progress: (note?: string) => void;
   /**
    * Takes the messages that arrived for this run since the last call, oldest first; none is common. What is never taken becomes
-   * the session's next turn. Rejects when the attempt may act no more. Free to call often: it asks Redis only when told of input.
+   * the session's next turn; what was taken, a later attempt finds in its `task.input`. Waits while Redis is away. Rejects when the
+   * attempt may act no more. Free to call often: it asks Redis only when told of input.
    */
   readonly input: () => Promise<readonly AgentInput[]>;
   /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */

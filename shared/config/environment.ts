@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chatEnvironment } from './chat-environment.ts';
 import { REDIS_URL_FORM } from './redis-url-form.ts';
 import { TASK_QUEUES } from './settings.ts';
 
@@ -53,6 +54,7 @@ export const environmentSchema = z.object({
   OPENAI_API_KEY: z.string().min(1).optional(),
   /** The model of the `assistant` agent that ships. */
   OPENAI_MODEL: z.string().min(1).default('gpt-5-mini'),
+  ...chatEnvironment,
 });
 
 export type Environment = z.infer<typeof environmentSchema>;

@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import { MusterError } from '../errors/muster-error.ts';
+import { chatProblems } from './chat-environment.ts';
 import { environmentSchema, type Environment } from './environment.ts';
+import { laneProblems } from './lane-problems.ts';
 import { settingsSchema, type Settings } from './settings.ts';
 
 export interface Config {
@@ -22,12 +24,14 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   // An empty variable is what compose and Kubernetes make of one that nobody set.
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const env = environmentSchema.safeParse(given);
-  if (!env.success) problems.push(...describe(env.error, 'environment'));
+  if (env.success) problems.push(...chatProblems(env.data));
+  else problems.push(...describe(env.error, 'environment'));
 
   const named = given['MUSTER_CONFIG'];
   const file = resolve(cwd, named ?? 'muster.config.ts');
   const settings = settingsSchema.safeParse(await readFile(file, named !== undefined, problems));
-  if (!settings.success) problems.push(...describe(settings.error, file));
+  if (settings.success) problems.push(...laneProblems(settings.data).map((problem) => `${file}: ${problem}`));
+  else problems.push(...describe(settings.error, file));
 
   if (problems.length > 0 || !env.success || !settings.success) {
     throw new MusterError(

@@ -74,4 +74,12 @@ export const sessionSettingsSchema = z.strictObject({
     .default(30 * 86_400_000),
   /** How long a visitor's token is valid unless asked for less. */
   visitorTokenMs: z.number().int().min(1000).default(86_400_000),
+  /** Longest that a visitor's token may be asked for. */
+  maxVisitorTokenMs: z
+    .number()
+    .int()
+    .min(1000)
+    .default(30 * 86_400_000),
+  /** Visitor tokens of a tenant that are valid at once. */
+  maxVisitors: z.number().int().min(1).default(10_000),
 });

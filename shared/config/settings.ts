@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { agentDefinitionSchema, agentIdSchema } from './agent-definitions.ts';
+import { deliverySettingsSchema } from './delivery-settings.ts';
+import { chatSettingsSchema } from './chat-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
+import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 
 const whole = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
 
@@ -70,6 +73,10 @@ export const settingsSchema = z.strictObject({
   /** Named lanes, for agents (`lane`) and sources (`retries.<source>.sharedLane`) to share. */
   lanes: lanesSchema.default({}),
   sessions: sessionSettingsSchema.prefault({}),
+  /** Schedules that are there from the start, by name. */
+  schedules: configuredSchedulesSchema.default({}),
+  scheduler: schedulerSettingsSchema.prefault({}),
+  deliveries: deliverySettingsSchema.prefault({}),
   limits: z
     .strictObject({
       /** Attempts running at once in the whole fleet; `MUSTER_MAX_CONCURRENT` wins. */
@@ -83,6 +90,8 @@ export const settingsSchema = z.strictObject({
       /** HTTP requests per key and minute, and per address for calls without a key. */
       httpPerMinute: whole(6000),
       httpAnonymousPerMinute: whole(600),
+      /** HTTP requests per visitor's token and minute. */
+      httpVisitorPerMinute: whole(300),
       /** Failed sign-ins per address and minute. */
       signInPerMinute: whole(10),
     })
@@ -127,7 +136,16 @@ export const settingsSchema = z.strictObject({
       maxTimelineBytes: whole(16_384, 2048),
     })
     .prefault({}),
-  events: z.strictObject({ /** Entries of a tenant's event stream. */ maxPerTenant: whole(10_000) }).prefault({}),
+  events: z
+    .strictObject({
+      /** Entries of a tenant's event stream. */
+      maxPerTenant: whole(10_000),
+      /** Between two comments on a stream of notifications. */
+      commentMs: whole(30_000, 10),
+      /** Between two looks of a stream of notifications, should nobody say that there is something new. */
+      lookMs: whole(2000, 10),
+    })
+    .prefault({}),
   worker: z
     .strictObject({
       /** How long an attempt is held without a renewal. Two missed renewals (every half of it) make an orphan. */
@@ -156,6 +174,10 @@ export const settingsSchema = z.strictObject({
       maxWaitMs: whole(60_000),
       /** Open event streams of one process. */
       maxStreams: whole(1000),
+      /** How long the reader of an event stream may leave what was written unread. */
+      slowReaderMs: whole(30_000, 10),
+      /** How long a browser stays signed in, whatever happens in it. */
+      signInMs: whole(12 * 3_600_000, 60_000),
     })
     .prefault({}),
   webhooks: z
@@ -165,6 +187,7 @@ export const settingsSchema = z.strictObject({
       maxHooksPerTenant: whole(1000),
     })
     .prefault({}),
+  chat: chatSettingsSchema.prefault({}),
   outbound: z
     .strictObject({
       /** Networks that `http` agents and callbacks may reach although they are not public, as CIDR. */

@@ -14,7 +14,7 @@ export async function cancelTask(ledger: Ledger, place: TaskPlace, reason: strin
     ledger,
     place.tenant,
     'cancel-task',
-    [...movingKeys(ledger, place), shard.leases, shard.deadlines, shard.signals],
+    [...movingKeys(ledger, place), shard.leases, shard.deadlines, shard.signals, shard.ended],
     [JSON.stringify(bookOptions(ledger, place.tenant)), place.id, reason, ledger.settings.worker.cancelGraceMs],
   )) as [string, string?];
   if (kind === 'stopping') {
@@ -26,7 +26,7 @@ export async function cancelTask(ledger: Ledger, place: TaskPlace, reason: strin
   return { kind: kind as 'cancelled' | 'unknown' };
 }
 
-/** Where workers listen for stops of the attempts they run; the message is the attempt's lease member. */
+/** Where workers listen for what concerns the attempts they run; see `parseWorkerSignal` for the messages. */
 export function stopChannel(signal: string): string {
   return `${signal}:stop`;
 }

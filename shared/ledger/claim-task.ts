@@ -17,19 +17,26 @@ export type ClaimAnswer =
   | { kind: 'early'; dueAt: number }
   | { kind: 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
 
+type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
+
 /** Claims a task for a worker, for `leaseMs` milliseconds. */
 export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string): Promise<ClaimAnswer> {
-  const claim = ledger.batched<TaskPlace, ClaimAnswer>(`claim ${worker}`, (tenant, places) => claimBatch(ledger, tenant, places, worker));
-  return await claim(place.tenant, place);
+  const claim = ledger.batched<TaskPlace, ClaimReply>(`claim ${worker}`, (tenant, places) => claimBatch(ledger, tenant, places, worker));
+  const answer = await claim(place.tenant, place);
+  if (answer.kind !== 'lane') return answer;
+  // It got a lane after its ticket was made, and keeps it.
+  const again = await claim(place.tenant, { ...place, lane: answer.lane });
+  if (again.kind === 'lane') throw new Error(`The task ${place.id} changed its lane`);
+  return again;
 }
 
-async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], worker: string): Promise<(ClaimAnswer | Error)[]> {
+async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], worker: string): Promise<(ClaimReply | Error)[]> {
   const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
   const replies = (await runMoving(
     ledger,
     tenant,
     'claim-tasks',
-    [...bookKeys(ledger, tenant), shard.leases, shard.deadlines, ...places.flatMap((place) => placeKeys(ledger, place))],
+    [...bookKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, ...places.flatMap((place) => placeKeys(ledger, place))],
     [
       JSON.stringify(bookOptions(ledger, tenant)),
       worker,
@@ -41,10 +48,11 @@ async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], w
   return replies.map(readAnswer);
 }
 
-function readAnswer([kind, first, second]: [string, unknown?, unknown?]): ClaimAnswer | Error {
+function readAnswer([kind, first, second]: [string, unknown?, unknown?]): ClaimReply | Error {
   if (kind === 'failed') return new Error(`A task could not be claimed: ${String(first)}`);
   if (kind === 'claimed')
     return { kind, body: JSON.parse(first as string) as TaskBody, state: parseState(second as string), stored: second as string };
+  if (kind === 'lane') return { kind, lane: String(first) };
   if (kind === 'early') return { kind, dueAt: Number(first) };
   return { kind: kind as 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
 }

@@ -13,7 +13,7 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef): Promise<
     ledger,
     attempt.tenant,
     'expire-lease',
-    [...movingKeys(ledger, attempt), shard.leases, shard.deadlines, shard.signals],
+    [...movingKeys(ledger, attempt), shard.leases, shard.deadlines, shard.signals, shard.ended],
     [JSON.stringify(bookOptions(ledger, attempt.tenant)), attempt.id, attempt.token],
   )) as [ExpireAnswer];
   return kind;

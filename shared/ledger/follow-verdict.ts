@@ -11,7 +11,8 @@ export type Verdict =
 /** What follows for the task: its next state, when it goes on, and what the event stream is told. */
 export interface Following {
   state: TaskState;
-  goesOn: 'end' | 'now' | 'later';
+  /** `yield`: later, and others of its lane may go before it. */
+  goesOn: 'end' | 'now' | 'later' | 'yield';
   /** The ended attempt, when others may follow; the last one is in the state itself. */
   attempt: Record<string, unknown> | null;
   events: string[];
@@ -40,7 +41,7 @@ export function followVerdict(running: TaskState, given: Verdict, now: number): 
     case 'completed':
       return ended(state, 'completed', { now, outcome: { kind: 'ran' } }, ['task.completed']);
     case 'cancelled': {
-      const outcome = { kind: 'cancelled', reason: verdict.reason } as const;
+      const outcome = outcomeOfStop(running.cancel?.by, verdict.reason);
       return ended(state, 'cancelled', { now, outcome, note: verdict.reason }, ['task.cancelled']);
     }
     case 'interrupted': {
@@ -51,6 +52,11 @@ export function followVerdict(running: TaskState, given: Verdict, now: number): 
     case 'timeout':
       return afterFailure(state, verdict, now, attempt);
   }
+}
+
+/** Who takes the place of a stopped task, when somebody does. */
+function outcomeOfStop(by: string | undefined, reason: string): End['outcome'] {
+  return by === undefined ? { kind: 'cancelled', reason } : { kind: 'superseded', taskId: by, reason };
 }
 
 function overruled(running: TaskState, verdict: Verdict): Verdict {
@@ -76,7 +82,7 @@ function errorOf(verdict: Verdict): { error?: StoredError } {
 
 interface End {
   now: number;
-  outcome: { kind: TaskOutcome['kind']; reason?: string };
+  outcome: { kind: TaskOutcome['kind']; taskId?: string; reason?: string };
   note?: string;
 }
 
@@ -95,7 +101,8 @@ interface Return {
 function goingOn(state: TaskState, { now, delayMs, gate }: Return, attempt: Record<string, unknown>, events: string[]): Following {
   if (delayMs <= 0) return { state, goesOn: 'now', attempt, events };
   const { granted: _granted, ...kept } = state;
-  return { state: { ...kept, gate, notBefore: now + delayMs }, goesOn: 'later', attempt, events };
+  const goesOn = state.yields && state.lane !== undefined ? 'yield' : 'later';
+  return { state: { ...kept, gate, notBefore: now + delayMs }, goesOn, attempt, events };
 }
 
 /** Appends to the timeline, as the scripts do. */

@@ -1,6 +1,6 @@
 import type { Task } from '../tasks/task.ts';
-import { lookupsOf } from './accept-new-task.ts';
 import type { Ledger } from './ledger.ts';
+import { lookupsOf } from './lookups-of.ts';
 
 /** Removes an ended task and all its lookups. Returns whether it did. */
 export async function forgetTask(ledger: Ledger, { body, state }: Task): Promise<boolean> {

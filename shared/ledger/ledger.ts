@@ -30,10 +30,13 @@ export type ScriptName =
   | 'expire-deadline'
   | 'expire-lease'
   | 'forget-task'
+  | 'note-pressure'
+  | 'offer-message'
   | 'redrive-task'
   | 'reissue-ticket'
   | 'renew-leases'
-  | 'settle-attempts';
+  | 'settle-attempts'
+  | 'take-input';
 
 export interface LedgerOptions {
   redis: RedisClient;

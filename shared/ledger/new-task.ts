@@ -1,3 +1,4 @@
+import type { QueueMode } from '../config/queue-mode.ts';
 import type { TaskQueue } from '../config/settings.ts';
 import type { TaskBody } from '../tasks/task.ts';
 
@@ -13,4 +14,12 @@ export interface NewTask {
   lane: { name: string; limit: number; order?: number } | null;
   /** The caller's own key, and a digest of what it sent under it. */
   idempotency: { key: string; digest: string } | null;
+  /** What becomes of it when it meets work in its lane; null just waits. */
+  mode: QueueMode | null;
+  /** Whether messages may go into its run. */
+  takesInput: boolean;
+  /** Whether the next of its lane goes first while it waits for a retry. */
+  yields: boolean;
+  /** Why it is not to run; null when it is. */
+  skip: string | null;
 }

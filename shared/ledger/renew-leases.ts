@@ -4,6 +4,8 @@ import type { Ledger } from './ledger.ts';
 export interface Stop {
   kind: 'cancel';
   reason: string;
+  /** The task that takes its place. */
+  by?: string;
 }
 
 export type Renewal = 'held' | 'lost' | Stop;

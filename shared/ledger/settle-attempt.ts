@@ -1,11 +1,11 @@
 import type { TaskStatus } from '../tasks/transitions.ts';
 import type { AttemptRef } from './attempt-ref.ts';
 import { bookOptions } from './book-options.ts';
-import { followVerdict, type Verdict } from './follow-verdict.ts';
+import { followVerdict, type Following, type Verdict } from './follow-verdict.ts';
 import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';
 import { runMoving } from './run-moving.ts';
-import { bookKeys, placeKeys } from './task-keys.ts';
+import { bookKeys, placeKeys, type TaskPlace } from './task-keys.ts';
 
 /** `lost`: the token is not the task's any more; the attempt changed nothing. */
 export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
@@ -24,7 +24,7 @@ interface Settlement {
 
 type Reply = { kind: 'settled'; status: TaskStatus } | { kind: 'changed'; stored: string } | { kind: 'lost' };
 
-/** A running task changes by a cancel, and by that once. */
+/** A running task changes by a cancel and by its first input, once each, and by what its own worker takes. */
 const TRIES = 5;
 
 /**
@@ -50,7 +50,7 @@ async function settleBatch(ledger: Ledger, tenant: string, settlements: Settleme
     ledger,
     tenant,
     'settle-attempts',
-    [...bookKeys(ledger, tenant), shard.leases, shard.signals, ...settlements.flatMap(({ attempt }) => placeKeys(ledger, attempt))],
+    [...bookKeys(ledger, tenant), shard.leases, shard.signals, shard.ended, ...decided.flatMap(({ place }) => placeKeys(ledger, place))],
     [JSON.stringify(bookOptions(ledger, tenant)), ...decided.flatMap(({ args }) => args)],
   )) as [string, string?][];
   return replies.map(([kind, stored], position): Reply | Error => {
@@ -61,6 +61,8 @@ async function settleBatch(ledger: Ledger, tenant: string, settlements: Settleme
 }
 
 interface Decision {
+  /** With the lane that the task's state says: it may have got one meanwhile. */
+  place: TaskPlace;
   args: (string | number)[];
   /** What the task will have. */
   status: TaskStatus;
@@ -70,15 +72,21 @@ interface Decision {
 function decide({ attempt, verdict, seen }: Settlement): Decision {
   const running = parseState(seen.stored);
   // Somebody else's task by now: the script sees it too and answers `lost`.
-  if (running.status !== 'running' || running.token !== attempt.token)
-    return {
-      args: [attempt.id, attempt.lane === null ? '' : 1, attempt.token, '', ...Array.from({ length: 9 }, () => '')],
-      status: running.status,
-    };
-  const { state, goesOn, attempt: ended, events } = followVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
-  const lane = attempt.lane === null ? '' : (state.laneLimit ?? 1);
-  const next = [JSON.stringify(state), state.status, state.class, state.ticket, goesOn, ended === null ? '' : JSON.stringify(ended)];
-  return { args: [attempt.id, lane, attempt.token, seen.stored, ...next, ...answerOf(verdict), events.join(',')], status: state.status };
+  const place = { ...attempt, lane: running.lane ?? null };
+  if (running.status !== 'running' || running.token !== attempt.token) {
+    const args = [attempt.id, place.lane === null ? '' : 1, attempt.token, '', ...Array.from({ length: 10 }, () => '')];
+    return { place, args, status: running.status };
+  }
+  const following = followVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
+  const args = [attempt.id, place.lane === null ? '' : (running.laneLimit ?? 1), attempt.token, seen.stored];
+  return { place, args: [...args, ...whatFollows(following, verdict)], status: following.state.status };
+}
+
+function whatFollows({ state, goesOn, attempt, events }: Following, verdict: Verdict): (string | number)[] {
+  const next = [JSON.stringify(state), state.status, state.class, state.ticket, goesOn, attempt === null ? '' : JSON.stringify(attempt)];
+  // By the record's own time: whoever tells of an end knows by it whether it is the one that was told already.
+  const tell = (state.tell ?? []).map((kind) => `${kind}/${state.completedAt ?? 0}`);
+  return [...next, ...answerOf(verdict), events.join(','), tell.join(',')];
 }
 
 /** The final text and the result, JSON as text, of a task that completed. */

@@ -16,7 +16,13 @@ export function bookKeys(ledger: Ledger, tenant: string): string[] {
 /** The keys of the scripts that move one task, in their order; see the scripts' headers. */
 export function movingKeys(ledger: Ledger, { tenant, id, lane }: TaskPlace): string[] {
   const keys = ledger.keys.tenant(tenant);
-  return [...bookKeys(ledger, tenant), keys.task(id), keys.laneHeld(lane ?? ''), keys.laneWait(lane ?? '')];
+  const name = lane ?? laneOfTask(id);
+  return [...bookKeys(ledger, tenant), keys.task(id), keys.laneHeld(name), keys.laneWait(name)];
+}
+
+/** The lane that a task without one gets when it is given input; see `offerInput`. Whoever read it before that finds it by this. */
+export function laneOfTask(id: string): string {
+  return `task:${id}`;
 }
 
 /** A task's own keys in a call for many: its record and, when it has a lane, the lane's two. */

@@ -1,14 +1,17 @@
 import { MusterError } from '../errors/muster-error.ts';
-import { acceptNewTask, type AcceptAnswer, type AcceptedAnswer } from '../ledger/accept-new-task.ts';
+import { wholeOutcome, type AcceptAnswer, type AcceptedAnswer } from '../ledger/accept-answer.ts';
+import { acceptMessage } from '../ledger/accept-message.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { NewTask } from '../ledger/new-task.ts';
 import { readTask } from '../ledger/read-tasks.ts';
 import type { Log } from '../log/create-log.ts';
+import type { TaskOutcome } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import { traceIdOf } from '../tasks/trace.ts';
 import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
 import { estimateStart, pressureOf, type Pressure } from './estimate-start.ts';
 import type { Intake } from './intake.ts';
+import { reportPressure } from './report-pressure.ts';
 
 export interface Accepted {
   id: string;
@@ -18,6 +21,8 @@ export interface Accepted {
   /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when nobody knows. */
   estimatedStartMs: number | null;
   pressure: Pressure | null;
+  /** What became of it, when that is known at once. */
+  outcome: TaskOutcome | null;
   /** Whether an earlier request under the same key had made it. */
   isDuplicate: boolean;
 }
@@ -25,12 +30,12 @@ export interface Accepted {
 /**
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`,
- * `task.not-found` (of the parent).
+ * `task.not-found` (of the parent), `unavailable.lane-busy`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
     const task = await checkedTask(intake, request);
-    return await accepted(intake, task, await acceptNewTask(intake.ledger, task));
+    return await answerAccepted(intake, task, await acceptMessage(intake.ledger, task));
   } catch (error) {
     // Sent again, a request gets its task even when by now its deadline passed or its agent is gone.
     const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
@@ -51,7 +56,7 @@ async function checkedTask(intake: Intake, request: AcceptRequest): Promise<NewT
 }
 
 /** What the same request under the same key made before; null when there is no such. */
-async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Accepted | null> {
+export async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Accepted | null> {
   if (request.idempotencyKey === undefined) return null;
   const known = await ledger.redis.get(ledger.keys.tenant(request.tenant).idempotency(request.idempotencyKey));
   const [id = '', digest] = known?.split(' ') ?? [];
@@ -61,10 +66,12 @@ async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Acce
 async function existing(ledger: Ledger, tenant: string, id: string): Promise<Accepted> {
   const task = await readTask(ledger, tenant, id);
   const status = task?.state.status ?? 'completed';
-  return { id, status, position: 0, estimatedStartMs: null, pressure: null, isDuplicate: true };
+  const outcome = task?.state.outcome ? wholeOutcome(task.state.outcome) : null;
+  return { id, status, position: 0, estimatedStartMs: null, pressure: null, outcome, isDuplicate: true };
 }
 
-async function accepted({ ledger, relay, log }: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
+/** What a producer is told of its request. Errors: `task.idempotency-conflict`, `limit.rate`, `limit.waiting`. */
+export async function answerAccepted({ ledger, relay, log }: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
   const { tenant } = task.body;
   switch (answer.kind) {
     case 'accepted':
@@ -75,8 +82,9 @@ async function accepted({ ledger, relay, log }: Intake, task: NewTask, answer: A
         status: answer.status,
         position: answer.ahead,
         // It is accepted, whether or not anybody can say when it will start.
-        estimatedStartMs: await estimateStart(ledger, task.body, answer).catch(() => null),
-        pressure: pressureOf(ledger.settings, answer.depth),
+        estimatedStartMs: answer.outcome ? null : await estimateStart(ledger, task.body, answer).catch(() => null),
+        pressure: reportPressure({ ledger, log }, tenant, pressureOf(ledger.settings, answer.depth)),
+        outcome: answer.outcome,
         isDuplicate: false,
       };
     case 'duplicate':
@@ -99,7 +107,7 @@ async function accepted({ ledger, relay, log }: Intake, task: NewTask, answer: A
   }
 }
 
-function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead }: AcceptedAnswer): void {
+function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead, outcome }: AcceptedAnswer): void {
   const fields = {
     task: body.id,
     tenant: body.tenant,
@@ -109,6 +117,10 @@ function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gat
     queue,
     trace: traceIdOf(body.traceparent),
   };
+  if (outcome) {
+    log.info({ event: 'task.created', status, outcome: outcome.kind, reason: outcome.reason, ...fields }, 'accepted, and not to run');
+    return;
+  }
   if (status === 'pending') {
     log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
     return;

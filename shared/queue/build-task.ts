@@ -9,10 +9,14 @@ import { newTaskId } from '../tasks/task-id.ts';
 import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
 import { childTraceparent } from '../tasks/trace.ts';
+import { laneOf } from './lane-of.ts';
+import { takesInput } from './takes-input.ts';
 
 /** What a producer asks for. */
 export interface AcceptRequest extends TaskRequest {
   tenant: string;
+  /** Its id, for a producer that wrote it down before; the same id again makes no second task. */
+  id?: string;
   idempotencyKey?: string;
   /** What is compared when the key comes again; by default the whole request. */
   idempotencyBody?: string;
@@ -21,8 +25,12 @@ export interface AcceptRequest extends TaskRequest {
   user?: string;
   /** Where the answer goes in a chat. */
   reply?: ReplyAddress;
-  /** Its place in the session's line; by default when it arrived. */
+  /** Its number among the messages of its platform, which orders them in their line; the others go by arrival. */
   order?: number;
+  /** The lane of a task without a session. */
+  lane?: { name: string; limit: number };
+  /** It is not to run, and why: it is accepted straight into `skipped`. */
+  skip?: { reason: string };
   /** W3C trace context of the caller. */
   traceparent?: string;
 }
@@ -47,34 +55,38 @@ export function buildTask(
 ): NewTask {
   checkSize(request, settings);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
-  const channel = request.channel ?? null;
-  const priority = request.priority ?? defaultPriority({ source, channel, ...(parentPriority === undefined ? {} : { parentPriority }) });
-  const number = priorityNumber(priority);
-  const sourceClass = CLASS_OF[source];
   const body = newBody(request, source, resolveExecution(request, definition, settings, source));
   return {
     body,
-    priority: number,
-    queue: queueFor(source, priority),
-    class: `${CLASS_LETTERS[sourceClass]}${number === PRIORITY_NAMES.low ? 0 : 1}`,
-    rateClass: sourceClass,
-    lane:
-      body.session === null
-        ? null
-        : { name: `session:${body.session}`, limit: 1, ...(request.order === undefined ? {} : { order: request.order }) },
+    ...rankOf(request, source, parentPriority),
+    lane: request.skip ? null : laneOf(request, definition, settings, source),
     idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(request) },
+    mode: request.mode ?? null,
+    takesInput: takesInput(definition, request.context),
+    yields: settings.retries[source].lane === 'yield',
+    skip: request.skip?.reason ?? null,
   };
+}
+
+type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
+
+function rankOf(request: AcceptRequest, source: Source, parentPriority: number | undefined): Rank {
+  const hints = { source, channel: request.channel ?? null, ...(parentPriority === undefined ? {} : { parentPriority }) };
+  const priority = request.priority ?? defaultPriority(hints);
+  const number = priorityNumber(priority);
+  const rateClass = CLASS_OF[source];
+  const isLow = number === PRIORITY_NAMES.low;
+  return { priority: number, queue: queueFor(source, priority), class: `${CLASS_LETTERS[rateClass]}${isLow ? 0 : 1}`, rateClass };
 }
 
 function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): TaskBody {
   return {
-    id: newTaskId(),
+    id: request.id ?? newTaskId(),
     tenant: request.tenant,
     agent: request.agent,
     source,
-    channel: request.channel ?? null,
-    session: request.session ?? null,
     input: request.input,
+    ...conversationOf(request),
     context: request.context ?? null,
     metadata: request.metadata ?? null,
     parentTaskId: request.parentTaskId ?? null,
@@ -86,10 +98,12 @@ function newBody(request: AcceptRequest, source: Source, execution: ResolvedExec
     requirements: request.requirements ?? null,
     execution,
     callbackUrl: request.callbackUrl ?? null,
-    user: request.user ?? null,
-    reply: request.reply ?? null,
     traceparent: childTraceparent(request.traceparent),
   };
+}
+
+function conversationOf({ channel, session, user, reply }: AcceptRequest): Pick<TaskBody, 'channel' | 'session' | 'user' | 'reply'> {
+  return { channel: channel ?? null, session: session ?? null, user: user ?? null, reply: reply ?? null };
 }
 
 /** Most specific first: what the task says, then its agent, then its source. */

@@ -29,7 +29,7 @@ export async function explainWait(parts: { ledger: Ledger; queues: Queues }, tas
 
 async function explain(parts: { ledger: Ledger; queues: Queues }, task: Task): Promise<Waiting> {
   const { gate, notBefore } = task.state;
-  if (gate === 'lane') return await explainLane(parts.ledger, task);
+  if (gate === 'lane' || gate === 'steer') return await explainLane(parts.ledger, task);
   if (gate === 'cap') return await explainCaps(parts.ledger, task);
   if (notBefore !== undefined && notBefore > Date.now()) return explainTime(task, notBefore);
   if (gate === 'fleet') return await explainFleet(parts.ledger, task);
@@ -42,9 +42,10 @@ function explainTime({ state, attempts }: Task, notBefore: number): Waiting {
   const detail = {
     retry: `retry after failure ${code}, not before ${at}`,
     provider: `provider cooldown until ${at}`,
+    debounce: `collects messages until ${at}`,
     other: `not before ${at}`,
   };
-  const kind = state.gate === 'retry' || state.gate === 'provider' ? state.gate : 'other';
+  const kind = state.gate === 'retry' || state.gate === 'provider' || state.gate === 'debounce' ? state.gate : 'other';
   return {
     reasons: [{ gate: state.gate ?? 'time', detail: detail[kind], since: sinceOf(state), until: notBefore, taskId: null }],
     ahead: 0,

@@ -1,11 +1,15 @@
 import { TASK_QUEUES, type Settings } from '../config/settings.ts';
 
-/** Every queue of the fleet: those that carry tasks, and its own chores. */
-export const QUEUE_NAMES = [...TASK_QUEUES, 'maintenance'] as const;
+/** Queues that workers serve: those that carry tasks, and the fleet's own chores. */
+export const WORKER_QUEUES = [...TASK_QUEUES, 'maintenance'] as const;
+export type WorkerQueue = (typeof WORKER_QUEUES)[number];
+
+/** Every queue of the fleet. `deliveries` is served by whoever sends results outward, `ticks` (on the first shard) by schedulers. */
+export const QUEUE_NAMES = [...TASK_QUEUES, 'deliveries', 'maintenance', 'ticks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Slots of a worker that was told nothing. Sum 25: `critical` has its own fifth, which nothing else takes. */
-const DEFAULT_SLOTS: Readonly<Record<QueueName, number>> = {
+const DEFAULT_SLOTS: Readonly<Record<WorkerQueue, number>> = {
   critical: 5,
   chat: 8,
   webhooks: 4,
@@ -17,14 +21,18 @@ const DEFAULT_SLOTS: Readonly<Record<QueueName, number>> = {
 };
 
 /** Which queues a worker serves and with how many slots each: by `MUSTER_QUEUES`, else the configuration, else the defaults. */
-export function slotsOf(settings: Settings, spec: string | undefined): Map<QueueName, number> {
+export function slotsOf(settings: Settings, spec: string | undefined): Map<WorkerQueue, number> {
   if (spec !== undefined) {
     const named = spec.split(',').map((part) => part.split('='));
-    return new Map(named.flatMap(([name = '', slots]) => (isQueueName(name) ? [[name, Number(slots)] as const] : [])));
+    return new Map(named.flatMap(([name = '', slots]) => (isWorkerQueue(name) ? [[name, Number(slots)] as const] : [])));
   }
-  return new Map(QUEUE_NAMES.map((name) => [name, settings.queues[name]?.slots ?? DEFAULT_SLOTS[name]]));
+  return new Map(WORKER_QUEUES.map((name) => [name, settings.queues[name]?.slots ?? DEFAULT_SLOTS[name]]));
 }
 
 export function isQueueName(name: string): name is QueueName {
   return (QUEUE_NAMES as readonly string[]).includes(name);
+}
+
+function isWorkerQueue(name: string): name is WorkerQueue {
+  return (WORKER_QUEUES as readonly string[]).includes(name);
 }

@@ -18,8 +18,18 @@ export interface FleetKeys {
   readonly tenants: string;
   /** Hash: hook id -> tenant id. */
   readonly hookOwners: string;
-  /** Prefix of the rate limiter's and the sign-in sessions' own keys. */
+  /** Prefix of the rate limiter's own keys. */
   readonly http: string;
+  /** String: JSON of who signed a browser in; `id` is the digest of what its cookie carries. */
+  signIn(id: string): string;
+  /** String, until it expires: JSON of a visitor's token, by its SHA-256. */
+  visitor(digest: string): string;
+  /** Sorted set: digests of a tenant's visitor tokens -> when they expire, ms. */
+  visitors(tenant: string): string;
+  /** String, for a while: it was told that this worker is gone. */
+  workerLost(worker: string): string;
+  /** Prefix of what the chat platforms' adapters keep: who is who, which threads are followed. Every key expires. */
+  readonly chat: string;
 }
 
 export interface ShardKeys {
@@ -31,6 +41,16 @@ export interface ShardKeys {
   readonly outbox: string;
   /** Sorted set: `<tenant>/<task>` -> its deadline, ms. */
   readonly deadlines: string;
+  /** Sorted set, all scores 0: `<kind>/<ms>/<tenant>/<task>` of ends that somebody outside the ledger has to hear of. */
+  readonly ended: string;
+  /** Sorted set: `<tenant>/<delivery>` of each that is not done -> when somebody looks whether its job is still there, ms. */
+  readonly deliveriesDue: string;
+  /** Sorted set: `<tenant>/<schedule>` -> when to look at it next, ms. */
+  readonly schedulesDue: string;
+  /** String, for a while: some process is comparing the shard's schedules with `schedulesDue`. */
+  readonly schedulesReconciled: string;
+  /** Hash: tenant -> `warning` or `critical`, of those that were told that so many of their tasks have not ended. */
+  readonly pressure: string;
   /** Pub/sub: `<tenant>/<task>,.../<event>` after each entry of a tenant's event stream. */
   readonly signal: string;
   /** Prefix of BullMQ's own keys. */
@@ -58,10 +78,30 @@ export interface TenantKeys {
   laneHeld(lane: string): string;
   /** Sorted set: tasks that wait for the lane -> their order. */
   laneWait(lane: string): string;
+  /** Hash: what was chosen for a session: `mode`, `transcriptFrom` (ms), `surface`. */
+  session(id: string): string;
+  /** String: JSON of what a command was and answered, under its caller's key. */
+  command(key: string): string;
   /** Hash: agent id -> JSON of its definition, for agents made by API. */
   readonly agents: string;
   /** Hash: hook id -> JSON. */
   readonly hooks: string;
+  /** Hash: schedule id -> `<version> <number> <JSON>`. */
+  readonly schedules: string;
+  /** Sorted set: schedule id -> its number, which the tenant's people use. */
+  readonly scheduleNumbers: string;
+  /** String: the highest number a schedule of the tenant ever had. */
+  readonly scheduleCount: string;
+  /** Hash: key under which a schedule was made -> `<schedule id> <digest>`. */
+  readonly scheduleKeys: string;
+  /** String, until its time to be read is over: JSON of a delivery. */
+  delivery(id: string): string;
+  /** Sorted set, all scores 0: `all/<delivery>`, `kind=<k>/<delivery>`, `status=<s>/<delivery>`. */
+  readonly deliveries: string;
+  /** String: JSON of the secrets that sign callbacks. */
+  readonly callbackSecret: string;
+  /** Hash: address of a callback endpoint that fails -> JSON of since when. */
+  readonly callbackEndpoints: string;
 }
 
 /** Names every key of an installation with this many shards. */
@@ -75,6 +115,11 @@ export function createKeys(shards: number): Keys {
       tenants: `${tag(0)}tenants`,
       hookOwners: `${tag(0)}hook-owners`,
       http: `${tag(0)}http`,
+      signIn: (id) => `${tag(0)}signed-in:${id}`,
+      visitor: (digest) => `${tag(0)}visitor:${digest}`,
+      visitors: (tenant) => `${tag(0)}visitors:${tenant}`,
+      workerLost: (worker) => `${tag(0)}worker-lost:${worker}`,
+      chat: `${tag(0)}chat`,
     },
     shard: (index) => shardKeys(tag(index)),
     shardOf,
@@ -93,6 +138,11 @@ function shardKeys(prefix: string): ShardKeys {
     signals: `${prefix}signals`,
     outbox: `${prefix}outbox`,
     deadlines: `${prefix}deadlines`,
+    ended: `${prefix}ended`,
+    deliveriesDue: `${prefix}deliveries-due`,
+    schedulesDue: `${prefix}schedules-due`,
+    schedulesReconciled: `${prefix}schedules-reconciled`,
+    pressure: `${prefix}pressure`,
     signal: `${prefix}signal`,
     queues: `${prefix}bull`,
   };
@@ -110,8 +160,18 @@ function tenantKeys(prefix: string): TenantKeys {
     idempotency: (key) => `${prefix}idempotency:${key}`,
     laneHeld: (lane) => `${prefix}lane:${lane}:held`,
     laneWait: (lane) => `${prefix}lane:${lane}:wait`,
+    session: (id) => `${prefix}session:${id}`,
+    command: (key) => `${prefix}command:${key}`,
     agents: `${prefix}agents`,
     hooks: `${prefix}hooks`,
+    schedules: `${prefix}schedules`,
+    scheduleNumbers: `${prefix}schedule-numbers`,
+    scheduleCount: `${prefix}schedule-count`,
+    scheduleKeys: `${prefix}schedule-keys`,
+    delivery: (id) => `${prefix}delivery:${id}`,
+    deliveries: `${prefix}deliveries`,
+    callbackSecret: `${prefix}callback-secret`,
+    callbackEndpoints: `${prefix}callback-endpoints`,
   };
 }
 

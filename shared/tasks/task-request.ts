@@ -3,6 +3,7 @@ import { agentIdSchema } from '../config/agent-definitions.ts';
 import { QUEUE_MODES } from '../config/queue-mode.ts';
 import { SOURCES } from '../config/settings.ts';
 import { prioritySchema } from './priority.ts';
+import { sessionIdSchema } from './session-id.ts';
 
 const shortText = z.string().min(1).max(200);
 const instant = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' });
@@ -28,7 +29,7 @@ export const executionSchema = z.strictObject({
 export const taskRequestSchema = z.strictObject({
   agent: agentIdSchema,
   input: z.string(),
-  session: shortText.optional(),
+  session: sessionIdSchema.optional(),
   priority: prioritySchema.optional(),
   mode: z.enum(QUEUE_MODES).optional(),
   source: z.enum(SOURCES).optional(),

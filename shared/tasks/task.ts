@@ -146,6 +146,10 @@ export interface TaskState {
   collect?: { debounceMs: number; longestWaitMs: number };
   /** Messages whose input belongs to its own, in order. */
   inputs?: PartOfInput[];
+  /** The call that took the last of them, by which it is known when it is sent again. */
+  taking?: string;
+  /** Beginnings of messages that were left out of its turn because too many waited, oldest first. */
+  leftOut?: string[];
   /** Who has to hear of its end. */
   tell?: Told[];
   /** Lets the next of its lane go first while it waits for a retry. */

@@ -10,6 +10,7 @@
 -- KEYS[9] leases: the shard's running attempts
 -- KEYS[10] deadlines: the shard's deadlines
 -- KEYS[11] signals: the shard's unanswered stops
+-- KEYS[12] ended: the shard's ends to tell
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
 -- ARGV[3] reason: why, for people
@@ -21,8 +22,11 @@
 -- include: grants
 -- include: lanes
 -- include: endings
+-- include: stops
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-local keys = { record = KEYS[6], held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11] }
+local keys = {
+  record = KEYS[6], held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12],
+}
 local id = ARGV[2]
 local task = load_task(book, keys.record, id)
 if not task then return { {}, 'unknown' } end
@@ -35,13 +39,4 @@ if task.status ~= 'running' then
   return { book.granted, 'cancelled' }
 end
 
-local member = book.tenant .. '/' .. id .. '/' .. task.token
-if not task.cancel then
-  task.cancel = { at = book.now, reason = ARGV[3] }
-  save_task(book, keys.record, id, task)
-  local lease = tonumber(redis.call('ZSCORE', keys.leases, member) or book.now)
-  redis.call('ZADD', keys.leases, math.min(lease, book.now + ARGV[4]), member)
-  redis.call('HSET', keys.signals, member, cjson.encode({ kind = 'cancel', reason = ARGV[3] }))
-  emit(book, id, 'task.stopping')
-end
-return { {}, 'stopping', member }
+return { {}, 'stopping', stop_running(book, keys, id, task, { at = book.now, reason = ARGV[3] }, ARGV[4]) }

@@ -6,14 +6,15 @@
 -- KEYS[5] outbox: the shard's tickets to add
 -- KEYS[6] leases: the shard's running attempts
 -- KEYS[7] deadlines: the shard's deadlines
--- KEYS[8...] per task: its record; with a lane, who holds it and who waits for it
+-- KEYS[8] ended: the shard's ends to tell
+-- KEYS[9...] per task: its record; with a lane, who holds it and who waits for it
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] worker: who claims
 -- ARGV[3] lease: ms
 -- ARGV[4] most: attempts running at once in the shard
 -- ARGV[5...] per task: id; `lane` or empty
--- RETURNS {granted, per task: {'claimed', body, state} | {'early', due ms} | {'full' | 'parked' | 'busy' | 'ended' | 'unknown'}
---   | {'failed', why}};
+-- RETURNS {granted, per task: {'claimed', body, state} | {'early', due ms} | {'lane', the one it has, when the caller knew of none}
+--   | {'full' | 'parked' | 'busy' | 'ended' | 'unknown'} | {'failed', why}};
 --   granted: ids and states of other tasks let through, in turn
 -- include: transitions
 -- include: book
@@ -22,15 +23,31 @@
 -- include: endings
 -- include: walk
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-local next_key, next_arg = walk(KEYS, 8), walk(ARGV, 5)
+local next_key, next_arg = walk(KEYS, 9), walk(ARGV, 5)
 local worker, lease_ends = ARGV[2], book.now + ARGV[3]
 local running = redis.call('ZCARD', KEYS[6])
 local leases, started = {}, {}
+-- Messages that are looked at for the newest of a turn.
+local COLLECT_MOST = 100
+
+-- When a turn of collected messages may begin: once the newest is old enough, or its lane has been free long enough.
+local function due_after_debounce(book, keys, id, task)
+  local newest = task.createdAt
+  local line = redis.call('ZRANGE', keys.wait, 0, COLLECT_MOST - 1)
+  for _, state in ipairs(#line > 0 and redis.call('HMGET', book.parked, unpack(line)) or {}) do
+    local other = state and string.find(state, '"collect":{', 1, true) and cjson.decode(state)
+    if not other or other.agent ~= task.agent then break end
+    newest = math.max(newest, other.createdAt)
+  end
+  local free_since = tonumber(redis.call('ZSCORE', keys.held, id) or book.now)
+  return math.min(newest + task.collect.debounceMs, free_since + task.collect.longestWaitMs)
+end
 
 -- Why the task may not run now, or nil.
 local function hold_back(id, keys, task)
   if task.status == 'running' or task.status == 'scheduled' then return { 'busy' } end
   if task.completedAt then return { 'ended' } end
+  if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.notBefore and task.notBefore > book.now then return { 'early', task.notBefore } end
   if task.deadline and task.deadline <= book.now and task.token == 0 then
     local reason = 'the deadline passed before the start'
@@ -40,7 +57,7 @@ local function hold_back(id, keys, task)
     return { 'ended' }
   end
   if not task.granted then
-    if task.gate == 'lane' or task.gate == 'cap' then return { 'parked' } end
+    if task.gate == 'lane' or task.gate == 'steer' or task.gate == 'cap' then return { 'parked' } end
     local not_before = task.notBefore
     task.notBefore = nil -- From here on it waits for something else, and without a ticket.
     if not join_lane(book, keys.held, keys.wait, id, task) then
@@ -53,6 +70,12 @@ local function hold_back(id, keys, task)
       return { 'parked' }
     end
     task.notBefore = not_before
+  end
+  local quiet_at = task.collect and task.token == 0 and due_after_debounce(book, keys, id, task) or 0
+  if quiet_at > book.now then
+    task.gate, task.notBefore = 'debounce', quiet_at
+    save_task(book, keys.record, id, task)
+    return { 'early', quiet_at }
   end
   if running >= tonumber(ARGV[4]) then
     task.gate = 'fleet'
@@ -96,7 +119,7 @@ local answers = { {} }
 local id = next_arg()
 while id do
   local has_lane = next_arg() ~= ''
-  local keys = { record = next_key(), deadlines = KEYS[7] }
+  local keys = { record = next_key(), deadlines = KEYS[7], ended = KEYS[8] }
   if has_lane then keys.held, keys.wait = next_key(), next_key() end
   answers[#answers + 1] = alone(claim, id, keys)
   id = next_arg()

@@ -8,6 +8,7 @@
 -- KEYS[7] held: who holds the task's lane, any name when it has none
 -- KEYS[8] wait: who waits for it
 -- KEYS[9] deadlines: the shard's deadlines
+-- KEYS[10] ended: the shard's ends to tell
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
 -- RETURNS {granted, 'stale' | 'kept'}; granted: ids and states of tasks let through, in turn
@@ -17,7 +18,7 @@
 -- include: lanes
 -- include: endings
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-local keys = { record = KEYS[6], held = KEYS[7], wait = KEYS[8], deadlines = KEYS[9] }
+local keys = { record = KEYS[6], held = KEYS[7], wait = KEYS[8], deadlines = KEYS[9], ended = KEYS[10] }
 local id = ARGV[2]
 local task = load_task(book, keys.record, id)
 if task and not task.completedAt and task.deadline and task.deadline > book.now then return { {}, 'kept' } end

@@ -10,6 +10,7 @@
 -- KEYS[9] leases: the shard's running attempts
 -- KEYS[10] deadlines: the shard's deadlines
 -- KEYS[11] signals: the shard's unanswered stops
+-- KEYS[12] ended: the shard's ends to tell
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
 -- ARGV[3] token: the attempt's
@@ -20,7 +21,9 @@
 -- include: lanes
 -- include: endings
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-local keys = { record = KEYS[6], held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11] }
+local keys = {
+  record = KEYS[6], held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12],
+}
 local id = ARGV[2]
 local member = book.tenant .. '/' .. id .. '/' .. ARGV[3]
 local lease = redis.call('ZSCORE', keys.leases, member)
@@ -35,7 +38,7 @@ end
 if task.cancel then
   local reason = task.cancel.reason
   end_attempt(book, keys, id, task, 'cancelled')
-  task.outcome = { kind = 'cancelled', reason = reason }
+  task.outcome = outcome_of_stop(task.cancel)
   finish(book, keys, id, task, 'cancelled', reason)
   emit(book, id, 'task.cancelled')
   return { book.granted, 'ended' }

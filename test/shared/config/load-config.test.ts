@@ -42,8 +42,8 @@ describe('the configuration', () => {
     expect(env).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', REDIS_URL: 'redis://127.0.0.1:6379', SHARDS: 1, LOG_LEVEL: 'info' });
     expect(settings.limits).toMatchObject({ maxConcurrent: 1000, tenant: { running: 20, waiting: 100, runningLow: 5 } });
     expect(settings.limits.tenant.runningByClass).toEqual({ proactive: 10, user: 15, webhook: 5 });
-    expect(settings.retries.webhook).toEqual({ maxAttempts: 3, retryDelayMs: 60_000, retryBackoff: 'exponential' });
-    expect(settings.retries.chat).toEqual({ maxAttempts: 3, retryDelayMs: 2000, retryBackoff: 'exponential' });
+    expect(settings.retries.webhook).toEqual({ maxAttempts: 3, retryDelayMs: 60_000, retryBackoff: 'exponential', lane: 'hold' });
+    expect(settings.retries.chat).toEqual({ maxAttempts: 3, retryDelayMs: 2000, retryBackoff: 'exponential', lane: 'hold' });
     expect(directory).toBe(folder);
   });
 
@@ -56,7 +56,7 @@ describe('the configuration', () => {
     };`);
     expect(settings.agents).toEqual({ echo: { kind: 'echo', timeoutMs: 5 } });
     expect(settings.limits.tenants['acme']).toMatchObject({ running: 2, waiting: 100 });
-    expect(settings.retries.webhook).toEqual({ maxAttempts: 7, retryDelayMs: 60_000, retryBackoff: 'exponential' });
+    expect(settings.retries.webhook).toEqual({ maxAttempts: 7, retryDelayMs: 60_000, retryBackoff: 'exponential', lane: 'hold' });
     expect(settings.queues.chat).toEqual({ slots: 3, limiter: { max: 10, durationMs: 1000 } });
   });
 
@@ -69,6 +69,19 @@ describe('the configuration', () => {
     for (const name of ['PORT', 'REDIS_URL', 'MUSTER_ADMIN_KEY', 'LOG_LEVEL', 'SHARDS']) expect(found).toContain(`environment: ${name}: `);
     for (const name of ['"agent"', 'limits.maxConcurrent', '"runing"', 'agents.No Name', 'agents.a.kind', 'agents.b.model'])
       expect(found).toContain(name);
+  });
+
+  it('reports each lane that an agent or a source names and "lanes" does not have', async () => {
+    const problems = await problemsOf(
+      load(`export default {
+        agents: { a: { kind: 'echo', lane: 'printer' }, b: { kind: 'echo', lane: 'missing' } },
+        retries: { webhook: { sharedLane: 'gone' } },
+        lanes: { printer: { limit: 2 } },
+      };`),
+    );
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toMatch(/agents\.b\.lane: there is no lane "missing" in "lanes"$/);
+    expect(problems[1]).toMatch(/retries\.webhook\.sharedLane: there is no lane "gone" in "lanes"$/);
   });
 
   it('never shows the value of a secret that is wrong', async () => {

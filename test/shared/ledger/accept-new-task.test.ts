@@ -18,6 +18,26 @@ afterEach(async () => {
 const LANE = { name: 'session:s', limit: 1 };
 const inAnHour = (): number => Date.now() + 3_600_000;
 
+describe('a task that is not to run', () => {
+  const SKIP = 'the last one still runs';
+
+  it('is accepted straight into its end, with the reason, a ticket for nobody, and no rate used', async () => {
+    test.limits = limitsOf({ rates: { user: { perMinute: 1, perHour: 1, burst: 1 } } });
+    const answer = await test.accept({ skip: SKIP, scheduleId: 'daily' });
+    expect(answer).toMatchObject({ status: 'skipped', entry: null, depth: 0, outcome: { kind: 'skipped', taskId: null, reason: SKIP } });
+    const id = answer.kind === 'accepted' ? answer.id : '';
+    expect(await test.events(id)).toEqual(['task.created', 'task.skipped']);
+    expect(await test.read(id)).toMatchObject({ attempts: [], state: { status: 'skipped', outcome: { kind: 'skipped', reason: SKIP } } });
+    expect((await test.accept()).kind).toBe('accepted');
+  });
+
+  it('is the same one under the same key', async () => {
+    const id = await test.accepted({ skip: SKIP, key: 'daily:1' });
+    expect(await test.accept({ skip: SKIP, key: 'daily:1' })).toEqual({ kind: 'duplicate', id });
+    expect(await test.claim(id)).toEqual({ kind: 'ended' });
+  });
+});
+
 describe('accepting a task', () => {
   it('queues it with a ticket owed when nothing holds it back', async () => {
     const task = aTask();
@@ -30,6 +50,7 @@ describe('accepting a task', () => {
       entry: `${TENANT}/${task.body.id}.1`,
       ahead: 0,
       depth: 1,
+      outcome: null,
     });
     expect(await test.read(task.body.id)).toMatchObject({ body: task.body, output: null, result: null });
     expect(await test.state(task.body.id)).toMatchObject({ status: 'queued', granted: true, ticket: 1, token: 0, spent: 0, attempt: 0 });

@@ -2,9 +2,12 @@ import type { TenantLimits } from '#shared/config/settings.ts';
 import { CLASS_LETTERS } from '#shared/ledger/book-options.ts';
 import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
 import { readTasks } from '#shared/ledger/read-tasks.ts';
-import type { Task } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import type { OutcomeKind, Task, TaskState } from '#shared/tasks/task.ts';
+import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';
+
+/** Whether it waits in the line of its lane. */
+const isInLine = ({ gate }: TaskState): boolean => gate === 'lane' || gate === 'steer';
 
 interface Lane {
   held: string[];
@@ -21,6 +24,7 @@ interface Book {
   leases: string[];
   signals: string[];
   deadlines: string[];
+  ended: string[];
   /** `<task>.<number>` of every ticket that is in the outbox or in a queue. */
   tickets: Set<string>;
   lanes: Map<string, Lane>;
@@ -33,7 +37,7 @@ interface Book {
  */
 export async function bookProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
   const book = await readBook(test, delivered);
-  return [lookups, leases, lanes, caps, stuck, endings].flatMap((check) => check(book));
+  return [lookups, leases, lanes, caps, stuck, endings, outcomes, told].flatMap((check) => check(book));
 }
 
 async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<Book> {
@@ -54,6 +58,7 @@ async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<
     leases: await redis.zrange(shard.leases, '0', '-1'),
     signals: await redis.hkeys(shard.signals),
     deadlines: await redis.zrange(shard.deadlines, '0', '-1'),
+    ended: await redis.zrange(shard.ended, '0', '-1'),
     tickets: new Set([...owed, ...delivered]),
     lanes: await readLanes(test),
     limits,
@@ -86,7 +91,7 @@ function lookups({ live, states, parked, tasks }: Book): string[] {
   const expected = live.map(({ body, state }) => (state.granted ? `granted=${state.class}/${body.id}` : `${state.status}/${body.id}`));
   expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
   const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
-  const waiting = live.filter(({ state }) => state.gate === 'lane' || state.gate === 'cap').map(({ body }) => body.id);
+  const waiting = live.filter(({ state }) => isInLine(state) || state.gate === 'cap').map(({ body }) => body.id);
   const missing = waiting.filter((id) => !parked.includes(id)).map((id) => `${id} waits and is not parked`);
   const strange = parked.filter((id) => !live.some(({ body }) => body.id === id)).map((id) => `${id} is parked and not alive`);
   return [...difference('states', states, expected), ...lost, ...missing, ...strange];
@@ -116,15 +121,31 @@ function laneProblems(name: string, { held, wait }: Lane, members: Task[]): stri
   const limit = members[0]?.state.laneLimit ?? 0;
   const ids = new Set(members.map(({ body }) => body.id));
   const running = members.filter(({ state }) => state.status === 'running').map(({ body }) => body.id);
-  const waiting = members.filter(({ state }) => state.gate === 'lane').map(({ body }) => body.id);
+  const waiting = members.filter(({ state }) => isInLine(state)).map(({ body }) => body.id);
+  // What was offered to one that runs waits for that one, whatever room others leave.
+  const free = members.filter(({ body, state }) => wait.includes(body.id) && !held.includes(state.steer ?? ''));
   return [
     ...(held.length > limit ? [`lane ${name}: ${held.length} hold it, of at most ${limit}`] : []),
-    ...(wait.length > 0 && held.length < limit ? [`lane ${name}: ${wait.length} wait while it has room`] : []),
+    ...(free.length > 0 && held.length < limit ? [`lane ${name}: ${free.length} wait while it has room`] : []),
     ...[...held, ...wait].filter((id) => !ids.has(id)).map((id) => `lane ${name}: ${id} is in it and not alive`),
     ...running.filter((id) => !held.includes(id)).map((id) => `lane ${name}: ${id} runs without holding it`),
     ...difference(`line of lane ${name}`, wait, waiting),
+    ...outOfOrder(name, wait, members),
   ];
 }
+
+/** Those with a number stand by number, the others by arrival. */
+function outOfOrder(name: string, wait: readonly string[], members: readonly Task[]): string[] {
+  const inLine = wait.flatMap((id) => members.filter(({ body }) => body.id === id));
+  const numbers = inLine.filter(({ state }) => state.order !== undefined).map(({ state }) => Number(state.order));
+  const arrivals = inLine.filter(({ state }) => state.order === undefined).map(({ state }) => state.createdAt);
+  return [
+    ...(isAscending(numbers) ? [] : [`lane ${name}: the numbers of its line are ${numbers.join(', ')}`]),
+    ...(isAscending(arrivals) ? [] : [`lane ${name}: its line is not by arrival: ${arrivals.join(', ')}`]),
+  ];
+}
+
+const isAscending = (values: readonly number[]): boolean => values.every((value, at) => at === 0 || (values[at - 1] ?? 0) <= value);
 
 /** No cap is exceeded, and nobody waits for one that has room. */
 function caps({ live, limits }: Book): string[] {
@@ -165,8 +186,7 @@ function stuck({ live, tickets, lanes: found }: Book): string[] {
       if (state.granted || state.notBefore !== undefined)
         return tickets.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
       if (state.gate === 'cap') return [];
-      if (state.gate === 'lane')
-        return found.get(state.lane ?? '')?.wait.includes(id) ? [] : [`${id} waits for its lane and is not in its line`];
+      if (isInLine(state)) return found.get(state.lane ?? '')?.wait.includes(id) ? [] : [`${id} waits for its lane and is not in its line`];
       return [`${id} (${state.status}) is nowhere`];
     });
 }
@@ -190,4 +210,49 @@ function endings({ tasks, index, deadlines, lanes: found }: Book): string[] {
     ...ended.filter(({ body }) => inLanes.has(body.id)).map(({ body }) => `${body.id} ended and is in a lane`),
     ...ended.filter(({ state }) => state.completedAt === undefined).map(({ body }) => `${body.id} ended at no time`),
   ];
+}
+
+const STATUS_OF: Readonly<Record<OutcomeKind, readonly TaskStatus[]>> = {
+  ran: ['completed', 'permanently_failed'],
+  steered: ['skipped'],
+  merged: ['skipped'],
+  skipped: ['skipped'],
+  superseded: ['cancelled'],
+  rejected: ['cancelled'],
+  dropped: ['cancelled'],
+  cancelled: ['cancelled'],
+  expired: ['stale'],
+};
+
+/** What ended has one outcome, which fits its status; what went into another task is there, once, and in no other. */
+function outcomes({ tasks }: Book): string[] {
+  const all = [...tasks.values()].filter((task) => task !== null);
+  const taken = all.flatMap(({ body, state }) =>
+    (state.inputs ?? []).filter(({ how }) => how !== 'carried').map(({ id, how }) => `${id} ${how} into ${body.id}`),
+  );
+  const ended = all.filter(({ state }) => isTerminal(state.status));
+  const wentIn = ended.filter(({ state }) => state.outcome?.kind === 'steered' || state.outcome?.kind === 'merged');
+  return [
+    ...all
+      .filter(({ state }) => isTerminal(state.status) !== (state.outcome !== undefined))
+      .map(({ body, state }) => `${body.id} is ${state.status} with outcome ${state.outcome?.kind ?? 'none'}`),
+    ...ended
+      .filter(({ state }) => state.outcome && !STATUS_OF[state.outcome.kind].includes(state.status))
+      .map(({ body, state }) => `${body.id} is ${state.status} and ${state.outcome?.kind}`),
+    ...difference(
+      'inputs',
+      taken,
+      wentIn.map(({ body, state }) => `${body.id} ${state.outcome?.kind} into ${state.outcome?.taskId}`),
+    ),
+    ...taken.filter((each, at) => taken.indexOf(each) !== at).map((each) => `${each} twice`),
+  ];
+}
+
+/** Whoever has to hear of an end finds it. */
+function told({ tasks, ended }: Book): string[] {
+  const all = [...tasks.values()].filter((task) => task !== null && isTerminal(task.state.status));
+  const owed = all.flatMap(({ body, state }) => (state.tell ?? []).map((kind) => ({ kind, id: body.id })));
+  return owed
+    .filter(({ kind, id }) => !ended.some((member) => member.startsWith(`${kind}/`) && member.endsWith(`/${TENANT}/${id}`)))
+    .map(({ kind, id }) => `nobody is told (${kind}) that ${id} ended`);
 }

@@ -1,3 +1,6 @@
+import type { QueueMode } from '#shared/config/queue-mode.ts';
+import type { AcceptAnswer } from '#shared/ledger/accept-answer.ts';
+import { acceptMessage } from '#shared/ledger/accept-message.ts';
 import type { NewPriority } from '#shared/ledger/change-priority.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
@@ -7,9 +10,12 @@ import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
 import { outboxEntry, parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
+import { offerMessage } from '#shared/ledger/offer-message.ts';
 import { redriveTask } from '#shared/ledger/redrive-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { takeInput } from '#shared/ledger/take-input.ts';
+import { laneOfTask } from '#shared/ledger/task-keys.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { aTask, DONE, FAILURE, TENANT, type Held, type TaskWish, type TestLedger } from './test-ledger.ts';
 
@@ -24,7 +30,23 @@ export type Deed =
       dies: boolean;
     }
   | { kind: 'reprioritize'; pick: number; priority: number }
-  | { kind: 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due'; pick: number };
+  | ({ kind: 'offer' } & Offer)
+  | { kind: 'take'; how: 'steered' | 'merged'; most: number }
+  | { kind: Simple; pick: number };
+
+type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due' | 'input' | 'start';
+
+/** A message, as its sender and its agent make it. */
+export interface Offer {
+  lane: number;
+  mode: QueueMode | null;
+  agent: string;
+  user: string | null;
+  takesInput: boolean;
+  number: number | null;
+  yields: boolean;
+  maxAttempts: number;
+}
 
 interface Ticket {
   task: string;
@@ -33,6 +55,8 @@ interface Ticket {
 
 interface Work extends Held {
   ticket: Ticket;
+  /** The state as the worker knows it. */
+  stored: string;
 }
 
 const LATER_MS = 3_600_000;
@@ -50,10 +74,7 @@ export class FleetModel {
   #tickets: Ticket[] = [];
   #work: Work[] = [];
   redriven = 0;
-  readonly #deeds: Record<
-    'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due',
-    (pick: number, ledger: Ledger) => Promise<void>
-  > = {
+  readonly #deeds: Record<Simple, (pick: number, ledger: Ledger) => Promise<void>> = {
     deliver: (pick) => this.#deliver(pick),
     sweep: (pick, ledger) => this.#sweep(pick, ledger),
     lose: (pick, ledger) => this.#lose(pick, ledger),
@@ -62,6 +83,8 @@ export class FleetModel {
     cancel: (pick, ledger) => this.#cancel(pick, ledger),
     redrive: (pick, ledger) => this.#redrive(pick, ledger),
     due: (pick) => this.#due(pick),
+    input: (pick, ledger) => this.#input(pick, ledger),
+    start: (_pick, ledger) => this.#start(ledger),
   };
 
   constructor(test: TestLedger) {
@@ -78,6 +101,8 @@ export class FleetModel {
     if (kind === 'accept') await this.#accept(deed, ledger);
     else if (kind === 'settle') await this.#settle(deed, ledger);
     else if (kind === 'reprioritize') await this.#reprioritize(deed, ledger);
+    else if (kind === 'offer') await this.#offer(deed, ledger);
+    else if (kind === 'take') await this.#take(deed, ledger);
     else await this.#deeds[kind](deed.pick, ledger);
   }
 
@@ -88,10 +113,16 @@ export class FleetModel {
       const live = await this.#live();
       if (live.length === 0 && this.#work.length === 0) return;
       for (const id of live) await this.#test.makeDue(id);
-      while ((await this.#deliver(0), this.#tickets.length > 0)) await this.#claim(0, ledger);
+      await this.#start(ledger);
       while (this.#work.length > 0) await this.#settleWith(0, DONE, ledger, true);
     }
     throw new Error(`These tasks never ended: ${(await this.#live()).join(', ')}`);
+  }
+
+  /** Every ticket is brought, and claimed once. */
+  async #start(ledger: Ledger): Promise<void> {
+    while ((await this.#entry(0)) !== undefined) await this.#deliver(0);
+    for (let left = this.#tickets.length; left > 0; left -= 1) await this.#claim(0, ledger);
   }
 
   async #live(): Promise<string[]> {
@@ -113,9 +144,40 @@ export class FleetModel {
       ...(later ? { scheduledFor: Date.now() + LATER_MS } : {}),
     };
     const answer = await acceptNewTask(ledger, aTask(wish));
+    this.#knows(answer, limit === undefined ? null : `lane-${lane}`);
+  }
+
+  async #offer({ lane, number, mode, yields, ...rest }: Offer, ledger: Ledger): Promise<void> {
+    const limit = LANE_LIMITS[lane];
+    const order = number === null ? {} : { order: number };
+    const own = limit === undefined ? {} : { lane: { name: `lane-${lane}`, limit, ...order } };
+    const task = aTask({ ...rest, ...own, mode, yields, callbackUrl: 'http://127.0.0.1/' });
+    this.#knows(await acceptMessage(ledger, task), limit === undefined ? null : `lane-${lane}`);
+  }
+
+  /** Somebody offers input to a task that perhaps runs. */
+  async #input(pick: number, ledger: Ledger): Promise<void> {
+    const work = this.#work[pick % Math.max(1, this.#work.length)];
+    if (!work) return;
+    const { lane, laneLimit, agent } = await this.#test.state(work.id);
+    const own = { name: lane ?? laneOfTask(work.id), limit: laneLimit ?? 1 };
+    const answer = await offerMessage(ledger, aTask({ lane: own, agent, mode: 'steer', takesInput: true }), work.id);
+    if (answer.kind !== 'refused') this.#knows(answer, own.name);
+  }
+
+  #knows(answer: AcceptAnswer, lane: string | null): void {
     if (answer.kind !== 'accepted') return;
-    this.#lanes.set(answer.id, limit === undefined ? null : `lane-${lane}`);
+    this.#lanes.set(answer.id, lane);
     this.accepted.push(answer.id);
+  }
+
+  /** Every worker takes what waits for it, those that are frozen as well. */
+  async #take({ how, most }: Extract<Deed, { kind: 'take' }>, ledger: Ledger): Promise<void> {
+    const takes = this.#work.map(async (work) => {
+      const answer = await takeInput(ledger, work, how, most);
+      if (answer.kind === 'taken') work.stored = answer.stored;
+    });
+    await Promise.all(takes);
   }
 
   async #entry(pick: number): Promise<string | undefined> {
@@ -165,7 +227,10 @@ export class FleetModel {
     this.#tickets = this.#tickets.filter((each) => each !== ticket);
     const place = this.#place(ticket.task);
     const answer = await claimTask(ledger, place, 'w1');
-    if (answer.kind === 'claimed') this.#work.push({ ...place, token: answer.state.token, state: answer.state, ticket });
+    if (answer.kind === 'claimed') {
+      const { state, stored } = answer;
+      this.#work.push({ ...place, token: state.token, state, stored, ticket });
+    }
     if (answer.kind === 'early' || answer.kind === 'full') this.#bring(ticket);
   }
 
@@ -190,7 +255,7 @@ export class FleetModel {
     const work = this.#work[pick % Math.max(1, this.#work.length)];
     if (!work) return;
     this.#work = this.#work.filter((each) => each !== work);
-    const answer = await settleAttempt(ledger, work, verdict);
+    const answer = await settleAttempt(ledger, work, verdict, { stored: work.stored, now: Date.now() });
     if (answer.kind === 'lost' || isTerminal(answer.status) || !putsBack) return;
     this.#bring(work.ticket);
     await this.#pay(outboxEntry(TENANT, [work.ticket]));

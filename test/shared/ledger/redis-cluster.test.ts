@@ -1,21 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settingsSchema, tenantLimitsSchema } from '#shared/config/settings.ts';
+import { acceptMessage } from '#shared/ledger/accept-message.ts';
 import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
 import { appendOutput } from '#shared/ledger/append-output.ts';
 import { leaseMember } from '#shared/ledger/attempt-ref.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
+import { listEnded } from '#shared/ledger/ended-tasks.ts';
 import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { forgetTask } from '#shared/ledger/forget-task.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { offerMessage } from '#shared/ledger/offer-message.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { redriveTask } from '#shared/ledger/redrive-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import { renewLeases } from '#shared/ledger/renew-leases.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { takeInput } from '#shared/ledger/take-input.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
@@ -89,5 +93,22 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     ]);
     for (const item of items) expect(await forgetTask(ledger, item)).toBe(true);
     expect(await readTask(ledger, tenant, place.id)).toBeNull();
+  });
+
+  it.each(TENANTS)('takes messages of tenant %s through their modes', async (tenant) => {
+    const wish = { tenant, lane: { name: 'session:modes', limit: 1 }, takesInput: true, callbackUrl: 'http://127.0.0.1/' };
+    const first = aTask(wish);
+    expect((await acceptMessage(ledger, first)).kind).toBe('accepted');
+    const place = { tenant, id: first.body.id, lane: wish.lane.name };
+    const claim = await claimTask(ledger, place, 'w');
+    const attempt = { ...place, token: claim.kind === 'claimed' ? claim.state.token : 0 };
+    expect(await offerMessage(ledger, aTask({ ...wish, mode: 'steer' }), first.body.id)).toMatchObject({ gate: 'steer' });
+    expect(await takeInput(ledger, attempt, 'steered', 5)).toMatchObject({ kind: 'taken', inputs: [{ how: 'steered' }] });
+    for (const mode of ['queue', 'collect', 'latest', 'interrupt'] as const) {
+      expect((await acceptMessage(ledger, aTask({ ...wish, mode }))).kind).toBe('accepted');
+    }
+    expect(await settleAttempt(ledger, attempt, retry(0))).toEqual({ kind: 'settled', status: 'cancelled' });
+    const ended = await listEnded(ledger, ledger.keys.shardOf(tenant), 'callback', 100);
+    expect(ended.filter((each) => each.tenant === tenant)).toHaveLength(5);
   });
 });

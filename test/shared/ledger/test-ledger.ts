@@ -1,5 +1,6 @@
 import { settingsSchema, tenantLimitsSchema, type SettingsInput, type TenantLimits } from '#shared/config/settings.ts';
-import { acceptNewTask, type AcceptAnswer } from '#shared/ledger/accept-new-task.ts';
+import type { AcceptAnswer } from '#shared/ledger/accept-answer.ts';
+import { acceptMessage } from '#shared/ledger/accept-message.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import type { NewTask } from '#shared/ledger/new-task.ts';
@@ -25,6 +26,10 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   digest?: string;
   maxAttempts?: number;
   timeoutMs?: number;
+  mode?: NewTask['mode'];
+  takesInput?: boolean;
+  yields?: boolean;
+  skip?: string;
 }
 
 const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
@@ -47,11 +52,12 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
   reply: null,
   traceparent: '',
 };
-const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000 };
+const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000, mode: null, takesInput: false, yields: false };
 
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {
-  const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...body } = { ...WISH, ...wish };
+  const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
+  const { mode, takesInput, yields, skip, ...body } = rest;
   const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
@@ -61,6 +67,10 @@ export function aTask(wish: TaskWish = {}): NewTask {
     rateClass,
     lane: lane ?? null,
     idempotency: key === undefined ? null : { key, digest },
+    mode,
+    takesInput,
+    yields,
+    skip: skip ?? null,
   };
 }
 
@@ -104,8 +114,8 @@ export class TestLedger {
   private constructor(server: RedisServer, settings: SettingsInput, shards: number) {
     this.#server = server;
     this.keys = createKeys(shards);
-    this.redis = this.#connect('one');
-    this.#rivalRedis = this.#connect('two');
+    this.redis = this.connect('one');
+    this.#rivalRedis = this.connect('two');
     this.ledger = this.#ledgerOn(this.redis, settings);
     this.rival = this.#ledgerOn(this.#rivalRedis, settings);
   }
@@ -123,7 +133,7 @@ export class TestLedger {
   }
 
   async accept(wish: TaskWish = {}): Promise<AcceptAnswer> {
-    return await acceptNewTask(this.ledger, aTask(wish));
+    return await acceptMessage(this.ledger, aTask(wish));
   }
 
   /** Accepts a task that has to be let in, and returns its id. */
@@ -198,7 +208,8 @@ export class TestLedger {
       .map(({ event }) => event);
   }
 
-  #connect(name: string): RedisClient {
+  /** Another connection, for the caller to close. */
+  connect(name: string): RedisClient {
     return connectRedis({ url: this.#server.url, name, log: createLog({ level: 'silent', service: 'test' }) });
   }
 

@@ -13,7 +13,18 @@ import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 
 const TENANT = 'acme';
 const settings: SettingsInput = {
-  agents: { echo: { kind: 'echo' }, slow: { kind: 'echo', timeoutMs: 77_000, maxAttempts: 9 } },
+  agents: {
+    echo: { kind: 'echo' },
+    slow: { kind: 'echo', timeoutMs: 77_000, maxAttempts: 9 },
+    shared: { kind: 'echo', lane: 'printer' },
+    talker: { kind: 'function', run: () => Promise.resolve(''), takesInput: true },
+    deaf: { kind: 'function', run: () => Promise.resolve('') },
+    program: { kind: 'command', command: ['true'], takesInput: true },
+    model: { kind: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1/' },
+    web: { kind: 'http', url: 'http://127.0.0.1:1/' },
+  },
+  lanes: { printer: { limit: 2 }, background: { limit: 1 } },
+  retries: { proactive: { lane: 'yield', sharedLane: 'background' } },
   tasks: { maxInputBytes: 1000, maxContextBytes: 500 },
   limits: {
     tenant: { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} },
@@ -103,6 +114,37 @@ describe('what a task has that a request did not say', () => {
     expect((await stored({ session: 's', order: 17 })).state).toMatchObject({ lane: 'session:s', laneLimit: 1, order: '17' });
   });
 
+  it('is its agent’s lane when it has no session, with the limit that the configuration says, else its source’s', async () => {
+    expect((await stored({ agent: 'shared' })).state).toMatchObject({ lane: 'printer', laneLimit: 2 });
+    expect((await stored({ agent: 'shared', session: 's' })).state.lane).toBe('session:s');
+    expect((await stored({ source: 'proactive' })).state).toMatchObject({ lane: 'background', laneLimit: 1 });
+    const lane = { name: 'schedule:daily', limit: 1 };
+    expect((await stored({ agent: 'shared', lane })).state).toMatchObject({ lane: 'schedule:daily', laneLimit: 1 });
+    expect((await stored({})).state.lane).toBeUndefined();
+  });
+
+  it('is taking input when its agent does', async () => {
+    expect((await stored()).state.takesInput).toBe(true);
+    expect((await stored({ context: { noInput: true } })).state.takesInput).toBeUndefined();
+    const takes = ['talker', 'program', 'model', 'deaf', 'web'].map(async (agent) => (await stored({ agent })).state.takesInput ?? false);
+    expect(await Promise.all(takes)).toEqual([true, true, true, false, false]);
+  });
+
+  it('is yielding its lane during a retry when its source’s policy says so', async () => {
+    expect((await stored({ source: 'proactive' })).state.yields).toBe(true);
+    expect((await stored()).state.yields).toBeUndefined();
+  });
+
+  it('is telling of its end whoever it names', async () => {
+    const reply = { platform: 'telegram', thread: '{}' };
+    expect((await stored({ reply, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' })).state.tell).toEqual([
+      'reply',
+      'callback',
+      'run',
+    ]);
+    expect((await stored()).state.tell).toBeUndefined();
+  });
+
   it('is a priority below its parent’s, and the source delegation', async () => {
     const { id } = await submit({ priority: 8 });
     expect(await stored({ parentTaskId: id })).toMatchObject({
@@ -131,6 +173,12 @@ describe('a request is refused', () => {
     ['context and metadata together', { context: { text: 'x'.repeat(300) }, metadata: { text: 'x'.repeat(300) } }],
   ])('for more bytes than allowed: %s', async (_what, request) => {
     expect(await refusal(request)).toMatchObject({ code: 'request.too-large' });
+  });
+
+  it('for a lane that its agent names and nobody configured', async () => {
+    const agent = { kind: 'echo', lane: 'nowhere' } as const;
+    const intake = { ...parts, findAgent: () => Promise.resolve(agent) };
+    await expect(acceptTask(intake, { tenant: TENANT, agent: 'stray', input: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
   });
 
   it('for a deadline that is past', async () => {
@@ -166,7 +214,19 @@ describe('a request is refused', () => {
 describe('the answer', () => {
   it('says where the task stands', async () => {
     expect(await submit({ session: 's' })).toMatchObject({ status: 'queued', position: 0, isDuplicate: false, pressure: null });
-    expect(await submit({ session: 's' })).toMatchObject({ status: 'pending', position: 1 });
+    expect(await submit({ session: 's' })).toMatchObject({ status: 'pending', position: 1, outcome: null });
+  });
+
+  it('says what became of a message that is not to run', async () => {
+    const { id } = await submit({ session: 's' });
+    const outcome = { kind: 'rejected', taskId: id, reason: 'another task runs in its lane' };
+    const request = { session: 's', mode: 'reject', idempotencyKey: 'm' } as const;
+    expect(await submit(request)).toMatchObject({ status: 'cancelled', outcome, estimatedStartMs: null, isDuplicate: false });
+    expect(await submit(request)).toMatchObject({ status: 'cancelled', outcome, isDuplicate: true });
+    expect(await submit({ session: 's', skip: { reason: 'paused' } })).toMatchObject({
+      status: 'skipped',
+      outcome: { kind: 'skipped', taskId: null, reason: 'paused' },
+    });
   });
 
   it('tells a producer when to slow down, and when to stop', async () => {

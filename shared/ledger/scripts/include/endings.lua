@@ -1,3 +1,10 @@
+-- Keeps the end of a task for those outside of the ledger who have to hear of it.
+local function tell_end(book, ended, id, task)
+  for _, kind in ipairs(task.tell or {}) do
+    redis.call('ZADD', ended, 0, kind .. '/' .. book.stamp .. '/' .. book.tenant .. '/' .. id)
+  end
+end
+
 -- Moves the task to its one terminal state: out of the live lookups, into the lasting ones, its lane and caps to the next.
 local function finish(book, keys, id, task, status, reason)
   unlist(book, id, task)
@@ -6,12 +13,18 @@ local function finish(book, keys, id, task, status, reason)
   end
   enter(book, task, status, reason)
   unpark(book, id, task)
-  task.completedAt, task.gate, task.notBefore, task.granted, task.cancel = book.now, nil, nil, nil, nil
+  task.completedAt, task.gate, task.notBefore, task.granted, task.cancel, task.steer = book.now, nil, nil, nil, nil, nil
   save_task(book, keys.record, id, task)
   redis.call('ZADD', book.index, 0, 'status=' .. status .. '/' .. id)
   if task.deadline then redis.call('ZREM', keys.deadlines, book.tenant .. '/' .. id) end
+  tell_end(book, keys.ended, id, task)
   leave_lane(book, keys.held, keys.wait, id, task)
   promote_backlog(book)
+end
+
+-- The outcome of a task that was stopped: who takes its place, when somebody does.
+local function outcome_of_stop(stop)
+  return { kind = stop.by and 'superseded' or 'cancelled', taskId = stop.by, reason = stop.reason }
 end
 
 -- Ends the running attempt in the record and takes its lease away.

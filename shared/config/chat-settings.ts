@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** How the chat service talks to the platforms. Which platforms there are, is in the environment: see `chat-environment.ts`. */
+export const chatSettingsSchema = z.strictObject({
+  /** Bytes of one request of a platform; they send text and the names of files, never files. */
+  maxBodyBytes: z.number().int().min(1024).default(1_048_576),
+  /** Until a platform is told to send its request again. Slack waits 3 s for an answer, the others longer. */
+  acceptTimeoutMs: z.number().int().min(100).max(60_000).default(8000),
+  /** How long one call to a platform may take. */
+  callTimeoutMs: z.number().int().min(100).max(120_000).default(15_000),
+  /** In groups and channels: `mentions` answers who names the bot, `all` answers everybody. A private chat is always answered. */
+  groups: z.enum(['mentions', 'all']).default('mentions'),
+  /** Calls spent on the answer of a command, which is sent at once and kept nowhere. */
+  commandTries: z.number().int().min(1).max(20).default(4),
+  /** How long is remembered what platforms say of people and threads, after it was last said. */
+  stateRetentionMs: z
+    .number()
+    .int()
+    .min(60_000)
+    .default(90 * 86_400_000),
+});
+
+export type ChatSettings = z.infer<typeof chatSettingsSchema>;

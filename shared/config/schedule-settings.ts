@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { agentIdSchema } from './agent-definitions.ts';
+
+const whole = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
+
+/** How schedules fire. */
+export const schedulerSettingsSchema = z.strictObject({
+  /** Between two ticks of the clock. What is due in between fires at its own time. */
+  tickMs: whole(1000, 100),
+  /** Between two looks of each process whether the clock ticks. */
+  watchMs: whole(1000, 50),
+  /** A schedule that is overdue for so long says that the clock is silent: whoever sees it fires it and winds the clock up. */
+  silentMs: whole(2000, 100),
+  /** Between two comparisons of the records with the due times and the clock. */
+  reconcileMs: whole(300_000, 1000),
+  /** Schedules fired in one round; the next round follows at once. */
+  batch: whole(200),
+  /** An occurrence that fires later than this was missed, and the schedule's `missed` says what becomes of it. */
+  missedAfterMs: whole(10_000, 100),
+  /** Between two tries to fire when the task cannot be accepted now, unless a limit says longer. */
+  retryMs: whole(5000, 10),
+  /** Missed schedules in one round from which on they are caught up over `catchUpSpreadMs` instead of at once. */
+  catchUpThreshold: whole(100, 0),
+  catchUpSpreadMs: whole(30_000, 0),
+  /** Crons at minute 0 that are not `exact` fire up to this much later, each by its own share. 0: all at the full hour, as written. */
+  topOfHourSpreadMs: whole(0, 0),
+  /** How far the next occurrence is pushed out while the tenant is disabled. */
+  disabledTenantMs: whole(3_600_000, 1000),
+  /** Occurrences that `missed: all` catches up when it does not say how many. */
+  maxCaughtUp: whole(100),
+  /** Runs of one schedule that wait for their turn under `overlap: queue`; one more is skipped. */
+  maxQueuedRuns: whole(10),
+  /** Failed runs in a row after which a schedule is paused; 0 is never. */
+  maxFailures: whole(10, 0),
+  maxSchedulesPerTenant: whole(200_000),
+  /** Characters of a run's output that its record shows. */
+  resultSummaryChars: whole(500, 0),
+});
+export type SchedulerSettings = z.infer<typeof schedulerSettingsSchema>;
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');
+const text = z.string().min(1).max(200);
+
+/**
+ * A schedule that the configuration defines: what `POST /v1/schedules` takes, of which the rule and the durations are read when
+ * the scheduler starts. One of `phrase`, `cron`, `every` and `at`.
+ */
+const configuredSchedule = z.strictObject({
+  tenant: text.default('default'),
+  phrase: text.optional(),
+  cron: text.optional(),
+  every: text.optional(),
+  at: text.optional(),
+  tz: text.optional(),
+  agent: agentIdSchema,
+  message: z.string().min(1),
+  context: z.record(z.string(), z.json()).optional(),
+  priority: z.union([z.number().int().min(1).max(10), z.enum(['low', 'normal', 'high', 'critical'])]).optional(),
+  channel: text.optional(),
+  platform: text.optional(),
+  callbackUrl: z.string().optional(),
+  missed: text.optional(),
+  maxLateness: z.union([text, z.number()]).optional(),
+  overlap: text.optional(),
+  jitter: z.union([text, z.number()]).optional(),
+  until: text.optional(),
+  maxRuns: z.number().optional(),
+  exact: z.boolean().optional(),
+});
+
+/** By name. One that is taken out of the configuration is paused, not removed. */
+export const configuredSchedulesSchema = z.record(name, configuredSchedule);

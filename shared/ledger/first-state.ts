@@ -1,0 +1,44 @@
+import { TOLD, type TaskBody, type Told } from '../tasks/task.ts';
+import type { NewTask } from './new-task.ts';
+
+/** The state of a task as the scripts that accept it begin with. */
+export function firstState(task: NewTask): Record<string, unknown> {
+  const { body, priority, queue, class: taskClass, lane } = task;
+  return {
+    // First, where the script finds it without reading the rest.
+    class: taskClass,
+    agent: body.agent,
+    source: body.source,
+    queue,
+    priority,
+    ...(lane ? { lane: lane.name, laneLimit: lane.limit } : {}),
+    ...(lane?.order === undefined ? {} : { order: `${lane.order}` }),
+    ...(body.deadline === null ? {} : { deadline: body.deadline }),
+    ...(body.scheduledFor === null ? {} : { notBefore: body.scheduledFor }),
+    ...behaviourOf(task),
+    maxAttempts: body.execution.maxAttempts,
+    timeoutMs: body.execution.timeoutMs,
+    token: 0,
+    spent: 0,
+    attempt: 0,
+  };
+}
+
+/** How it behaves towards others of its lane, and who hears of its end. What is not so is left out: states are read often. */
+function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Record<string, unknown> {
+  const tell = toldOf(body);
+  return {
+    ...(mode === null ? {} : { mode }),
+    ...(body.user === null ? {} : { user: body.user }),
+    ...(takesInput ? { takesInput } : {}),
+    ...(yields ? { yields } : {}),
+    // An empty list would come back from the scripts as an object.
+    ...(tell.length === 0 ? {} : { tell }),
+    ...(skip === null ? {} : { outcome: { kind: 'skipped', reason: skip } }),
+  };
+}
+
+function toldOf({ reply, callbackUrl, scheduleId }: TaskBody): Told[] {
+  const wish: Record<Told, unknown> = { reply, callback: callbackUrl, run: scheduleId };
+  return TOLD.filter((kind) => wish[kind] !== null);
+}

@@ -1,0 +1,49 @@
+import type { Task } from '../tasks/task.ts';
+import type { Ledger } from './ledger.ts';
+import { readTasks } from './read-tasks.ts';
+
+export interface Lane {
+  /** Who holds a place, first come first. */
+  held: { task: Task; since: number }[];
+  /** Who waits, next one first; at most as many as asked for. */
+  waiting: Task[];
+  waitingTotal: number;
+}
+
+/** Who holds a lane and who waits for it. A task that moves meanwhile is in one of the two. */
+export async function readLane(ledger: Ledger, tenant: string, lane: string, most: number): Promise<Lane> {
+  const { waiting, held, waitingTotal } = await readLaneIds(ledger, tenant, lane, most);
+  const tasks = await readTasks(ledger, tenant, [...held.keys(), ...waiting]);
+  const known = tasks.filter((task) => task !== null);
+  const byId = new Map(known.map((task) => [task.body.id, task]));
+  return {
+    held: [...held].flatMap(([id, since]) => withTask(byId.get(id), since)),
+    waiting: waiting.flatMap((id) => byId.get(id) ?? []),
+    waitingTotal,
+  };
+}
+
+function withTask(task: Task | undefined, since: number): Lane['held'] {
+  return task ? [{ task, since }] : [];
+}
+
+export interface LaneIds {
+  /** Task id -> since when it holds a place, ms. */
+  held: Map<string, number>;
+  waiting: string[];
+  waitingTotal: number;
+}
+
+/** The same by ids alone. */
+export async function readLaneIds(ledger: Ledger, tenant: string, lane: string, most: number): Promise<LaneIds> {
+  const keys = ledger.keys.tenant(tenant);
+  // Those who wait first: who is let in between the two is then among both, and never among none.
+  const [waiting, total, held] = await Promise.all([
+    ledger.redis.zrange(keys.laneWait(lane), '0', String(most - 1)),
+    ledger.redis.zcard(keys.laneWait(lane)),
+    ledger.redis.zrange(keys.laneHeld(lane), '0', '-1', 'WITHSCORES'),
+  ]);
+  const holders = new Map<string, number>();
+  for (let position = 0; position + 1 < held.length; position += 2) holders.set(held[position] ?? '', Number(held[position + 1]));
+  return { held: holders, waiting: waiting.filter((id) => !holders.has(id)), waitingTotal: total };
+}

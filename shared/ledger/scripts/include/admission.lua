@@ -1,0 +1,115 @@
+-- What a call lets in, gathered here so that `close_intake` writes each of the keys that all share once.
+local function open_intake(rates, deadlines, ended, remember)
+  return {
+    rates = rates, deadlines = deadlines, ended = ended, remember = remember,
+    index = {}, listed = {}, owed = {}, created = {}, queued = {}, finished = { cancelled = {}, skipped = {} },
+  }
+end
+
+-- Lets one task in, or says why not: it came before, its rate is used up, or what `step` says, which decides what it becomes.
+-- `item`: its id, record, known_key (or nil), digest, rate_class (or empty), body and lookups.
+local function let_in(book, intake, item, step)
+  local known = item.known_key and redis.call('GET', item.known_key)
+  if known then
+    local first, known_digest = string.match(known, '^(%S+) (.*)$')
+    return { known_digest == item.digest and 'duplicate' or 'conflict', first }
+  end
+  -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
+  if redis.call('HSETNX', item.record, 'body', item.body) == 0 then return { 'duplicate', item.id } end
+  local after, rate_writes = 0, {}
+  if item.rate_class ~= '' then after, rate_writes = check_rates(book, book.rates, item.rate_class, intake.rates) end
+  if after > 0 then
+    redis.call('DEL', item.record)
+    return { 'rate', math.ceil(after), rate_writes }
+  end
+  local answer = step()
+  if answer[1] ~= 'accepted' then
+    redis.call('DEL', item.record)
+    return answer
+  end
+  if item.known_key then redis.call('SET', item.known_key, item.id .. ' ' .. item.digest, 'PX', intake.remember) end
+  if #rate_writes > 0 then redis.call('HSET', intake.rates, unpack(rate_writes)) end
+  for _, lookup in ipairs(item.lookups) do
+    intake.index[#intake.index + 1] = 0
+    intake.index[#intake.index + 1] = lookup .. '/' .. item.id
+  end
+  intake.created[#intake.created + 1] = item.id
+  return answer
+end
+
+-- Begins the state of a task that comes in. Returns whether it is due.
+local function begin_task(book, task)
+  task.createdAt, task.ticket = book.now, 0
+  local is_due = not task.notBefore or task.notBefore <= book.now
+  if is_due then task.notBefore = nil end
+  return is_due
+end
+
+-- The refusal of a task that would have to wait, when as many of its tenant wait as may; nil when it may. `freed`: how many
+-- of those it ends itself.
+local function refuse_waiting(book, freed)
+  if not book.waiting then return nil end
+  local waiting = count(book, 'pending/') - freed
+  if waiting < book.waiting then return nil end
+  return { 'waiting', waiting }
+end
+
+-- Accepts a task that has begun: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
+local function admit(book, intake, id, keys, task)
+  enter(book, task, 'pending')
+  if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, book.tenant .. '/' .. id) end
+  if task.notBefore then
+    task.gate, task.ticket = 'time', 1
+    redis.call('ZADD', book.states, 0, 'pending/' .. id)
+    intake.owed[#intake.owed + 1] = id .. '.1'
+    save_task(book, keys.record, id, task)
+    return { 'accepted', 'pending', 'time', 0 }
+  end
+  if not join_lane(book, keys.held, keys.wait, id, task) then
+    redis.call('ZADD', book.states, 0, 'pending/' .. id)
+    park(book, keys.record, id, task)
+    return { 'accepted', 'pending', task.gate, redis.call('ZRANK', keys.wait, id) + redis.call('ZCARD', keys.held) }
+  end
+  if not has_room(book, task.class) then
+    grant_or_backlog(book, id, task)
+    return { 'accepted', 'pending', 'cap', count(book, 'pending/') - 1 }
+  end
+  enter(book, task, 'queued')
+  task.granted, task.queuedAt, task.ticket = true, book.now, 1
+  redis.call('ZADD', book.states, 0, granted_member(task, id))
+  intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
+  save_task(book, keys.record, id, task)
+  return { 'accepted', 'queued', '', 0 }
+end
+
+-- Accepts a task that is not to run: its outcome says why. Returns its answer.
+local function admit_ended(book, intake, id, keys, task, status)
+  enter(book, task, 'pending')
+  enter(book, task, status, task.outcome.reason)
+  task.completedAt, task.notBefore = book.now, nil
+  save_task(book, keys.record, id, task)
+  redis.call('ZADD', book.index, 0, 'status=' .. status .. '/' .. id)
+  tell_end(book, intake.ended, id, task)
+  table.insert(intake.finished[status], id)
+  return { 'accepted', status, '', 0, cjson.encode(task.outcome) }
+end
+
+-- The outcome of a message that comes to a line of `waiting` in which no more may wait, or nil.
+local function outcome_of_full_line(book, waiting)
+  if waiting < book.maxInLine then return nil end
+  return { kind = 'dropped', reason = waiting .. ' messages wait in this lane already' }
+end
+
+-- Writes what was gathered. Returns the outbox entry of the tickets owed, or an empty text.
+local function close_intake(book, intake)
+  local entry = table.concat(intake.owed, ',')
+  if #intake.index > 0 then redis.call('ZADD', book.index, unpack(intake.index)) end
+  if #intake.listed > 0 then redis.call('ZADD', book.states, unpack(intake.listed)) end
+  if entry ~= '' then owe_tickets(book, entry) end
+  if #intake.created > 0 then emit(book, table.concat(intake.created, ','), 'task.created') end
+  if #intake.queued > 0 then emit(book, table.concat(intake.queued, ','), 'task.queued') end
+  for status, ids in pairs(intake.finished) do
+    if #ids > 0 then emit(book, table.concat(ids, ','), 'task.' .. status) end
+  end
+  return entry
+end

@@ -1,0 +1,103 @@
+-- Messages whose input one task has besides its own, and notes about those that were left out of it.
+local INPUTS_MOST = 100
+local NOTES_MOST = 10
+local NOTE_BYTES = 160
+
+-- What a message meets: who holds the lane longest, and the line before it, in order, with the states as text.
+local function look_at_lane(book, held, wait)
+  local met = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
+  local ids = redis.call('ZRANGE', wait, 0, LINE_MOST - 1)
+  local states = #ids > 0 and redis.call('HMGET', book.parked, unpack(ids)) or {}
+  for position, state in ipairs(states) do
+    if state then
+      met.line[#met.line + 1] = ids[position]
+      met.states[#met.states + 1] = state
+    end
+  end
+  return met
+end
+
+local function collects(state) return string.find(state, '"collect":{', 1, true) end
+
+-- Mode `collect` over its cap: the oldest goes, or the new one.
+local function plan_overflow(met, task, rules, plan)
+  local oldest, following, waiting = nil, nil, 0
+  for position, id in ipairs(met.line) do
+    if collects(met.states[position]) then
+      waiting = waiting + 1
+      if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
+    end
+  end
+  task.collect = rules.collect
+  if waiting < rules.cap then return end
+  local reason = waiting .. ' messages of this lane wait to be collected already'
+  if rules.overflow == 'new' then
+    plan.outcome = { kind = 'dropped', reason = reason }
+    return
+  end
+  plan.dropped, plan.following, plan.reason = oldest, following, reason
+end
+
+-- Whether messages of mode `queue` may still go into the holder's run: nothing waits that was not offered to it as well.
+local function line_is_offered(met)
+  for _, state in ipairs(met.states) do
+    if string.match(state, '"steer":"([^"]+)"') ~= met.holder then return false end
+  end
+  return true
+end
+
+-- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only. `needs` are the
+-- tasks whose records this takes.
+local function plan_for(book, met, task, rules)
+  local mode, plan = task.mode, { replaced = {}, needs = {} }
+  if mode == 'interrupt' or mode == 'latest' then plan.replaced = met.line end
+  if mode == 'interrupt' then plan.stopped = met.holder end
+  if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = met.holder, reason = 'another task runs in its lane' } end
+  if mode == 'collect' then plan_overflow(met, task, rules, plan) end
+  if rules.target then
+    plan.offered = rules.target
+  elseif met.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(met))) then
+    -- A parked holder does not run.
+    if redis.call('HEXISTS', book.parked, met.holder) == 0 then plan.offered = met.holder end
+  end
+  for _, id in ipairs(plan.replaced) do plan.needs[#plan.needs + 1] = id end
+  for _, id in ipairs({ plan.stopped or false, plan.dropped or false, plan.offered or false }) do
+    if id then plan.needs[#plan.needs + 1] = id end
+  end
+  local leaving = #plan.replaced + (plan.dropped and 1 or 0)
+  plan.freed = leaving
+  plan.outcome = plan.outcome or outcome_of_full_line(book, #met.line - leaving)
+  if plan.outcome then plan.needs = {} end
+  return plan
+end
+
+-- Whether messages like this one may go into the run of that task.
+local function takes(holder, task)
+  return holder.status == 'running' and not holder.cancel and holder.takesInput and holder.agent == task.agent
+    and holder.user == task.user
+end
+
+-- What a replaced task was asked goes on to the one that replaces it, with what had gone into it.
+local function carry(task, id, state)
+  task.inputs = task.inputs or {}
+  for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
+  table.insert(task.inputs, { id = id, how = 'carried' })
+  while #task.inputs > INPUTS_MOST do table.remove(task.inputs, 1) end
+end
+
+-- The beginning of a text, cut between characters.
+local function beginning(text)
+  if #text <= NOTE_BYTES then return text end
+  local last = NOTE_BYTES
+  while last > 0 and (string.byte(text, last + 1) or 0) >= 128 and string.byte(text, last + 1) < 192 do last = last - 1 end
+  return string.sub(text, 1, last) .. '...'
+end
+
+-- Notes that a message was left out of the turn that this task becomes.
+local function note_left_out(task, record, state)
+  local notes = state.leftOut or {}
+  notes[#notes + 1] = beginning(cjson.decode(redis.call('HGET', record, 'body')).input)
+  for _, note in ipairs(task.leftOut or {}) do notes[#notes + 1] = note end
+  while #notes > NOTES_MOST do table.remove(notes, 1) end
+  task.leftOut = notes
+end

@@ -1,0 +1,27 @@
+-- Compares a tenant's tasks that have not ended with the depths that producers are told of, and tells the tenant's event stream
+-- when it crossed one since the last time. On its way down a level ends below nine tenths of its depth, so that a tenant that
+-- stays near it is told once.
+-- KEYS[1] states: live lookups of the tenant's tasks
+-- KEYS[2] pressure: levels of the shard's tenants that have one
+-- KEYS[3] events: the tenant's event stream
+-- ARGV[1] options: JSON of tenant, channel, maxEvents, warningDepth, criticalDepth
+-- RETURNS the level now: 'critical', 'warning' or 'none'
+local options = cjson.decode(ARGV[1])
+local depth = redis.call('ZCARD', KEYS[1])
+local known = redis.call('HGET', KEYS[2], options.tenant) or 'none'
+local ranks = { none = 0, warning = 1, critical = 2 }
+local depths = { none = 0, warning = options.warningDepth, critical = options.criticalDepth }
+
+local level = depth >= depths.critical and 'critical' or depth >= depths.warning and 'warning' or 'none'
+if ranks[level] < ranks[known] and depth >= depths[known] * 0.9 then level = known end
+if level == known then return level end
+
+local event = 'backpressure.' .. (level == 'none' and 'cleared' or level)
+if level == 'none' then
+  redis.call('HDEL', KEYS[2], options.tenant)
+else
+  redis.call('HSET', KEYS[2], options.tenant, level)
+end
+redis.call('XADD', KEYS[3], 'MAXLEN', '~', options.maxEvents, '*', 'event', event, 'depth', depth)
+redis.call('PUBLISH', options.channel, options.tenant .. '//' .. event)
+return level

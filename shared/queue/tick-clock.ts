@@ -1,0 +1,103 @@
+import { Queue, Worker } from 'bullmq';
+import type { Log } from '../log/create-log.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { LATE, within } from '../time/wait.ts';
+
+export interface TickClockOptions {
+  /** What ticks, each by its own repeatable job. */
+  names: readonly string[];
+  everyMs: number;
+  /** Must be quick. It may be called again for a name before it has ended, also in another process. */
+  onTick: (name: string) => Promise<void>;
+  /** A connection that may block; stays the caller's. */
+  connection: RedisClient;
+  /** Of BullMQ's keys. */
+  prefix: string;
+  log: Log;
+}
+
+const QUEUE = 'ticks';
+/** Ticks handled at once by this process. */
+const CONCURRENCY = 8;
+const KEEP = 20;
+const FORCED_CLOSE_MS = 1000;
+/** More repeatable jobs than anybody would add by hand. */
+const MOST = 2000;
+
+/**
+ * TickClock is responsible for a tick per name and period over the whole fleet, as BullMQ's repeatable jobs: any process takes it.
+ * A repeatable job makes its next one when it is taken, so a process that dies there leaves it silent; `mend` winds it up again.
+ */
+export class TickClock {
+  readonly #options: TickClockOptions;
+  #worker: Worker | undefined;
+  #queue: Queue | undefined;
+
+  constructor(options: TickClockOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { connection, prefix, onTick, log } = this.#options;
+    this.#queue = new Queue(QUEUE, { connection, prefix });
+    this.#worker = new Worker(QUEUE, async (job) => await onTick(job.name), { connection, prefix, concurrency: CONCURRENCY });
+    this.#queue.on('error', (error) => log.debug({ err: error }, 'the clock cannot be read now'));
+    this.#worker.on('error', (error) => log.debug({ err: error }, 'the clock cannot be heard now'));
+    this.#worker.on('failed', (job, error) => log.warn({ err: error, tick: job?.name }, 'a tick failed; the next one comes'));
+  }
+
+  /** When a name ticks next, ms since the epoch; null when nothing is planned. */
+  async nextTick(name: string): Promise<number | null> {
+    return (await this.#queue?.getJobScheduler(name))?.next ?? null;
+  }
+
+  /**
+   * Makes the repeatable jobs what they are to be: what is missing, changed or has been silent for `silentMs` is made anew, what
+   * is no name of ours is removed, and a paused queue goes on. Answers what was mended, in words.
+   */
+  async mend(silentMs: number, now: number): Promise<string[]> {
+    const { names, everyMs } = this.#options;
+    const queue = this.#queue;
+    if (!queue) return [];
+    const found = new Map((await queue.getJobSchedulers(0, MOST)).map((each) => [each.key, each]));
+    const mended: string[] = [];
+    for (const key of found.keys()) {
+      if (names.includes(key)) continue;
+      await queue.removeJobScheduler(key);
+      mended.push(`removed "${key}", which is none of ours`);
+    }
+    for (const name of names) {
+      const wrong = whatIsWrong(found.get(name), everyMs, now - silentMs);
+      if (wrong === null) continue;
+      await this.wind(name);
+      mended.push(`"${name}" ${wrong}`);
+    }
+    if (await queue.isPaused()) {
+      await queue.resume();
+      mended.push('the queue was paused');
+    }
+    return mended;
+  }
+
+  /** Makes a name's repeatable job anew; it ticks at once. */
+  async wind(name: string): Promise<void> {
+    const keep = { removeOnComplete: { count: KEEP }, removeOnFail: { count: KEEP } };
+    await this.#queue?.upsertJobScheduler(name, { every: this.#options.everyMs }, { name, opts: keep });
+  }
+
+  /** Takes no more ticks; those under way end. */
+  async quiet(): Promise<void> {
+    await this.#worker?.pause(true);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    const closing = Promise.all([this.#worker?.close(), this.#queue?.close()]);
+    if ((await within(closing, graceMs)) === LATE && this.#worker) await within(this.#worker.close(true), FORCED_CLOSE_MS);
+  }
+}
+
+function whatIsWrong(found: { every?: number; next?: number } | undefined, everyMs: number, silentSince: number): string | null {
+  if (!found) return 'was missing';
+  if (found.every !== everyMs) return `ticked every ${found.every} ms and not every ${everyMs} ms`;
+  return (found.next ?? 0) < silentSince ? 'was silent' : null;
+}

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { endedMember, forgetEnded, listEnded } from '#shared/ledger/ended-tasks.ts';
+import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import { takeInput } from '#shared/ledger/take-input.ts';
+import { DONE, retry, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+
+const LANE = { name: 'session:s', limit: 1 };
+const TOLD: TaskWish = { reply: { platform: 'telegram', thread: '{}' }, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' };
+let test: TestLedger;
+
+beforeAll(async () => {
+  test = await TestLedger.open();
+});
+afterAll(async () => {
+  await test.close();
+});
+afterEach(async () => {
+  // What was forgotten here would be missing in the books.
+  await test.reset();
+});
+
+/** Each brings a task of this kind to an end in its own way, and says which. */
+const ENDINGS: Record<string, (wish: TaskWish) => Promise<string>> = {
+  'a result': async (wish) => {
+    const id = await test.accepted(wish);
+    await test.completed(id);
+    return id;
+  },
+  'its last failure': async (wish) => {
+    const held = await test.claimed(await test.accepted(wish));
+    await test.settle(held, retry(null));
+    return held.id;
+  },
+  'a cancel': async (wish) => {
+    const id = await test.accepted(wish);
+    await cancelTask(test.ledger, await test.place(id), 'no');
+    return id;
+  },
+  'a worker that is gone': async (wish) => {
+    const held = await test.claimed(await test.accepted({ ...wish, maxAttempts: 1 }));
+    await test.endLease(held);
+    await expireLease(test.ledger, held);
+    return held.id;
+  },
+  'a deadline that the watch saw': async (wish) => {
+    const id = await test.accepted({ ...wish, deadline: Date.now() + 60_000 });
+    await test.makeDue(id, 'deadline');
+    await expireDeadline(test.ledger, await test.place(id));
+    return id;
+  },
+  'a deadline that its claim saw': async (wish) => {
+    const id = await test.accepted({ ...wish, deadline: Date.now() + 60_000 });
+    await test.makeDue(id, 'deadline');
+    await test.claim(id);
+    return id;
+  },
+  'a message that took its place': async (wish) => {
+    const id = await test.accepted({ ...wish, lane: LANE });
+    await test.accepted({ lane: LANE, mode: 'interrupt' });
+    return id;
+  },
+  'a lane that was taken': async (wish) => {
+    await test.accepted({ lane: LANE });
+    return await test.accepted({ ...wish, lane: LANE, mode: 'reject' });
+  },
+  'a run that took it': async (wish) => {
+    const held = await test.claimed(await test.accepted({ lane: LANE, takesInput: true }));
+    const id = await test.accepted({ ...wish, lane: LANE, takesInput: true, mode: 'steer' });
+    await takeInput(test.ledger, held, 'steered', 1);
+    return id;
+  },
+  'never having been wanted': async (wish) => await test.accepted({ ...wish, skip: 'the last one still runs' }),
+};
+
+describe.each(Object.entries(ENDINGS))('a task that ended by %s', (_how, end) => {
+  it('is told to whoever has to hear of it, until they heard', async () => {
+    const id = await end(TOLD);
+    for (const kind of ['reply', 'callback', 'run'] as const) {
+      const ended = await listEnded(test.ledger, 0, kind, 10);
+      expect(ended).toMatchObject([{ tenant: TENANT, task: id }]);
+      const at = ended[0]?.endedAt ?? 0;
+      expect(at).toBe((await test.state(id)).completedAt);
+      expect(ended[0]?.member).toBe(endedMember(kind, at, TENANT, id));
+      if (kind !== 'run') await forgetEnded(test.ledger, 0, [ended[0]?.member ?? '']);
+    }
+    expect(await listEnded(test.ledger, 0, 'callback', 10)).toEqual([]);
+    expect(await listEnded(test.ledger, 0, 'run', 10)).toHaveLength(1);
+  });
+
+  it('is nobody’s news when nobody asked', async () => {
+    await end({});
+    expect(await test.redis.exists(test.keys.shard(0).ended)).toBe(0);
+  });
+});
+
+describe('ends to tell', () => {
+  it('are listed by when they came, at most as many as asked', async () => {
+    const ids = [];
+    for (let n = 0; n < 3; n += 1) ids.push(await ENDINGS['a result']?.(TOLD));
+    const listed = await listEnded(test.ledger, 0, 'reply', 2);
+    expect(listed.map(({ task }) => task)).toEqual(ids.slice(0, 2));
+  });
+
+  it('are dropped once, and dropping none does nothing', async () => {
+    await ENDINGS['a result']?.(TOLD);
+    const members = (await listEnded(test.ledger, 0, 'reply', 2)).map(({ member }) => member);
+    await forgetEnded(test.ledger, 0, members);
+    await forgetEnded(test.ledger, 0, members);
+    await forgetEnded(test.ledger, 0, []);
+    expect(await listEnded(test.ledger, 0, 'reply', 2)).toEqual([]);
+  });
+
+  it('are none while a task goes on', async () => {
+    const held = await test.claimed(await test.accepted(TOLD));
+    await test.settle(held, retry(0));
+    expect(await test.redis.exists(test.keys.shard(0).ended)).toBe(0);
+    await test.settle(await test.claimed(held.id), DONE);
+    expect(await listEnded(test.ledger, 0, 'reply', 2)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,110 @@
+import { Queue } from 'bullmq';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
+import { TickClock } from '#shared/queue/tick-clock.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const log = createLog({ level: 'silent', service: 'test' });
+const prefix = createKeys(1).shard(0).queues;
+const SILENT_MS = 300;
+
+let server: RedisServer;
+let redis: RedisClient;
+let connections: RedisClient[];
+let board: Queue;
+let clocks: TickClock[];
+let ticks: string[];
+
+beforeEach(async () => {
+  server = await startRedis();
+  redis = connectRedis({ url: server.url, name: 'test', log });
+  board = new Queue('ticks', { connection: redis, prefix });
+  [connections, clocks, ticks] = [[], [], []];
+});
+afterEach(async () => {
+  await Promise.all(clocks.map((clock) => clock.stop(2000)));
+  await board.close();
+  for (const each of [redis, ...connections]) each.disconnect();
+  await server.stop();
+});
+
+function start(onTick: (name: string) => Promise<void> = record): TickClock {
+  const connection = connectRedis({ url: server.url, name: 'test', log, role: 'blocking' });
+  const clock = new TickClock({ names: ['one', 'two'], everyMs: 100, onTick, connection, prefix, log });
+  connections.push(connection);
+  clocks.push(clock);
+  clock.start();
+  return clock;
+}
+
+const record = (name: string): Promise<void> => {
+  ticks.push(name);
+  return Promise.resolve();
+};
+
+const isTicking = async (): Promise<void> => {
+  ticks = [];
+  await waitFor(() => ['one', 'two'].every((name) => ticks.filter((tick) => tick === name).length > 2), {
+    deadlineMs: 5000,
+    what: 'both to tick',
+  });
+};
+
+describe('the clock', () => {
+  it('ticks for each name once it is wound up, over any number of processes, and is right then', async () => {
+    const [clock] = [start(), start(), start()];
+    expect(await clock.mend(SILENT_MS, Date.now())).toEqual(['"one" was missing', '"two" was missing']);
+    await isTicking();
+    expect(await clock.mend(60_000, Date.now())).toEqual([]);
+    expect(await clock.nextTick('one')).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('goes on after a tick that failed', async () => {
+    const clock = start(async (name) => {
+      await record(name);
+      throw new Error('a tick fails');
+    });
+    await clock.mend(SILENT_MS, Date.now());
+    await isTicking();
+    expect(await board.getFailedCount()).toBeGreaterThan(0);
+  });
+});
+
+describe('what somebody did to it in the board is undone:', () => {
+  it.each<[string, () => Promise<unknown>, RegExp]>([
+    ['a removed job', () => board.removeJobScheduler('one'), /"one" was missing/],
+    ['a job of another period', () => board.upsertJobScheduler('two', { every: 3_600_000 }), /"two" ticked every 3600000 ms/],
+    ['a foreign job', () => board.upsertJobScheduler('nightly', { pattern: '0 3 * * *' }), /removed "nightly"/],
+    ['a paused queue', () => board.pause(), /was paused/],
+    ['an emptied queue', () => board.obliterate({ force: true }), /missing|silent/],
+  ])('%s', async (_what, breakIt, told) => {
+    const clock = start();
+    await clock.mend(SILENT_MS, Date.now());
+    await isTicking();
+    await breakIt();
+    expect((await clock.mend(60_000, Date.now())).join('\n')).toMatch(told);
+    await isTicking();
+    expect((await board.getJobSchedulers()).map(({ key, every }) => `${key} ${every}`).toSorted()).toEqual(['one 100', 'two 100']);
+  });
+
+  it('a tick that was taken out, which leaves the clock silent', async () => {
+    const clock = start();
+    await clock.mend(SILENT_MS, Date.now());
+    await isTicking();
+    await board.pause();
+    await board
+      .remove((await waitFor(async () => (await board.getDelayed())[0] ?? (await board.getWaiting())[0], SOON)).id ?? '')
+      .catch(() => 0);
+    await redis.del(`${prefix}:ticks:delayed`, `${prefix}:ticks:paused`, `${prefix}:ticks:wait`);
+    await board.resume();
+    const next = async (): Promise<number[]> => await Promise.all(['one', 'two'].map(async (name) => (await clock.nextTick(name)) ?? 0));
+    await waitFor(async () => Math.max(...(await next())) < Date.now() - SILENT_MS, SOON);
+    expect(await clock.mend(SILENT_MS, Date.now())).toEqual(['"one" was silent', '"two" was silent']);
+    await isTicking();
+  });
+});
+
+const SOON = { deadlineMs: 5000, what: 'the clock to fall silent' };
