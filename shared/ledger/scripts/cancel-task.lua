@@ -36,7 +36,7 @@ if task.status ~= 'running' then
   task.outcome = { kind = 'cancelled', reason = ARGV[3] }
   finish(book, keys, id, task, 'cancelled', ARGV[3])
   emit(book, id, 'task.cancelled')
-  return { book.granted, 'cancelled' }
+  return { let_through(book), 'cancelled' }
 end
 
 return { {}, 'stopping', stop_running(book, keys, id, task, { at = book.now, reason = ARGV[3] }, ARGV[4]) }

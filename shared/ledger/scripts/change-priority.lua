@@ -39,4 +39,4 @@ end
 save_task(book, KEYS[6], id, task)
 emit(book, id, 'task.reprioritized')
 promote_backlog(book)
-return { book.granted, 'changed', cjson.encode(load_task(book, KEYS[6], id)) }
+return { let_through(book), 'changed', cjson.encode(load_task(book, KEYS[6], id)) }

@@ -128,5 +128,5 @@ if #leases > 0 then
   redis.call('ZADD', KEYS[6], unpack(leases))
   emit(book, table.concat(started, ','), 'task.started')
 end
-answers[1] = book.granted
+answers[1] = let_through(book)
 return answers

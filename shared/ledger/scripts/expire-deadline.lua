@@ -28,4 +28,4 @@ local reason = 'the deadline passed before the start'
 task.outcome = { kind = 'expired', reason = reason }
 finish(book, keys, id, task, 'stale', reason)
 emit(book, id, 'task.stale')
-return { book.granted, 'stale' }
+return { let_through(book), 'stale' }

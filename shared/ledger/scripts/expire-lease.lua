@@ -41,7 +41,7 @@ if task.cancel then
   task.outcome = outcome_of_stop(task.cancel)
   finish(book, keys, id, task, 'cancelled', reason)
   emit(book, id, 'task.cancelled')
-  return { book.granted, 'ended' }
+  return { let_through(book), 'ended' }
 end
 
 local failure = { code = 'WORKER_LOST', message = 'The worker ' .. task.worker .. ' stopped renewing its lease', retryable = true }
@@ -53,9 +53,9 @@ if task.spent < task.maxAttempts then
   -- Its ticket may never come back from the worker that is gone, so it gets another one; the first to be claimed counts.
   redis.call('HDEL', keys.record, 'state')
   grant(book, id, task)
-  return { book.granted, 'requeued' }
+  return { let_through(book), 'requeued' }
 end
 task.outcome = { kind = 'ran' }
 finish(book, keys, id, task, 'permanently_failed')
 emit(book, id, 'task.permanently_failed')
-return { book.granted, 'ended' }
+return { let_through(book), 'ended' }

@@ -152,4 +152,4 @@ end
 local answer = alone(offer)
 if answer[1] == 'failed' then redis.call('DEL', own.record) end
 local entry = close_intake(book, intake)
-return { book.granted, entry, redis.call('ZCARD', book.states), answer }
+return { let_through(book), entry, redis.call('ZCARD', book.states), answer }

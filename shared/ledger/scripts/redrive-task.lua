@@ -36,4 +36,4 @@ else
   redis.call('ZADD', book.states, 0, 'pending/' .. id)
   park(book, KEYS[6], id, task)
 end
-return { book.granted, 'reopened', task.status }
+return { let_through(book), 'reopened', task.status }

@@ -98,5 +98,5 @@ if #told > 0 then redis.call('ZADD', KEYS[8], unpack(told)) end
 for _, event in ipairs({ 'task.failed', 'task.timeout', 'task.interrupted', 'task.completed', 'task.cancelled', 'task.permanently_failed' }) do
   if happened[event] then emit(book, table.concat(happened[event], ','), event) end
 end
-answers[1] = book.granted
+answers[1] = let_through(book)
 return answers

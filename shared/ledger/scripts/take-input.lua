@@ -96,4 +96,4 @@ for _, message in ipairs(#again > 0 and again or chosen) do
   taken[#taken + 1] = message
   taken[#taken + 1] = redis.call('HGET', records[message], 'body')
 end
-return { book.granted, 'taken', stored, taken }
+return { let_through(book), 'taken', stored, taken }

@@ -15,8 +15,7 @@ local function has_room(book, class)
   return true
 end
 
--- Gives a parked task permission to hold a ticket, and owes it one. Callers answer with `book.granted`, ids and states in
--- turn, so that the tickets are added at once and not by the sweep.
+-- Gives a parked task permission to hold a ticket, and owes it one. Callers answer with `let_through`.
 local function grant(book, id, task)
   unlist(book, id, task)
   if task.status ~= 'queued' then enter(book, task, 'queued') end
@@ -29,7 +28,15 @@ local function grant(book, id, task)
   redis.call('HSET', book.parked, id, state)
   table.insert(book.granted, id)
   table.insert(book.granted, state)
-  emit(book, id, 'task.queued')
+end
+
+-- What a script says last: the tasks that were granted, ids and states in turn, so that their tickets are added at once and
+-- not by the sweep. They share one event.
+local function let_through(book)
+  local ids = {}
+  for position = 1, #book.granted, 2 do ids[#ids + 1] = book.granted[position] end
+  if #ids > 0 then emit(book, table.concat(ids, ','), 'task.queued') end
+  return book.granted
 end
 
 -- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.
