@@ -10,8 +10,19 @@ export interface Lane {
   waitingTotal: number;
 }
 
-/** Who holds a lane and who waits for it. A task that moves meanwhile is in one of the two. */
+/** A holder that ends between reading its name and its state is looked for anew, so often. */
+const TRIES = 3;
+
+/** Who holds a lane and who waits for it. A task that moves meanwhile is in one of the two; one that ended is in none. */
 export async function readLane(ledger: Ledger, tenant: string, lane: string, most: number): Promise<Lane> {
+  for (let tries = 1; ; tries += 1) {
+    const found = await readLaneOnce(ledger, tenant, lane, most);
+    const held = found.held.filter(({ task }) => task.state.completedAt === undefined);
+    if (held.length === found.held.length || tries === TRIES) return { ...found, held };
+  }
+}
+
+async function readLaneOnce(ledger: Ledger, tenant: string, lane: string, most: number): Promise<Lane> {
   const { waiting, held, waitingTotal } = await readLaneIds(ledger, tenant, lane, most);
   const tasks = await readTasks(ledger, tenant, [...held.keys(), ...waiting]);
   const known = tasks.filter((task) => task !== null);
