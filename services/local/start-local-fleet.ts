@@ -5,7 +5,9 @@ import type { Log } from '#shared/log/create-log.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { createApiService } from '../api/create-api-service.ts';
+import { createChatService } from '../chat/create-chat-service.ts';
 import { createDashboardService } from '../dashboard/create-dashboard-service.ts';
+import { createSchedulerService } from '../scheduler/create-scheduler-service.ts';
 import { createWebhooksService } from '../webhooks/create-webhooks-service.ts';
 import { createWorkerService } from '../worker/create-worker-service.ts';
 import type { LocalRedis } from './create-local-redis.ts';
@@ -40,7 +42,14 @@ export async function startLocalFleet({ config, log, redis, onNewKey }: LocalFle
         if (newKey !== null) onNewKey(newKey);
       },
       // The worker is last: it starts when its producers are there, and is the first to drain.
-      create: (parts) => [createApiService(parts), createWebhooksService(parts), createDashboardService(parts), createWorkerService(parts)],
+      create: (parts) => [
+        createApiService(parts),
+        createWebhooksService(parts),
+        createChatService(parts),
+        createDashboardService(parts),
+        createSchedulerService(parts),
+        createWorkerService(parts),
+      ],
     });
     const stop = async (graceMs: number): Promise<void> => {
       await fleet.stop(graceMs);

@@ -14,7 +14,15 @@ const common = {
   lane: z.string().max(64).optional(),
 };
 
-/** Answers with its input, word by word. */
+const writs = {
+  /**
+   * Whether the lines of its output that begin with `/schedule` are carried out, as its tenant's. Say false for an agent that may repeat
+   * what strangers wrote. Defaults to true.
+   */
+  writs: z.boolean().optional(),
+};
+
+/** Answers with its input, word by word. What a person writes is not the agent's own: its output is never read for writs. */
 const echo = z.strictObject({ kind: z.literal('echo'), ...common });
 
 /** A function of the operator's own: given here, or as `run` exported by a file. */
@@ -25,6 +33,7 @@ const functionAgent = z.strictObject({
   run: z.custom<AgentFunction>((value) => typeof value === 'function', 'expected a function').optional(),
   /** Whether it calls `context.input()` while it runs, so that messages may go into its run. */
   takesInput: z.boolean().optional(),
+  ...writs,
   ...common,
 });
 
@@ -51,6 +60,7 @@ const openai = z.strictObject({
   maxSteps: z.number().int().min(1).max(100).optional(),
   /** Price of a million input and output tokens in millionths of a US dollar, for `usage.costMicroUsd`. */
   priceMicroUsdPerMillion: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
+  ...writs,
   ...common,
 });
 
@@ -61,6 +71,7 @@ const http = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   /** Standard Webhooks secret, `whsec_...`. */
   secret: z.string().min(1).optional(),
+  ...writs,
   ...common,
 });
 
@@ -83,6 +94,7 @@ const command = z.strictObject({
    * that reads to the end before it works comes to that end. What arrives later is the session's next turn. Defaults to 5000 ms.
    */
   inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
+  ...writs,
   ...common,
 });
 

@@ -33,6 +33,8 @@ export const schedulerSettingsSchema = z.strictObject({
   /** Failed runs in a row after which a schedule is paused; 0 is never. */
   maxFailures: whole(10, 0),
   maxSchedulesPerTenant: whole(200_000),
+  /** `/schedule` lines in one output of an agent that are carried out; 0 leaves them all as they are. */
+  maxWritsPerRun: whole(5, 0),
   /** Characters of a run's output that its record shows. */
   resultSummaryChars: whole(500, 0),
 });

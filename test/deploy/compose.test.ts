@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { isQueueName, QUEUE_NAMES, slotsOf } from '#shared/queue/queue-names.ts';
+import { isQueueName, WORKER_QUEUES, slotsOf } from '#shared/queue/queue-names.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
 import { ENVIRONMENT_NAMES, exists, read, SERVICES } from './repository.ts';
 
@@ -68,7 +68,7 @@ describe('docker-compose.yml', () => {
 
   it('publishes the services that people and senders reach, each at a port of its own', () => {
     const published = all.filter(([, { ports }]) => ports).map(([name]) => name);
-    expect(published.toSorted()).toEqual(SERVICES.filter((name) => name !== 'worker').toSorted());
+    expect(published.toSorted()).toEqual(SERVICES.filter((name) => !['scheduler', 'worker'].includes(name)).toSorted());
     const ports = all.flatMap(([, service]) => (service.ports ?? []).map((port) => withoutVariables(port).split(':')[0]));
     expect(new Set(ports).size).toBe(ports.length);
   });
@@ -78,7 +78,7 @@ describe('docker-compose.yml', () => {
     expect(worker?.deploy?.replicas).toBeGreaterThan(1);
     const slots = slotsOf(settingsSchema.parse({}), environmentOf(worker!)['MUSTER_QUEUES']);
     expect([...slots.keys()].filter((name) => !isQueueName(name))).toEqual([]);
-    expect(QUEUE_NAMES.filter((name) => !slots.get(name))).toEqual(['remote']);
+    expect(WORKER_QUEUES.filter((name) => !slots.get(name))).toEqual(['remote']);
   });
 
   it('keeps a Redis that forgets nothing', () => {

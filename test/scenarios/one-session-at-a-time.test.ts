@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../support/fleet-journal.ts';
+import { overlapsOf } from '../support/fleet-overlaps.ts';
 import type { FleetProcess } from '../support/fleet-process.ts';
 import { openFleet, type Fleet } from '../support/fleet-processes.ts';
 import { repeatUntilStopped } from '../support/fleet-repeat.ts';
@@ -14,23 +14,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await fleet.stop();
 });
-
-/** What ran at the same time as another run of its session. A run that was cut short by a kill ended with its process. */
-function overlaps(journal: JournalEntry[], killedAt: ReadonlyMap<number, number>): string[] {
-  const found: string[] = [];
-  const running = new Map<string, JournalEntry>();
-  for (const entry of journal) {
-    const session = entry.session ?? '';
-    if (entry.event !== 'start') {
-      if (running.get(session)?.task === entry.task) running.delete(session);
-      continue;
-    }
-    const other = running.get(session);
-    if (other && (killedAt.get(other.pid) ?? Infinity) > entry.at) found.push(`${entry.input} of ${session} began during ${other.input}`);
-    running.set(session, entry);
-  }
-  return found;
-}
 
 /** The inputs of a session's tasks in the order in which they first began. */
 const firstStarts = (session: string): string[] => [
@@ -72,7 +55,7 @@ describe('one session at a time', () => {
     await chaos.stop();
 
     expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
-    expect(overlaps(fleet.journal(), killedAt)).toEqual([]);
+    expect(overlapsOf(fleet.journal(), killedAt)).toEqual([]);
     for (const session of SESSIONS) expect(firstStarts(session)).toEqual(TURNS);
     expect(victim).toBeGreaterThan(1);
     expect(tasks.filter(({ attempt }) => attempt > 1).length).toBeGreaterThan(0);
@@ -100,7 +83,7 @@ describe('one session at a time', () => {
     );
     const tasks = await fleet.client.ended([failed, ...after], 20_000);
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
-    expect(overlaps(fleet.journal(), new Map())).toEqual([]);
+    expect(overlapsOf(fleet.journal(), new Map())).toEqual([]);
     const runs = fleet.journal().filter(({ event }) => event === 'start');
     expect(runs.map(({ input }) => input)).toEqual(['fails once', 'second', 'fails once', 'third']);
   });

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
-import type { AgentTask } from '#shared/config/agent-function.ts';
+import type { AgentInput, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
 import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import type { AgentRun } from '#shared/agents/agent-runner.ts';
 
@@ -11,6 +11,8 @@ export interface AgentRunOptions {
   readonly task?: Partial<AgentTask>;
   /** Called with each piece of output before it is kept; what it throws, `write` throws. */
   readonly onWrite?: (text: string) => void;
+  /** What its session said before. */
+  readonly history?: readonly AgentTurn[];
 }
 
 /** An attempt to hand to a runner, and what a test sees of it. */
@@ -21,6 +23,10 @@ export interface ObservedRun<Definition extends AgentDefinition> {
   readonly notes: (string | undefined)[];
   readonly warnings: unknown[];
   readonly abort: (reason: Error) => void;
+  /** A message arrives for it. */
+  readonly say: (text: string) => void;
+  /** Messages that it has not taken. */
+  readonly untaken: () => number;
   /** Resolves with the first piece written. */
   readonly firstWrite: Promise<string>;
 }
@@ -35,9 +41,14 @@ export function observeRun<Kind extends AgentKind>(
   const written: string[] = [];
   const notes: (string | undefined)[] = [];
   const warnings: unknown[] = [];
+  const messages: AgentInput[] = [];
+  let arrived = Promise.withResolvers<void>();
   const context = {
-    input: () => Promise.resolve([]),
-    history: () => Promise.resolve([]),
+    input: () => {
+      arrived = Promise.withResolvers();
+      return Promise.resolve(messages.splice(0));
+    },
+    history: () => Promise.resolve(options.history ?? []),
     signal: controller.signal,
     write: (text: string) => {
       options.onWrite?.(text);
@@ -62,11 +73,16 @@ export function observeRun<Kind extends AgentKind>(
     ...options.task,
   };
   return {
-    run: { task, definition, context },
+    run: { task, definition, context, inputArrived: () => arrived.promise },
     written,
     notes,
     warnings,
     abort: (reason) => controller.abort(reason),
+    say: (text) => {
+      messages.push({ id: `01JD000000000000000000000${messages.length + 1}`, text, user: null });
+      arrived.resolve();
+    },
+    untaken: () => messages.length,
     firstWrite: first.promise,
   };
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { checkAgents } from '#shared/agents/check-agents.ts';
+import { chatPlatforms } from '#shared/config/chat-environment.ts';
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
 import { readVariable } from '#shared/config/read-variable.ts';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
@@ -28,7 +29,7 @@ export interface DoctorOptions {
 export async function runDoctor({ out, load = loadConfig, readVariable: read = readVariable }: DoctorOptions): Promise<0 | 1> {
   const checks: Check[] = [checkNode(process.versions.node)];
   const config = await loadChecked(load, checks);
-  if (config) checks.push(...(await lookAtRedis(config, read)), ...(await lookAtAgents(config, read)));
+  if (config) checks.push(...(await lookAtRedis(config, read)), ...(await lookAtAgents(config, read)), lookAtChat(config));
   out.write(renderChecks(checks));
   const failed = checks.filter(({ state }) => state === 'fail').length;
   out.write(failed === 0 ? '\nNothing stands in the way.\n' : `\n${failed} of ${checks.length} checks failed.\n`);
@@ -85,4 +86,10 @@ async function lookAtAgents(config: Config, readSecret: (name: string) => string
   });
   if (problems.length > 0) return problems.map((problem) => ({ name: 'Agents', state: 'fail', detail: problem }));
   return [{ name: 'Agents', state: 'ok', detail: Object.keys(agents).join(', ') || 'none' }];
+}
+
+/** One that is half configured keeps the configuration from being read. */
+function lookAtChat({ env }: Config): Check {
+  const platforms = chatPlatforms(env);
+  return { name: 'Chat platforms', state: 'ok', detail: platforms.join(', ') || 'none: each is on when its secrets are set' };
 }

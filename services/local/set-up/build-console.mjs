@@ -3,24 +3,41 @@ import { join } from 'node:path';
 import { lastLines, runStep } from './run-step.mjs';
 import { SetUpProblem } from './set-up-problem.mjs';
 
-/** Builds the console when it is part of this copy and its sources are newer than the last build. */
+/** Builds the console when this copy has it and its sources are newer than the last build. */
 export async function buildConsole(root) {
-  const folder = join(root, 'services', 'dashboard', 'console');
-  if (!existsSync(folder)) return;
-  const built = join(folder, 'dist', 'index.html');
-  if (existsSync(built) && newestIn(folder) <= statSync(built).mtimeMs) return;
+  const sources = join(root, 'services', 'dashboard', 'console');
+  if (!existsSync(sources)) return;
+  const page = join(root, 'services', 'dashboard', 'dist', 'index.html');
+  // With new libraries it is another console too. A build that was broken off has left no page.
+  const modules = join(root, 'node_modules', '.package-lock.json');
+  if (existsSync(page) && Math.max(newestIn(sources), changedAt(modules)) <= changedAt(page)) return;
 
-  const vite = join(root, 'node_modules', '.bin', 'vite');
-  const result = await runStep('building the console', [vite, 'build'], { cwd: folder });
+  const result = await runStep(
+    'building the console',
+    [nodeOf(root), join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', sources],
+    {
+      cwd: root,
+      env: { ...process.env, NODE_ENV: 'production' },
+    },
+  );
   if (!result.ok) throw new SetUpProblem(`The console could not be built:\n\n${lastLines(result.output)}`);
 }
 
+/** The Node that was provided before: the one that runs this may be too old for Vite. */
+function nodeOf(root) {
+  const provided = join(root, 'node_modules', '.bin', 'node');
+  return existsSync(provided) ? provided : process.execPath;
+}
+
+/** Of the folders too: theirs is when a file in them came or went. */
 function newestIn(folder) {
-  let newest = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === 'dist' || entry.name === 'node_modules') continue;
+  const below = readdirSync(folder, { withFileTypes: true }).map((entry) => {
     const path = join(folder, entry.name);
-    newest = Math.max(newest, entry.isDirectory() ? newestIn(path) : statSync(path).mtimeMs);
-  }
-  return newest;
+    return entry.isDirectory() ? newestIn(path) : changedAt(path);
+  });
+  return Math.max(changedAt(folder), ...below);
+}
+
+function changedAt(path) {
+  return existsSync(path) ? statSync(path).mtimeMs : 0;
 }

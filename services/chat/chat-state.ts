@@ -1,0 +1,77 @@
+import { IoRedisStateAdapter } from '@chat-adapter/state-ioredis';
+import type { Logger } from 'chat';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+
+export interface ChatStateOptions {
+  redis: RedisClient;
+  keyPrefix: string;
+  logger: Logger;
+  /** How long anything is kept that nobody gave a time. */
+  retentionMs: number;
+  /** Runs a look-up on the way of a message: what fails there, some adapters keep to themselves. */
+  guard: <T>(look: () => Promise<T>) => Promise<T>;
+}
+
+/** Keys by which adapters remember a message before it is ours. The platform's second try would find them and be lost. */
+const DEDUPE = /(^|:)(dedupe|webhook-update|event-delivered):/;
+/** Adapters keep whole conversations; of these only WhatsApp's typing indicator needs the last message. */
+const HISTORY = 'msg-history:';
+
+/**
+ * ChatState is responsible for what adapters keep between messages (who is who, which threads are followed, albums in
+ * parts), so that nothing in it can make a message disappear or stay for ever.
+ */
+export class ChatState extends IoRedisStateAdapter {
+  readonly #redis: RedisClient;
+  readonly #retentionMs: number;
+  readonly #guard: ChatStateOptions['guard'];
+
+  constructor({ redis, keyPrefix, logger, retentionMs, guard }: ChatStateOptions) {
+    // The adapter has an older ioredis, whose type differs; it only calls commands that both have.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    super({ client: redis as never, keyPrefix, logger });
+    this.#redis = redis;
+    this.#retentionMs = retentionMs;
+    this.#guard = guard;
+  }
+
+  /** A connection that is not ready when the adapter looks would count as failed for ever. */
+  override async connect(): Promise<void> {
+    await this.#redis.ping();
+    await super.connect();
+  }
+
+  override async get<T = unknown>(key: string): Promise<T | null> {
+    return DEDUPE.test(key) ? null : await super.get<T>(key);
+  }
+
+  override async set(key: string, value: unknown, ttlMs: number = this.#retentionMs): Promise<void> {
+    if (!DEDUPE.test(key)) await super.set(key, value, ttlMs);
+  }
+
+  override async setIfNotExists(key: string, value: unknown, ttlMs: number = this.#retentionMs): Promise<boolean> {
+    return DEDUPE.test(key) ? true : await super.setIfNotExists(key, value, ttlMs);
+  }
+
+  override async appendToList(key: string, value: unknown, options: { maxLength?: number; ttlMs?: number } = {}): Promise<void> {
+    const { maxLength = 100, ttlMs = this.#retentionMs } = options;
+    await super.appendToList(key, value, { maxLength: key.startsWith(HISTORY) ? 1 : maxLength, ttlMs });
+  }
+
+  /** A key for each thread instead of the adapter's one set, which would only ever grow. */
+  override async subscribe(threadId: string): Promise<void> {
+    await super.set(followed(threadId), true, this.#retentionMs);
+  }
+
+  override async unsubscribe(threadId: string): Promise<void> {
+    await super.delete(followed(threadId));
+  }
+
+  override async isSubscribed(threadId: string): Promise<boolean> {
+    return await this.#guard(async () => (await super.get(followed(threadId))) !== null);
+  }
+}
+
+function followed(threadId: string): string {
+  return `followed:${threadId}`;
+}

@@ -1,0 +1,52 @@
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
+import { LATE, wait, within } from '#shared/time/wait.ts';
+import type { PlatformKit } from './platforms/platform-kit.ts';
+import { refusalOf, type CallKind } from './platforms/refusal-of.ts';
+
+export interface ChatPortOptions {
+  /** How long one call may take. */
+  callTimeoutMs: number;
+  /** Makes the adapter ready, which costs calls the first time. */
+  ready: () => Promise<void>;
+}
+
+/** A platform as deliveries use it: bounded in time, and with its errors sorted. */
+export function createChatPort(kit: PlatformKit, { callTimeoutMs, ready }: ChatPortOptions): ChatPort {
+  const { adapter, name, maxCharacters, minEditMs } = kit;
+  const call = async <T>(kind: CallKind, act: () => Promise<T>): Promise<T> => {
+    let isSent = false;
+    const acting = ready().then(() => {
+      isSent = true;
+      return act();
+    });
+    const outcome = await within(acting, callTimeoutMs).catch((error: unknown) => {
+      throw refusalOf(error, kind);
+    });
+    if (outcome !== LATE) return outcome;
+    const refusal = kind === 'post' && isSent ? 'unknown' : 'transient';
+    throw new DeliveryRefused(refusal, `${name} did not answer within ${callTimeoutMs} ms`);
+  };
+  return {
+    platform: name,
+    maxCharacters,
+    minEditMs,
+    startTyping: (thread) => call('edit', () => adapter.startTyping(thread)),
+    post: async (thread, text) => {
+      const { id } = await call('post', () => adapter.postMessage(thread, kit.render(text)));
+      return { id };
+    },
+    edit: async (thread, id, text) => {
+      try {
+        await call('edit', () => adapter.editMessage(thread, id, kit.render(text)));
+      } catch (error) {
+        if (!isSameText(error)) throw error;
+      }
+      await wait(kit.restMs?.(thread) ?? 0);
+    },
+  };
+}
+
+/** Telegram refuses an edit that changes nothing, and says so in words only. The message is as it was to be. */
+function isSameText(error: unknown): boolean {
+  return error instanceof DeliveryRefused && error.message.includes('message is not modified');
+}

@@ -1,0 +1,56 @@
+import type { CommandAnswer } from './command-answer.ts';
+
+/**
+ * InboundCall is responsible for what one request of a platform leads to: the adapters go on after they answered, and some of
+ * them keep errors to themselves. Nothing may be acknowledged before it is in the ledger.
+ */
+export class InboundCall {
+  readonly #tasks: Promise<unknown>[] = [];
+  readonly #failures: unknown[] = [];
+  #running = 0;
+  #taken = 0;
+  /** What a slash command is answered with, for platforms that show the answer to the request itself. */
+  answer: CommandAnswer | null = null;
+
+  /** For the adapter, which hands over whatever goes on after its answer. */
+  readonly waitUntil = (task: Promise<unknown>): void => {
+    this.#tasks.push(task.catch((error: unknown) => this.fail(error)));
+  };
+
+  /** Counts a message that is being taken; what it throws makes the platform send the request again. */
+  async take(work: () => Promise<void>): Promise<void> {
+    this.#running += 1;
+    try {
+      await work();
+      this.#taken += 1;
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  fail(error: unknown): void {
+    this.#failures.push(error);
+  }
+
+  /** Until everything that was handed over has ended, also what came while it waited. */
+  async settled(): Promise<void> {
+    for (let done = 0; done < this.#tasks.length; done = this.#tasks.length) await Promise.all(this.#tasks);
+  }
+
+  /** The first thing that went wrong. */
+  get failure(): unknown {
+    return this.#failures[0];
+  }
+
+  get hasFailed(): boolean {
+    return this.#failures.length > 0;
+  }
+
+  /** Whether something was taken and nothing is on its way any more: what else goes on is not worth another delivery. */
+  get isTaken(): boolean {
+    return this.#taken > 0 && this.#running === 0 && !this.hasFailed;
+  }
+}

@@ -1,0 +1,71 @@
+import { SlackAdapter } from '@chat-adapter/slack';
+import { stringifyMarkdown, type LinkPreview, type Logger, type Message } from 'chat';
+import { z } from 'zod';
+import { withoutMentions } from '../without-mentions.ts';
+import type { CommandFacts, PlatformKit } from './platform-kit.ts';
+import { slackWebLog } from './slack-web-log.ts';
+
+export interface SlackSecrets {
+  botToken: string;
+  signingSecret: string;
+  apiUrl: string | undefined;
+}
+
+/** Slack takes 12,000 characters of markdown; the room is for marks that keep names from calling people. */
+const MAX_CHARACTERS = 10_000;
+const HARD_LIMIT = 12_000;
+/** Slack repeats an event that is not answered within 3 s; a look-up of a name may not outlast that by much. */
+const API_TIMEOUT_MS = 8000;
+
+const commandSchema = z.object({ trigger_id: z.string().min(1) });
+const textSchema = z.object({ text: z.string() });
+
+/** Slack by the Events API and slash commands: direct messages, channels and their threads. */
+export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, logger: Logger): PlatformKit {
+  const adapter = new PromptSlackAdapter({
+    botToken,
+    signingSecret,
+    logger,
+    // By default the client tries for half an hour by itself, and waits out a 429 without telling.
+    webClientOptions: {
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      timeout: API_TIMEOUT_MS,
+      logger: slackWebLog(logger),
+    },
+    ...(apiUrl === undefined ? {} : { apiUrl: apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/` }),
+  });
+  return {
+    name: 'slack',
+    adapter,
+    maxCharacters: MAX_CHARACTERS,
+    minEditMs: 1200,
+    render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
+    textOf: slackText,
+    // A `ts` is unique within its channel only.
+    keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
+    sequenceOf: ({ id }) => Number(id.replace('.', '')),
+    channelOf: (threadId) => adapter.decodeThreadId(threadId).channel,
+    isSubThread: (threadId) => !adapter.isDM(threadId) && adapter.decodeThreadId(threadId).threadTs !== '',
+    readCommand: ({ raw }): CommandFacts => ({ key: commandSchema.parse(raw).trigger_id, sequence: undefined }),
+    answerCommand: ({ kind, text }) =>
+      // Without a text, everybody sees the command itself and nothing else.
+      kind === 'accepted' ? { response_type: 'in_channel' } : { response_type: 'ephemeral', text },
+    // The adapter would take events of a socket forwarder on another secret than the signing secret, which is not set here.
+    isAllowed: (request) => !request.headers.has('x-slack-socket-token'),
+  };
+}
+
+/** Without the adapter's waiting for a preview of each link, up to 2 s of the 3 s that Slack gives. Nothing here reads previews. */
+class PromptSlackAdapter extends SlackAdapter {
+  protected override extractLinks(): LinkPreview[] {
+    return [];
+  }
+}
+
+/** The plain text, which has lost code and the addresses of links: where there are any, as markdown. */
+function slackText(message: Message): string {
+  const raw = textSchema.safeParse(message.raw);
+  const hasMore = raw.success && /`|<https?:[^>|]*\|/.test(raw.data.text);
+  return hasMore ? stringifyMarkdown(message.formatted).trim() : message.text;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { DeliveryRefused, type RefusalKind } from '#shared/deliveries/chat-port.ts';
+
+/** A call that is made again changes nothing; a post that is made again shows twice. */
+export type CallKind = 'post' | 'edit';
+
+/** What the adapters' errors hold, each some of it. Their texts are for people, so the fields decide. */
+const errorSchema = z.object({
+  message: z.string().catch(''),
+  code: z.union([z.string(), z.number()]).optional().catch(undefined),
+  status: z.number().optional().catch(undefined),
+  statusCode: z.number().optional().catch(undefined),
+  /** Seconds. */
+  retryAfter: z.number().optional().catch(undefined),
+  data: z.object({ error: z.string() }).optional().catch(undefined),
+  original: z.unknown().optional(),
+  originalError: z.unknown().optional(),
+  cause: z.unknown().optional(),
+});
+type AdapterProblem = z.infer<typeof errorSchema>;
+
+/** Discord's body of a 429; the adapter has it as the error's text. */
+const throttleSchema = z.object({ retry_after: z.number() });
+
+const KIND_BY_CODE: Readonly<Record<string, RefusalKind>> = {
+  RATE_LIMITED: 'throttled',
+  slack_webapi_rate_limited_error: 'throttled',
+  PERMISSION_DENIED: 'gone',
+  NOT_FOUND: 'gone',
+  // Refused as it is, and refused again: a chat that is not there, a message that cannot be edited any more.
+  VALIDATION_ERROR: 'gone',
+  // The operator can mend a token, and the answer is still worth sending then.
+  AUTH_FAILED: 'transient',
+};
+
+/** The connection was never made, so nothing was sent. */
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/** Slack's own trouble, or a token that somebody can mend. */
+const SLACK_PASSING = new Set([
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+  'team_added_to_org',
+  'accesslimited',
+  'invalid_auth',
+  'not_authed',
+  'token_expired',
+  'token_revoked',
+]);
+
+/** Puts an adapter's error into one of the kinds that deliveries tell apart. */
+export function refusalOf(error: unknown, call: CallKind): DeliveryRefused {
+  const chain = chainOf(error);
+  const message = chain.find((each) => each.message !== '')?.message ?? 'The platform did not take it';
+  const retryAfterMs = chain.map(retryAfterMsOf).find((ms) => ms !== undefined);
+  const kind = chain.map(kindOf).find((each) => each !== null) ?? networkKind(chain, call);
+  return new DeliveryRefused(kind, message.slice(0, 500), {
+    cause: error,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** The error and what it wraps, the innermost first: it knows best. */
+function chainOf(error: unknown, depth = 4): AdapterProblem[] {
+  const read = errorSchema.safeParse(error);
+  if (!read.success || depth === 0) return [];
+  const inner = read.data.originalError ?? read.data.original ?? read.data.cause;
+  return [...chainOf(inner, depth - 1), read.data];
+}
+
+function kindOf(problem: AdapterProblem): RefusalKind | null {
+  const status = problem.status ?? problem.statusCode;
+  if (problem.data !== undefined) return SLACK_PASSING.has(problem.data.error) ? 'transient' : 'gone';
+  const byCode = typeof problem.code === 'string' ? KIND_BY_CODE[problem.code] : undefined;
+  if (byCode !== undefined) return byCode;
+  return status === undefined ? null : kindOfStatus(status);
+}
+
+function kindOfStatus(status: number): RefusalKind {
+  if (status === 429) return 'throttled';
+  return status >= 500 || status === 401 || status === 408 ? 'transient' : 'gone';
+}
+
+function retryAfterMsOf({ retryAfter, status, message }: AdapterProblem): number | undefined {
+  if (retryAfter !== undefined) return retryAfter * 1000;
+  if (status !== 429) return undefined;
+  const body = throttleSchema.safeParse(parseJson(message));
+  return body.success ? Math.ceil(body.data.retry_after * 1000) : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** No answer came. Whoever only edits may do so again. */
+function networkKind(chain: readonly AdapterProblem[], call: CallKind): RefusalKind {
+  const wasNotSent = chain.some(({ code }) => typeof code === 'string' && NOT_SENT.has(code));
+  return wasNotSent || call === 'edit' || !chain.some(isBroken) ? 'transient' : 'unknown';
+}
+
+/** A connection that broke in the middle, as opposed to an answer that said no without a status we know. */
+function isBroken({ code, message }: AdapterProblem): boolean {
+  return (typeof code === 'string' && /^(UND_ERR_|ECONN|EPIPE|ETIMEDOUT)/.test(code)) || message === 'fetch failed';
+}

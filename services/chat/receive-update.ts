@@ -1,0 +1,75 @@
+import express, { type Request as HttpRequest, type RequestHandler, type Response as HttpResponse } from 'express';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import type { OpenStreams } from '#shared/http/open-streams.ts';
+import { requestError } from '#shared/http/read-body.ts';
+import { contextOf } from '#shared/http/request-context.ts';
+import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
+import type { Log } from '#shared/log/create-log.ts';
+
+export interface ReceiveUpdateParts {
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+  /** For where this is mounted without the server, which has its own. */
+  readonly streams: OpenStreams;
+  /** The platform that is on under this name. */
+  findPlatform(name: string): { receive(request: Request): Promise<Response> } | null;
+}
+
+export const RECEIVER_PATH = '/chat/:platform';
+
+/**
+ * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter as it came.
+ * It needs no key: the platform's signature proves the sender. Answers what the adapter does (200; 401 for a signature that
+ * does not match), 404 for a platform that is unknown or off, 413 and 415 for a body too large or compressed, and 5xx or 429
+ * when the message did not become the session's, so that the platform sends it again.
+ */
+export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
+  // Signatures are over the bytes; a compressed body could be another one to the sender than to us.
+  const readRaw = express.raw({ type: () => true, limit: parts.maxBodyBytes, inflate: false });
+  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+    const name = String(request.params['platform']);
+    const context = contextOf(request, parts.log, parts.streams);
+    context.route = RECEIVER_PATH;
+    try {
+      // Before the body: nobody makes us read one for a platform that is off.
+      const platform = parts.findPlatform(name);
+      if (platform === null) throw new MusterError('request.not-found', 'There is no such chat platform here');
+      const body = await readBody(readRaw, request, response, parts.maxBodyBytes);
+      await sendAnswer(response, await platform.receive(toFetchRequest(request, body)));
+    } catch (error) {
+      const { code, message: reason } = toMusterError(error);
+      context.log.info({ event: 'chat.not-taken', platform: name.slice(0, 20), code, reason }, 'a request of a chat platform was refused');
+      sendProblem(response, error, context.log);
+    }
+  };
+}
+
+async function readBody(readRaw: RequestHandler, request: HttpRequest, response: HttpResponse, maxBytes: number): Promise<Buffer> {
+  await new Promise<void>((resolve, reject) => {
+    readRaw(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(requestError(error, maxBytes))));
+  });
+  const body: unknown = request.body;
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+/** The adapters take what the web's own `fetch` has. Its address is not ours to know; they read the query only. */
+function toFetchRequest(request: HttpRequest, body: Buffer): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+  return new Request(new URL(request.originalUrl, 'http://chat.invalid'), {
+    method: request.method,
+    headers,
+    ...(hasBody ? { body: new Uint8Array(body) } : {}),
+  });
+}
+
+async function sendAnswer(response: HttpResponse, answer: Response): Promise<void> {
+  const type = answer.headers.get('content-type') ?? 'text/plain; charset=utf-8';
+  response
+    .status(answer.status)
+    .set({ 'Content-Type': type, 'Cache-Control': 'no-store' })
+    .send(Buffer.from(await answer.arrayBuffer()));
+}

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wait } from '#shared/time/wait.ts';
+import { startFakeTelegram, type FakeTelegram } from '../support/fake-telegram.ts';
+import { reportFigure } from '../support/fleet-figures.ts';
+import { overlapsOf } from '../support/fleet-overlaps.ts';
+import type { FleetProcess, ServiceName } from '../support/fleet-process.ts';
+import { openFleet, type Fleet } from '../support/fleet-processes.ts';
+import { repeatUntilStopped } from '../support/fleet-repeat.ts';
+import { testEnvironment } from '../support/test-environment.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const FULL = { chats: 1000, turns: 20, killEveryMs: 3000, endMs: 1_500_000 };
+const SMALL = { chats: 30, turns: 10, killEveryMs: 10, endMs: 90_000 };
+const { chats: CHATS, turns: TURNS, killEveryMs: KILL_EVERY_MS, endMs: END_MS } = testEnvironment.isChaos ? FULL : SMALL;
+/** Chats whose people write at the same time; each waits until the platform took its message. */
+const WRITING_AT_ONCE = 50;
+/** A platform sends an update again until somebody takes it. */
+const RESEND_MS = 50;
+const SEND_MS = 60_000;
+
+let fleet: Fleet;
+let telegram: FakeTelegram;
+
+beforeEach(async () => {
+  telegram = await startFakeTelegram();
+  fleet = await openFleet({
+    settings: {
+      agents: { answer: { kind: 'function', file: new URL('../support/fleet-chat-agent.ts', import.meta.url).pathname } },
+      routing: { agent: 'answer', queue: { bySurface: { telegram: 'queue' } } },
+      worker: { leaseMs: 3000 },
+    },
+    env: { ...telegram.env, SHUTDOWN_GRACE_MS: '1000', MUSTER_QUEUES: 'chat=20,maintenance=1' },
+  });
+  await fleet.start('api');
+});
+afterEach(async () => {
+  await fleet.stop();
+  await telegram.close();
+});
+
+const textOf = (chat: number, turn: number): string => `turn ${turn} of chat ${chat}`;
+const sessionOf = (chat: number): string => `telegram:${chat}`;
+
+/** Sends an update as Telegram does: to whichever address answers, again and again until one takes it. */
+async function deliver(chats: readonly FleetProcess[], chat: number, turn: number): Promise<void> {
+  const { body, headers } = telegram.personWrites({ text: textOf(chat, turn), number: turn, chat: String(chat) });
+  const deadline = Date.now() + SEND_MS;
+  for (let tries = chat + turn; Date.now() < deadline; tries += 1) {
+    const url = chats[tries % chats.length]?.url ?? '';
+    const response = await fetch(`${url}/chat/telegram`, { method: 'POST', body, headers }).catch(() => null);
+    if (response?.status === 200) return;
+    await wait(RESEND_MS);
+  }
+  throw new Error(`nobody took turn ${turn} of chat ${chat}`);
+}
+
+/** The tasks of a session, oldest first. */
+async function tasksOf(chat: number): Promise<{ input: string; status: string; outcome: { kind: string } | null }[]> {
+  const { body } = await fleet.client.call('GET', `/v1/tasks?session=${encodeURIComponent(sessionOf(chat))}&limit=100`);
+  return body.items.toReversed();
+}
+
+async function hasNothingOpen(): Promise<boolean> {
+  const open = await Promise.all(
+    ['pending', 'queued', 'scheduled', 'running', 'failed', 'timeout'].map(async (status) => {
+      const { body } = await fleet.client.call('GET', `/v1/tasks?status=${status}&limit=1`);
+      return body.items.length > 0;
+    }),
+  );
+  return !open.includes(true);
+}
+
+async function forEachChat(work: (chat: number) => Promise<void>): Promise<void> {
+  const chats = Array.from({ length: CHATS }, (_, index) => 4001 + index);
+  const next = async (): Promise<void> => {
+    for (let chat = chats.shift(); chat !== undefined; chat = chats.shift()) await work(chat);
+  };
+  await Promise.all(Array.from({ length: WRITING_AT_ONCE }, next));
+}
+
+describe('every message has one outcome', () => {
+  it('over two chat processes and four workers that are killed all the time: none lost, none twice at once, all in order', async () => {
+    const started = (service: ServiceName): Promise<FleetProcess> => fleet.start(service);
+    const chats = await Promise.all([started('chat'), started('chat')]);
+    const workers = await Promise.all(Array.from({ length: 4 }, () => started('worker')));
+    const killedAt = new Map<number, number>();
+    let kills = 0;
+    const chaos = repeatUntilStopped(async () => {
+      const [group, service] = kills % 3 === 0 ? ([chats, 'chat'] as const) : ([workers, 'worker'] as const);
+      const victim = kills % group.length;
+      await group[victim]?.kill();
+      killedAt.set(group[victim]?.pid ?? 0, Date.now());
+      group[victim] = await started(service);
+      kills += 1;
+    }, KILL_EVERY_MS);
+    const startedAt = Date.now();
+    await forEachChat(async (chat) => {
+      for (let turn = 1; turn <= TURNS; turn += 1) {
+        await deliver(chats, chat, turn);
+        // What was taken and comes again changes nothing.
+        if (turn % 5 === 0) await deliver(chats, chat, turn);
+      }
+    });
+    const acceptedIn = Date.now() - startedAt;
+    await chaos.stop();
+
+    const turns = Array.from({ length: TURNS }, (_, index) => index + 1);
+    const lost: string[] = [];
+    await waitFor(hasNothingOpen, {
+      deadlineMs: END_MS,
+      everyMs: 500,
+      what: 'every message to come to its end',
+    });
+    await forEachChat(async (chat) => {
+      const tasks = await tasksOf(chat);
+      const ended = tasks.filter(({ status, outcome }) => status === 'completed' && outcome?.kind === 'ran').map(({ input }) => input);
+      if (ended.join() !== turns.map((turn) => textOf(chat, turn)).join()) lost.push(`${sessionOf(chat)}: ${JSON.stringify(tasks)}`);
+    });
+    expect(lost).toEqual([]);
+
+    const journal = fleet.journal();
+    expect(overlapsOf(journal, killedAt)).toEqual([]);
+    const order = new Map<string, Set<string>>();
+    for (const { event, session, input } of journal) {
+      if (event === 'start') order.set(session ?? '', (order.get(session ?? '') ?? new Set()).add(input));
+    }
+    const breaks = [...order].filter(
+      ([session, inputs]) => [...inputs].join() !== turns.map((turn) => textOf(Number(session.split(':')[1]), turn)).join(),
+    );
+    expect(breaks).toEqual([]);
+
+    const missing = (): string[] => {
+      const shown = new Set(telegram.shown.map(({ text }) => text));
+      const all = Array.from({ length: CHATS }, (_, index) => turns.map((turn) => `answer to ${textOf(4001 + index, turn)}`)).flat();
+      return all.filter((text) => !shown.has(text));
+    };
+    await waitFor(() => missing().length === 0, { deadlineMs: END_MS, everyMs: 500, what: 'every answer to be shown' }).catch(
+      () => undefined,
+    );
+    expect(missing()).toEqual([]);
+    expect(kills).toBeGreaterThan(1);
+    const runs = journal.filter(({ event }) => event === 'start').length;
+    const answers = telegram.shown.filter(({ text }) => text.startsWith('answer to')).length;
+    reportFigure(
+      `${CHATS} chats, ${CHATS * TURNS} messages`,
+      `${kills} processes killed, ${runs} runs, ${answers} answers shown, taken in ${(acceptedIn / 1000).toFixed(0)} s, done in ${((Date.now() - startedAt) / 1000).toFixed(0)} s`,
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import type { SettingsInput } from '#shared/config/settings.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { listTasks } from '#shared/ledger/list-tasks.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { createChatService } from '../../../services/chat/create-chat-service.ts';
+import { startFakeDiscord, type FakeDiscord } from '../../support/fake-discord.ts';
+import type { FakePlatform, PlatformRequest } from '../../support/fake-platform.ts';
+import { startFakeSlack } from '../../support/fake-slack.ts';
+import { startFakeTelegram, type FakeTelegram } from '../../support/fake-telegram.ts';
+import { startFakeWhatsapp } from '../../support/fake-whatsapp.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+
+export interface FakePlatforms {
+  telegram: FakeTelegram;
+  slack: FakePlatform;
+  discord: FakeDiscord;
+  whatsapp: FakePlatform;
+}
+export type PlatformName = keyof FakePlatforms;
+export const PLATFORM_NAMES: readonly PlatformName[] = ['telegram', 'slack', 'discord', 'whatsapp'];
+
+export async function startFakePlatforms(): Promise<FakePlatforms> {
+  const [telegram, slack, discord, whatsapp] = await Promise.all([
+    startFakeTelegram(),
+    startFakeSlack(),
+    startFakeDiscord(),
+    startFakeWhatsapp(),
+  ]);
+  return { telegram, slack, discord, whatsapp };
+}
+
+/** The environment that switches all of them on. */
+export function environmentOf(fakes: FakePlatforms): Record<string, string> {
+  return Object.assign({}, ...Object.values(fakes).map(({ env }: FakePlatform) => env)) as Record<string, string>;
+}
+
+export interface Told {
+  status: number;
+  text: string;
+}
+
+export interface RunningChat {
+  readonly parts: Parts;
+  readonly base: string;
+  /** Sends what a platform would. */
+  post(platform: string, request: PlatformRequest): Promise<Told>;
+  /** The tasks that there are, oldest first. */
+  tasks(): Promise<{ body: TaskBody; state: TaskState }[]>;
+  close(): Promise<void>;
+}
+
+/** The chat service behind a server of its own. */
+export async function startChat(redisUrl: string, env: Record<string, string>, settings: SettingsInput = {}): Promise<RunningChat> {
+  const parts = await openTestParts({ redisUrl, env, settings: { agents: { echo: { kind: 'echo' } }, ...settings } });
+  const service = createChatService(parts);
+  if (service.router === undefined) throw new Error('expected a router');
+  await service.start();
+  const server = createServer(express().use(service.router)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    parts,
+    base,
+    post: async (platform, { body, headers }) => {
+      const response = await fetch(`${base}/chat/${platform}`, { method: 'POST', headers, body });
+      return { status: response.status, text: await response.text() };
+    },
+    tasks: async () => (await listTasks(parts.ledger, 'default', {}, { limit: 100 })).items.toReversed(),
+    close: async () => {
+      await service.stop(2000);
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      await parts.close();
+    },
+  };
+}

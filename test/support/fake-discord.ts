@@ -1,0 +1,111 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import {
+  servePlatform,
+  type FakePlatform,
+  type PlatformAnswer,
+  type PlatformCall,
+  type PlatformRequest,
+  type Refusal,
+  type ShownMessage,
+} from './fake-platform.ts';
+
+const APPLICATION_ID = '1100000000000000001';
+const BOT_TOKEN = 'discord-bot-token';
+const MAX_CHARACTERS = 2000;
+
+const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
+  throttled: {
+    status: 429,
+    body: { message: 'You are being rate limited.', retry_after: 2, global: false },
+    headers: { 'retry-after': '2' },
+  },
+  gone: { status: 403, body: { message: 'Missing Access', code: 50_001 } },
+  broken: { status: 500, body: { message: 'Internal Server Error', code: 0 } },
+};
+
+export interface FakeDiscord extends FakePlatform {
+  readonly applicationId: string;
+  /** A signed interaction. */
+  interaction(body: Record<string, unknown>): PlatformRequest;
+}
+
+/** Discord's API on the loopback: https://docs.discord.com/developers/reference */
+export async function startFakeDiscord(): Promise<FakeDiscord> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const rawKey = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
+  const calls: PlatformCall[] = [];
+  const shown: ShownMessage[] = [];
+  const refusals: Refusal[] = [];
+  const respond = (call: PlatformCall): PlatformAnswer => {
+    const [, channel = '', id, rest] = /^\/channels\/(\d+)(?:\/messages(?:\/(\d+))?)?(?:\/(\w+))?$/.exec(call.path) ?? [];
+    if (rest === 'typing') {
+      platform.typings += 1;
+      return { status: 200, body: {} };
+    }
+    if (rest === 'threads') return { status: 201, body: { id, name: 'Thread' } };
+    const refusal = refusals.shift();
+    if (refusal) return REFUSALS[refusal];
+    return call.method === 'PATCH' ? edit(shown, id ?? '', call.body) : post(shown, channel, call.body);
+  };
+  const { url, close } = await servePlatform(calls, respond);
+  const platform: FakeDiscord = {
+    name: 'discord',
+    applicationId: APPLICATION_ID,
+    url,
+    env: { DISCORD_BOT_TOKEN: BOT_TOKEN, DISCORD_PUBLIC_KEY: rawKey, DISCORD_APPLICATION_ID: APPLICATION_ID, DISCORD_API_URL: url },
+    shown,
+    calls,
+    typings: 0,
+    refuseNext: (...more) => void refusals.push(...more),
+    personWrites: ({ text, number, chat = '4001', user = '77' }) =>
+      discordMessage({
+        id: discordId(number),
+        channel_id: chat,
+        channel_type: 1,
+        content: text,
+        author: { id: user, username: 'ada', bot: false },
+      }),
+    threadOf: (chat = '4001') => `discord:@me:${chat}`,
+    interaction: (body) => {
+      const text = JSON.stringify({ application_id: APPLICATION_ID, token: 'interaction-token', version: 1, ...body });
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const signature = sign(null, Buffer.from(timestamp + text), privateKey).toString('hex');
+      return {
+        body: text,
+        headers: { 'content-type': 'application/json', 'x-signature-ed25519': signature, 'x-signature-timestamp': timestamp },
+      };
+    },
+    close,
+  };
+  return platform;
+}
+
+/** A snowflake of 2026: its milliseconds, a machine, and the number. */
+export function discordId(number: number): string {
+  return String((358_000_000_000n << 22n) | (5n << 12n) | BigInt(number));
+}
+
+/** A message event of the Gateway, as a forwarder with the bot's token posts it. */
+export function discordMessage(data: Record<string, unknown>): PlatformRequest {
+  const message = { timestamp: '2026-04-24T03:06:40.000Z', attachments: [], mentions: [], ...data };
+  return {
+    body: JSON.stringify({ type: 'GATEWAY_MESSAGE_CREATE', timestamp: 1_777_000_000_000, data: message }),
+    headers: { 'content-type': 'application/json', 'x-discord-gateway-token': BOT_TOKEN },
+  };
+}
+
+function post(shown: ShownMessage[], chat: string, body: Record<string, unknown>): PlatformAnswer {
+  const text = String(body['content']);
+  if (text.length > MAX_CHARACTERS) return { status: 400, body: { message: 'Invalid Form Body', code: 50_035 } };
+  const message = { id: discordId(3000 + shown.length), chat, text, edits: 0 };
+  shown.push(message);
+  return { status: 200, body: { id: message.id, channel_id: chat, content: text } };
+}
+
+function edit(shown: ShownMessage[], id: string, body: Record<string, unknown>): PlatformAnswer {
+  const message = shown.find((each) => each.id === id);
+  if (!message) return { status: 404, body: { message: 'Unknown Message', code: 10_008 } };
+  message.text = String(body['content']);
+  message.edits += 1;
+  return { status: 200, body: { id, channel_id: message.chat, content: message.text } };
+}

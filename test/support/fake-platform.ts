@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A message as people see it now. */
+export interface ShownMessage {
+  id: string;
+  /** The chat, by the platform's own id. */
+  chat: string;
+  text: string;
+  edits: number;
+}
+
+/** How a platform says no: later (in 2 s); the chat or the bot's place in it is gone; it is broken. */
+export type Refusal = 'throttled' | 'gone' | 'broken';
+
+/** One call that the platform got. */
+export interface PlatformCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** JSON, or what a form holds. */
+  readonly body: Record<string, unknown>;
+}
+
+export interface PlatformAnswer {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** A request that a platform makes. */
+export interface PlatformRequest {
+  body: string;
+  headers: Record<string, string>;
+}
+
+export interface PersonMessage {
+  text: string;
+  /** Its number in the chat, from 1. */
+  number: number;
+  chat?: string;
+  user?: string;
+}
+
+/** A chat platform on the loopback, as far as a bot can tell. */
+export interface FakePlatform {
+  readonly name: string;
+  readonly url: string;
+  /** What switches the platform on, and leads here. */
+  readonly env: Record<string, string>;
+  /** What people see, oldest first. */
+  readonly shown: ShownMessage[];
+  /** Everything it was asked, oldest first. */
+  readonly calls: PlatformCall[];
+  /** Times that somebody saw the bot typing. */
+  typings: number;
+  /** Says no to the next calls that post or edit, once each. */
+  refuseNext(...refusals: Refusal[]): void;
+  /** What it sends when a person writes to the bot in private. The same number in the same chat is the same message. */
+  personWrites(message: PersonMessage): PlatformRequest;
+  /** The thread of that private chat, as a task's reply has it. */
+  threadOf(chat?: string): string;
+  readonly close: () => Promise<void>;
+}
+
+export interface FakePlatformServer {
+  url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Serves a platform's API: keeps every call and answers by `respond`. */
+export async function servePlatform(calls: PlatformCall[], respond: (call: PlatformCall) => PlatformAnswer): Promise<FakePlatformServer> {
+  const server = createServer((request, response) => {
+    const answerCall = async (): Promise<void> => {
+      const body = readBody(await text(request));
+      const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+      calls.push(call);
+      const answer = respond(call);
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+      response.end(JSON.stringify(answer.body));
+    };
+    void answerCall();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function readBody(body: string): Record<string, unknown> {
+  if (body === '') return {};
+  return body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : Object.fromEntries(new URLSearchParams(body));
+}

@@ -1,0 +1,120 @@
+import { createHmac } from 'node:crypto';
+import {
+  servePlatform,
+  type FakePlatform,
+  type PlatformAnswer,
+  type PlatformCall,
+  type PlatformRequest,
+  type Refusal,
+  type ShownMessage,
+} from './fake-platform.ts';
+
+const SIGNING_SECRET = 'slack-signing-secret';
+const MAX_CHARACTERS = 12_000;
+
+const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
+  throttled: { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '2' } },
+  gone: no('channel_not_found'),
+  broken: { status: 500, body: { ok: false, error: 'internal_error' } },
+};
+
+/** Slack's Web API on the loopback: https://docs.slack.dev/reference/methods */
+export async function startFakeSlack(): Promise<FakePlatform> {
+  const calls: PlatformCall[] = [];
+  const shown: ShownMessage[] = [];
+  const refusals: Refusal[] = [];
+  const respond = (call: PlatformCall): PlatformAnswer => {
+    const method = call.path.slice(1);
+    if (method === 'auth.test') return yes({ user_id: 'UBOT', user: 'muster', bot_id: 'BBOT', team_id: 'T1' });
+    if (method === 'users.info') return yes({ user: userOf(String(call.body['user'])) });
+    if (method === 'assistant.threads.setStatus') {
+      platform.typings += 1;
+      return yes({});
+    }
+    const refusal = refusals.shift();
+    if (refusal) return REFUSALS[refusal];
+    if (method === 'chat.postMessage') return post(shown, call.body);
+    return method === 'chat.update' ? edit(shown, call.body) : no('unknown_method');
+  };
+  const { url, close } = await servePlatform(calls, respond);
+  const platform: FakePlatform = {
+    name: 'slack',
+    url,
+    env: { SLACK_BOT_TOKEN: 'xoxb-test', SLACK_SIGNING_SECRET: SIGNING_SECRET, SLACK_API_URL: url },
+    shown,
+    calls,
+    typings: 0,
+    refuseNext: (...more) => void refusals.push(...more),
+    personWrites: ({ text, number, chat = 'D4001', user = 'UADA' }) =>
+      slackEvent({ type: 'message', channel: chat, channel_type: 'im', user, text, ts: slackTs(number) }),
+    threadOf: (chat = 'D4001') => `slack:${chat}:`,
+    close,
+  };
+  return platform;
+}
+
+/** The time by which Slack names and orders a message. */
+export function slackTs(number: number): string {
+  return `1777000000.${String(number).padStart(6, '0')}`;
+}
+
+/** An event of the Events API, signed now. */
+export function slackEvent(event: Record<string, unknown>): PlatformRequest {
+  const body = {
+    type: 'event_callback',
+    team_id: 'T1',
+    api_app_id: 'A1',
+    event_id: `Ev${String(event['ts'])}`,
+    event_time: 1_777_000_000,
+    event,
+  };
+  return signSlack(JSON.stringify(body), 'application/json');
+}
+
+/** A slash command, signed now. */
+export function slackCommand(fields: Record<string, string>): PlatformRequest {
+  const form = { team_id: 'T1', channel_id: 'D4001', user_id: 'UADA', user_name: 'ada', trigger_id: '1.2.3', ...fields };
+  return signSlack(new URLSearchParams(form).toString(), 'application/x-www-form-urlencoded');
+}
+
+export function signSlack(body: string, type: string): PlatformRequest {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', SIGNING_SECRET).update(`v0:${timestamp}:${body}`).digest('hex');
+  return {
+    body,
+    headers: { 'content-type': type, 'x-slack-request-timestamp': timestamp, 'x-slack-signature': `v0=${signature}` },
+  };
+}
+
+function userOf(id: string): Record<string, unknown> {
+  const isBot = id === 'UBOT';
+  return { id, name: isBot ? 'muster' : 'ada', is_bot: isBot, profile: { display_name: isBot ? 'Muster Bot' : 'ada', real_name: 'Ada' } };
+}
+
+function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
+  const text = textOf(body);
+  if (text.length > MAX_CHARACTERS) return no('msg_too_long');
+  const message = { id: slackTs(900_000 + shown.length), chat: String(body['channel']), text, edits: 0 };
+  shown.push(message);
+  return yes({ channel: message.chat, ts: message.id });
+}
+
+function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
+  const message = shown.find(({ id }) => id === body['ts']);
+  if (!message) return no('message_not_found');
+  message.text = textOf(body);
+  message.edits += 1;
+  return yes({ channel: message.chat, ts: message.id });
+}
+
+function textOf(body: Record<string, unknown>): string {
+  return String(body['markdown_text'] ?? body['text']);
+}
+
+function yes(body: Record<string, unknown>): PlatformAnswer {
+  return { status: 200, body: { ok: true, ...body } };
+}
+
+function no(error: string): PlatformAnswer {
+  return { status: 200, body: { ok: false, error } };
+}

@@ -1,0 +1,119 @@
+import {
+  servePlatform,
+  type FakePlatform,
+  type PlatformAnswer,
+  type PlatformCall,
+  type Refusal,
+  type ShownMessage,
+} from './fake-platform.ts';
+
+const TOKEN = '7000000001:test-token';
+const SECRET = 'telegram-webhook-secret';
+const MAX_CHARACTERS = 4096;
+
+const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
+  throttled: no(429, 'Too Many Requests: retry after 2', { parameters: { retry_after: 2 } }),
+  gone: no(403, 'Forbidden: bot was blocked by the user'),
+  broken: no(500, 'Internal Server Error'),
+};
+
+export interface FakeTelegram extends FakePlatform {
+  readonly secret: string;
+  /** An older Bot API server knows no rich messages; it reads MarkdownV2 only. */
+  isOld: boolean;
+}
+
+/** Telegram's Bot API on the loopback: https://core.telegram.org/bots/api */
+export async function startFakeTelegram(): Promise<FakeTelegram> {
+  const calls: PlatformCall[] = [];
+  const shown: ShownMessage[] = [];
+  const refusals: Refusal[] = [];
+  const respond = (call: PlatformCall): PlatformAnswer => {
+    const method = call.path.replace(`/bot${TOKEN}/`, '');
+    if (method === 'getMe') return yes({ id: 7_000_000_001, is_bot: true, first_name: 'Muster', username: 'muster_bot' });
+    if (method === 'sendChatAction') {
+      platform.typings += 1;
+      return yes(true);
+    }
+    if (method === 'sendRichMessage' && platform.isOld) return no(404, 'Not Found: method not found');
+    const refusal = refusals.shift();
+    if (refusal) return REFUSALS[refusal];
+    if (method === 'sendMessage' || method === 'sendRichMessage') return post(shown, call.body);
+    if (method === 'editMessageText') return edit(shown, call.body);
+    return no(404, 'Not Found: method not found');
+  };
+  const { url, close } = await servePlatform(calls, respond);
+  const platform: FakeTelegram = {
+    name: 'telegram',
+    secret: SECRET,
+    url,
+    env: { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_WEBHOOK_SECRET: SECRET, TELEGRAM_API_URL: url },
+    shown,
+    calls,
+    typings: 0,
+    isOld: false,
+    refuseNext: (...more) => void refusals.push(...more),
+    personWrites: ({ text, number, chat = '4001', user = chat }) =>
+      telegramUpdate({
+        update_id: 900_000 + Number(chat) * 1000 + number,
+        message: {
+          message_id: number,
+          date: 1_777_000_000 + number,
+          chat: { id: Number(chat), type: 'private', first_name: 'Ada' },
+          from: { id: Number(user), is_bot: false, first_name: 'Ada', username: 'ada' },
+          text,
+          ...(text.startsWith('/') ? { entities: [{ type: 'bot_command', offset: 0, length: text.split(/\s/)[0]?.length ?? 0 }] } : {}),
+        },
+      }),
+    threadOf: (chat = '4001') => `telegram:${chat}`,
+    close,
+  };
+  return platform;
+}
+
+/** An update with the secret that the webhook was set with. */
+export function telegramUpdate(update: Record<string, unknown>): { body: string; headers: Record<string, string> } {
+  return {
+    body: JSON.stringify(update),
+    headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': SECRET },
+  };
+}
+
+function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
+  const text = textOf(body);
+  if (text.length > MAX_CHARACTERS) return no(400, 'Bad Request: message is too long');
+  const message = { id: String(5000 + shown.length), chat: String(body['chat_id']), text, edits: 0 };
+  shown.push(message);
+  return yes(view(message));
+}
+
+function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
+  const message = shown.find(({ id }) => id === String(body['message_id']));
+  if (!message) return no(400, 'Bad Request: message to edit not found');
+  const text = textOf(body);
+  if (text.length > MAX_CHARACTERS) return no(400, 'Bad Request: message is too long');
+  if (text === message.text) return no(400, 'Bad Request: message is not modified');
+  message.text = text;
+  message.edits += 1;
+  return yes(view(message));
+}
+
+/** What a reader sees: the escapes of MarkdownV2 are not shown. */
+function textOf(body: Record<string, unknown>): string {
+  const rich = body['rich_message'] as { markdown: string } | undefined;
+  const text = rich?.markdown ?? String(body['text']);
+  return body['parse_mode'] === 'MarkdownV2' ? text.replaceAll(/\\(.)/g, '$1') : text;
+}
+
+function view({ id, chat, text }: ShownMessage): Record<string, unknown> {
+  const from = { id: 7_000_000_001, is_bot: true, first_name: 'Muster', username: 'muster_bot' };
+  return { message_id: Number(id), date: 1_777_000_500, chat: { id: Number(chat), type: 'private', first_name: 'Ada' }, from, text };
+}
+
+function yes(result: unknown): PlatformAnswer {
+  return { status: 200, body: { ok: true, result } };
+}
+
+function no(status: number, description: string, more: Record<string, unknown> = {}): PlatformAnswer {
+  return { status, body: { ok: false, error_code: status, description, ...more } };
+}

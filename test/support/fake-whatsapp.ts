@@ -1,0 +1,89 @@
+import { createHmac } from 'node:crypto';
+import {
+  servePlatform,
+  type FakePlatform,
+  type PlatformAnswer,
+  type PlatformCall,
+  type PlatformRequest,
+  type Refusal,
+  type ShownMessage,
+} from './fake-platform.ts';
+
+const APP_SECRET = 'whatsapp-app-secret';
+const PHONE_NUMBER_ID = '106540352242922';
+const MAX_CHARACTERS = 4096;
+
+const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
+  throttled: no(429, 130_429, '(#130429) Rate limit hit'),
+  gone: no(400, 131_047, '(#131047) Re-engagement message'),
+  broken: no(500, 131_000, '(#131000) Something went wrong'),
+};
+
+/** Meta's Cloud API on the loopback: https://developers.facebook.com/docs/whatsapp/cloud-api */
+export async function startFakeWhatsapp(): Promise<FakePlatform> {
+  const calls: PlatformCall[] = [];
+  const shown: ShownMessage[] = [];
+  const refusals: Refusal[] = [];
+  const respond = (call: PlatformCall): PlatformAnswer => {
+    if (call.body['typing_indicator'] !== undefined) {
+      platform.typings += 1;
+      return { status: 200, body: { success: true } };
+    }
+    const refusal = refusals.shift();
+    return refusal ? REFUSALS[refusal] : post(shown, call.body);
+  };
+  const { url, close } = await servePlatform(calls, respond);
+  const platform: FakePlatform = {
+    name: 'whatsapp',
+    url,
+    env: {
+      WHATSAPP_ACCESS_TOKEN: 'whatsapp-access-token',
+      WHATSAPP_APP_SECRET: APP_SECRET,
+      WHATSAPP_PHONE_NUMBER_ID: PHONE_NUMBER_ID,
+      WHATSAPP_VERIFY_TOKEN: 'whatsapp-verify-token',
+      WHATSAPP_API_URL: url,
+    },
+    shown,
+    calls,
+    typings: 0,
+    refuseNext: (...more) => void refusals.push(...more),
+    personWrites: ({ text, number, chat = '16505551234' }) =>
+      whatsappMessages(chat, [
+        { id: `wamid.${chat}.${number}`, timestamp: String(1_777_000_000 + number), type: 'text', text: { body: text } },
+      ]),
+    threadOf: (chat = '16505551234') => `whatsapp:${PHONE_NUMBER_ID}:${chat}`,
+    close,
+  };
+  return platform;
+}
+
+/** Messages of one person, signed, in one request as Meta sends them when there are several. */
+export function whatsappMessages(from: string, messages: Record<string, unknown>[]): PlatformRequest {
+  const value = {
+    messaging_product: 'whatsapp',
+    metadata: { display_phone_number: '15550783881', phone_number_id: PHONE_NUMBER_ID },
+    contacts: [{ profile: { name: 'Ada' }, wa_id: from }],
+    messages: messages.map((message) => ({ from, ...message })),
+  };
+  const body = JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [{ id: '102290129340398', changes: [{ value, field: 'messages' }] }],
+  });
+  const signature = createHmac('sha256', APP_SECRET).update(body).digest('hex');
+  return { body, headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` } };
+}
+
+function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
+  const { body: text } = body['text'] as { body: string };
+  if (text.length > MAX_CHARACTERS) return no(400, 100, '(#100) Param text[body] must be at most 4096 characters long.');
+  const message = { id: `wamid.sent.${shown.length}`, chat: String(body['to']), text, edits: 0 };
+  shown.push(message);
+  return {
+    status: 200,
+    body: { messaging_product: 'whatsapp', contacts: [{ input: message.chat, wa_id: message.chat }], messages: [{ id: message.id }] },
+  };
+}
+
+function no(status: number, code: number, message: string): PlatformAnswer {
+  return { status, body: { error: { message, type: 'OAuthException', code, fbtrace_id: 'Az8or2yhqkZfEZ-_4Qn_Bam' } } };
+}
