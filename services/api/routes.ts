@@ -8,6 +8,7 @@ import { enableCallbackEndpoint, getCallbackEndpoints } from './callbacks/callba
 import { changeCallbackSecret, getCallbackSecret } from './callbacks/callback-secret.ts';
 import { getDeliveries, getTaskDeliveries } from './deliveries/get-deliveries.ts';
 import { retryDelivery } from './deliveries/retry-delivery.ts';
+import { streamNotifications } from './notifications/stream-notifications.ts';
 import { getQueues } from './queues/get-queues.ts';
 import { pauseQueue, resumeQueue } from './queues/pause-queue.ts';
 import { changeSchedule } from './schedules/change-schedule.ts';
@@ -85,6 +86,7 @@ const ROUTES = [
   runSchedule,
   getScheduleRuns,
   getRuns,
+  streamNotifications,
   getQueues,
   pauseQueue,
   resumeQueue,

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import { sessionTopic } from '../sessions/session-hint.ts';
 
 export interface EventFeedOptions {
   redis: RedisClient;
@@ -12,8 +13,9 @@ export interface EventFeedOptions {
 /** A hint that a task's event stream or output has something new. Hints may be lost: look again from time to time. */
 export interface EventHint {
   tenant: string;
+  /** Its id, or what stands for a session. */
   task: string;
-  /** `task.completed` and its like, or `output`. */
+  /** `task.completed` and its like, `output`, or `session.changed`. */
   event: string;
 }
 
@@ -33,6 +35,11 @@ export class EventFeed {
   /** Calls back on each hint about one task. Returns how to stop. */
   onTask(tenant: string, task: string, listener: (hint: EventHint) => void): () => void {
     return this.#on(`task ${tenant}/${task}`, listener);
+  }
+
+  /** Calls back on each hint that something is new in a session: a message came, a choice was made. Returns how to stop. */
+  onSession(tenant: string, session: string, listener: (hint: EventHint) => void): () => void {
+    return this.#on(`task ${tenant}/${sessionTopic(session)}`, listener);
   }
 
   /** Calls back on each hint about a tenant's tasks. Returns how to stop. */

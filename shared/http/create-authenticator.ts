@@ -2,17 +2,21 @@ import type { Request } from 'express';
 import { MusterError } from '../errors/muster-error.ts';
 import type { ApiKey } from '../tenants/api-key.ts';
 import { findKey } from '../tenants/key-store.ts';
+import { findVisitor } from '../tenants/visitor-store.ts';
 import { LATE, within } from '../time/wait.ts';
 import { hasScope, type Scope } from '../tenants/scopes.ts';
 import { assertSameOrigin } from './assert-same-origin.ts';
 import { createRateLimit } from './create-rate-limit.ts';
 import type { HttpParts } from './http-parts.ts';
+import type { Route } from './route.ts';
+import { SignIns } from './sign-ins.ts';
 
 export interface AuthenticatorOptions {
   parts: HttpParts;
-  /** The key behind a browser's session, or null: for pages that signed in. */
-  resolveSession?: (request: Request) => Promise<ApiKey | null>;
 }
+
+/** What a route asks of a key. */
+type Access = Pick<Route, 'scope' | 'forVisitors'>;
 
 /**
  * The client holds a command back while one before it hangs, and counts its own time from then on: the two together may be
@@ -23,26 +27,26 @@ const AUTHENTICATE_MS = 1500;
 const BEARER = /^Bearer +(\S{1,512})$/i;
 
 /**
- * Says whose key a request carries. Null for a scope of `none`.
+ * Says whose key a request carries: the one in its header, else the one that the browser signed in with. Null for a scope of `none`.
  * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `limit.rate`, `unavailable.redis`.
  */
-export function createAuthenticator({
-  parts,
-  resolveSession,
-}: AuthenticatorOptions): (request: Request, scope: Scope | 'none') => Promise<ApiKey | null> {
+export function createAuthenticator({ parts }: AuthenticatorOptions): (request: Request, access: Access) => Promise<ApiKey | null> {
   const { limits } = parts.config.settings;
   const limit = (name: string, perMinute: number): ((name: string) => Promise<void>) =>
     createRateLimit({ redis: parts.redis, prefix: `${parts.keys.fleet.http}:${name}`, perMinute });
   const countKey = limit('key', limits.httpPerMinute);
+  const countVisitor = limit('visitor', limits.httpVisitorPerMinute);
   const countAddress = limit('address', limits.httpAnonymousPerMinute);
+  const signIns = new SignIns(parts);
   const find = async (request: Request): Promise<ApiKey | null> => {
     const header = request.get('authorization');
     if (header !== undefined) return await findByHeader(parts, header);
-    const key = (await resolveSession?.(request)) ?? null;
+    const key = await signIns.find(request);
     if (key) assertSameOrigin(request);
     return key;
   };
-  const authenticate = async (request: Request, scope: Scope | 'none'): Promise<ApiKey | null> => {
+  const authenticate = async (request: Request, access: Access): Promise<ApiKey | null> => {
+    const { scope } = access;
     if (scope === 'none') {
       await countAddress(addressOf(request));
       return null;
@@ -52,12 +56,14 @@ export function createAuthenticator({
       await countAddress(addressOf(request));
       throw refusal(request);
     }
-    await countKey(key.id);
-    assertAllowed(parts, key, scope);
+    await (key.session === undefined ? countKey : countVisitor)(key.id);
+    assertEnabled(parts, key);
+    if (key.session === undefined) assertScope(key, scope);
+    else assertVisits(key, access, request);
     return key;
   };
-  return async (request, scope) => {
-    const key = await within(authenticate(request, scope), AUTHENTICATE_MS);
+  return async (request, access) => {
+    const key = await within(authenticate(request, access), AUTHENTICATE_MS);
     if (key === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
     return key;
   };
@@ -74,12 +80,21 @@ function refusal(request: Request): MusterError {
 
 async function findByHeader(parts: HttpParts, header: string): Promise<ApiKey | null> {
   const secret = BEARER.exec(header)?.[1];
-  return secret === undefined ? null : await findKey(parts, secret);
+  return secret === undefined ? null : ((await findVisitor(parts, secret)) ?? (await findKey(parts, secret)));
 }
 
-function assertAllowed(parts: HttpParts, key: ApiKey, scope: Scope): void {
+function assertEnabled(parts: HttpParts, key: ApiKey): void {
   // A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts.
   if (parts.tenants.get(key.tenant)?.disabled) throw new MusterError('tenant.disabled', `Tenant ${key.tenant} is disabled`);
+}
+
+/** Whether there is such a session makes no difference, so that nobody learns it. */
+function assertVisits({ session }: ApiKey, { forVisitors }: Access, request: Request): void {
+  if (forVisitors === true && request.params['id'] === session) return;
+  throw new MusterError('auth.forbidden', "This is a visitor's token: it is for talking in its own session and for nothing else");
+}
+
+function assertScope(key: ApiKey, scope: Scope): void {
   if (hasScope(key.scopes, scope)) return;
   throw new MusterError('auth.forbidden', `This needs a key with the scope "${scope}"`, { details: { needed: scope, scopes: key.scopes } });
 }

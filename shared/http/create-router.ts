@@ -32,7 +32,7 @@ export function createRouter(options: RouterOptions): Router {
       const context = contextOf(request, log, streams);
       context.route = each.path;
       try {
-        const key = await authenticate(request, each.scope);
+        const key = await authenticate(request, each);
         context.tenant = key?.tenant ?? null;
         // After the key: nobody without one makes us read a body.
         await read?.(request, response);

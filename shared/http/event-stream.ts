@@ -17,6 +17,8 @@ export interface EventStream {
    * Does nothing after the stream ended; never rejects for a reader's sake.
    */
   send(event: string, data: unknown, id?: string): Promise<void>;
+  /** Says something that readers pass over, unless the reader is behind. With an id, the reader goes on behind that one. */
+  comment(id?: string): void;
 }
 
 /**
@@ -48,6 +50,7 @@ export async function sendEvents(
         if (gone.signal.aborted || response.write(formatEvent(event, data, id))) return;
         await untilRead(response, gone.signal, streams.slowReaderMs);
       },
+      comment: (id) => keepOpen(response, id),
     });
     response.end();
   } finally {
@@ -80,9 +83,10 @@ function formatEvent(event: string, data: unknown, id?: string): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A comment, so that proxies do not take a quiet stream for a dead one. */
-function keepOpen(response: Response): void {
-  if (!response.writableNeedDrain && !response.writableEnded && !response.destroyed) response.write(':\n\n');
+/** A comment, so that proxies do not take a quiet stream for a dead one. An id without data is no event, and is remembered. */
+function keepOpen(response: Response, id?: string): void {
+  if (response.writableNeedDrain || response.writableEnded || response.destroyed) return;
+  response.write(id === undefined ? ':\n\n' : `:\nid: ${id}\n\n`);
 }
 
 /** Waits until the reader has taken what was written; whoever does not is cut off, and comes back with its last id. */

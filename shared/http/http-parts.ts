@@ -1,3 +1,4 @@
+import type { Environment } from '../config/environment.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -7,6 +8,6 @@ import type { Tenant } from '../tenants/tenant.ts';
 export interface HttpParts {
   readonly redis: RedisClient;
   readonly keys: Keys;
-  readonly config: { readonly settings: Settings };
+  readonly config: { readonly settings: Settings; readonly env: Pick<Environment, 'MUSTER_PUBLIC_URL'> };
   readonly tenants: { get(id: string): Tenant | null };
 }

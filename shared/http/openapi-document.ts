@@ -36,14 +36,17 @@ export function openapiDocument(routes: readonly Route[]): Record<string, unknow
 function operationOf(each: Route): ZodOpenApiOperationObject {
   return {
     summary: each.summary,
-    description: [each.description, each.scope === 'none' ? 'Needs no key.' : `Needs the scope \`${each.scope}\`.`]
-      .filter(Boolean)
-      .join(' '),
+    description: [each.description, accessOf(each)].filter(Boolean).join(' '),
     tags: [each.tag ?? /^\/v1\/(\w+)/.exec(each.path)?.[1] ?? 'other'],
     ...(each.scope === 'none' ? { security: [] } : {}),
     ...requestOf(each.request ?? {}),
     responses: responsesOf(each),
   };
+}
+
+function accessOf({ scope, forVisitors }: Route): string {
+  if (scope === 'none') return 'Needs no key.';
+  return `Needs the scope \`${scope}\`${forVisitors === true ? ", or a visitor's token of this session" : ''}.`;
 }
 
 function requestOf({ params, query, headers, body }: RequestSchemas): Partial<ZodOpenApiOperationObject> {

@@ -55,6 +55,8 @@ export interface RouteOptions<Request extends RequestSchemas> {
   tag?: string;
   /** What the caller's key must be allowed; `none` needs no key. */
   scope: Scope | 'none';
+  /** Whether a visitor's token will do as well, where `:id` is its session. */
+  forVisitors?: boolean;
   request?: Request;
   /** Status and schema of each answer that is not a problem; `z.null()` for one without a body. For the documentation. */
   responses: Record<number, z.ZodType>;

@@ -3,18 +3,18 @@ import type { CookieOptions, Request, Response } from 'express';
 const NAME = 'muster_session';
 const VALUE = /^[\w-]{43}$/;
 
-export interface SessionCookieOptions {
+export interface SignInCookieOptions {
   /** The public address, when the operator gave one. */
   publicUrl: string | undefined;
   /** How long the browser keeps it, in milliseconds. */
   lifetimeMs: number;
 }
 
-/** SessionCookie is responsible for how a session's id travels, so that no script and no other site's form can use it. */
-export class SessionCookie {
-  readonly #options: SessionCookieOptions;
+/** SignInCookie is responsible for how a sign-in's id travels, so that no script and no other site's form can use it. */
+export class SignInCookie {
+  readonly #options: SignInCookieOptions;
 
-  constructor(options: SessionCookieOptions) {
+  constructor(options: SignInCookieOptions) {
     this.#options = options;
   }
 

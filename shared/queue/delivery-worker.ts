@@ -36,7 +36,6 @@ const STALLED_MOST = 1_000_000;
 /** A job that fails for no reason of the delivery's comes back after so long, twice as long each time. */
 const FIRST_FAULT_MS = 1000;
 const MOST_FAULT_MS = 60_000;
-const FORCED_CLOSE_MS = 1000;
 
 /**
  * DeliveryWorker is responsible for taking deliveries of one shard from BullMQ, many at once because they mostly wait, and for
@@ -80,9 +79,10 @@ export class DeliveryWorker {
   async stop(graceMs: number): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
-    await within(worker.pause(true), graceMs);
+    // First, because what the others hand back would otherwise wake its own wait for jobs, and come to it again.
+    const closing = worker.close();
     this.#stopping.abort();
-    if ((await within(worker.close(), graceMs)) === LATE) await within(worker.close(true), FORCED_CLOSE_MS);
+    if ((await within(closing, graceMs)) === LATE) this.#options.log.warn('deliveries under way were left; another process takes them');
   }
 
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {

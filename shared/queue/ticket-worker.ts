@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { LATE, within } from '../time/wait.ts';
-import type { QueueName } from './queue-names.ts';
+import type { WorkerQueue } from './queue-names.ts';
 import type { TicketData } from './queues.ts';
 
 /**
@@ -21,7 +21,7 @@ export type TicketEnd =
   | { kind: 'later'; at: number };
 
 export interface TicketWorkerOptions {
-  queue: QueueName;
+  queue: WorkerQueue;
   /** Tickets it works on at once. */
   slots: number;
   settings: Settings;

@@ -14,6 +14,10 @@ export const apiKeySchema = z.object({
   name: z.string().max(200),
   scopes: z.array(z.enum(SCOPES)).min(1),
   createdAt: z.number().int(),
+  /** A visitor's key is for this session and for nothing else. */
+  session: z.string().optional(),
+  /** When it opens nothing any more, ms since the epoch; absent for never. */
+  expiresAt: z.number().int().optional(),
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 

@@ -5,8 +5,9 @@
  * - `operate`: steer: queues, agents, hooks, retry and remove on the board
  * - `submit`: make and stop tasks
  * - `read`: look
+ * - `visit`: talk in the one session that the key is for; no other scope's routes
  */
-export const SCOPES = ['admin', 'operate', 'submit', 'read'] as const;
+export const SCOPES = ['admin', 'operate', 'submit', 'read', 'visit'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Whether a key with these scopes may do what asks for `wanted`. */

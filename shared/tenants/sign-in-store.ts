@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { apiKeySchema, keyDigest, type ApiKey } from '#shared/tenants/api-key.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import { apiKeySchema, keyDigest, type ApiKey } from './api-key.ts';
 
-export interface SessionStoreOptions {
+export interface SignInStoreOptions {
   redis: RedisClient;
   keys: Keys;
   /** How long a sign-in lasts, in milliseconds, whatever happens in it. */
@@ -12,20 +12,20 @@ export interface SessionStoreOptions {
 }
 
 const ID_BYTES = 32;
-const sessionSchema = z.object({ key: z.string() });
+const signInSchema = z.object({ key: z.string() });
 
 /**
- * SessionStore is responsible for who is signed in. Redis holds the digest of a session's id and the digest of the key that
- * opened it, so that neither can be taken from there, and a session ends with its key.
+ * SignInStore is responsible for which browsers are signed in. Redis holds the digest of a sign-in's id and the digest of the
+ * key that opened it, so that neither can be taken from there, and a sign-in ends with its key.
  */
-export class SessionStore {
-  readonly #options: SessionStoreOptions;
+export class SignInStore {
+  readonly #options: SignInStoreOptions;
 
-  constructor(options: SessionStoreOptions) {
+  constructor(options: SignInStoreOptions) {
     this.#options = options;
   }
 
-  /** Opens a session for the key with this secret, which the caller has checked, and returns the session's id. */
+  /** Signs a browser in with this secret, which the caller has checked, and returns the id that its cookie carries. */
   async open(secret: string): Promise<string> {
     const { redis, lifetimeMs } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
@@ -33,12 +33,12 @@ export class SessionStore {
     return id;
   }
 
-  /** The key behind a session, as it is now; null when the session is over or its key is revoked. */
+  /** The key behind a sign-in, as it is now; null when the sign-in is over or its key is revoked. */
   async find(id: string): Promise<ApiKey | null> {
     const { redis, keys } = this.#options;
     const stored = await redis.get(this.#nameOf(id));
     if (stored === null) return null;
-    const key = await redis.hget(keys.fleet.apiKeys, sessionSchema.parse(JSON.parse(stored)).key);
+    const key = await redis.hget(keys.fleet.apiKeys, signInSchema.parse(JSON.parse(stored)).key);
     return key === null ? null : apiKeySchema.parse(JSON.parse(key));
   }
 
@@ -47,6 +47,6 @@ export class SessionStore {
   }
 
   #nameOf(id: string): string {
-    return `${this.#options.keys.fleet.http}:session:${createHash('sha256').update(id).digest('hex')}`;
+    return this.#options.keys.fleet.signIn(createHash('sha256').update(id).digest('hex'));
   }
 }

@@ -13,6 +13,7 @@ export const agentViewSchema = z
     maxAttempts: z.int().nullable(),
     retryDelayMs: z.int().nullable(),
     retryBackoff: z.enum(['exponential', 'linear']).nullable(),
+    writs: z.boolean().meta({ description: 'Whether `/schedule` lines in its output are carried out.' }),
     baseUrl: z.string().optional(),
     model: z.string().optional(),
     system: z.string().optional(),
@@ -36,6 +37,7 @@ export function viewAgent({ id, origin, definition }: CatalogEntry): AgentView {
     maxAttempts: definition.maxAttempts ?? null,
     retryDelayMs: definition.retryDelayMs ?? null,
     retryBackoff: definition.retryBackoff ?? null,
+    writs: definition.kind !== 'echo' && definition.writs !== false,
     ...ownParts(definition),
   };
 }

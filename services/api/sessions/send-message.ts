@@ -5,6 +5,8 @@ import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Answer, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { receiveMessage, type IncomingMessage, type MessageAnswer, type SessionParts } from '#shared/sessions/receive-message.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { scheduleCommands } from '#shared/schedules/session-commands.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/idempotency-key.ts';
 import { outcomeSchema, taskStatusSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './session-path.ts';
@@ -48,6 +50,7 @@ const FOR_VISITORS = new Set(['text', 'mode', 'sequence']);
 
 /** `POST /v1/sessions/:id/messages`. */
 export function sendMessage(parts: Parts & SessionParts): Route {
+  const commands = { ...scheduleCommands(openScheduleParts(parts)), ...parts.commands };
   return route({
     method: 'post',
     path: '/v1/sessions/:id/messages',
@@ -65,14 +68,17 @@ export function sendMessage(parts: Parts & SessionParts): Route {
       const isVisitor = call.key?.session !== undefined;
       if (isVisitor) assertOwnWords(body);
       // What others registered was not made with strangers in mind.
-      const answer = await receiveMessage(isVisitor ? { ...parts, commands: {} } : parts, {
-        ...given(body),
-        ...(isVisitor ? { user: call.key?.name ?? '' } : {}),
-        tenant: call.tenant,
-        session: params.id,
-        traceparent: call.traceparent,
-        ...idempotencyOf(headers['idempotency-key']),
-      });
+      const answer = await receiveMessage(
+        { ...parts, commands: isVisitor ? {} : commands },
+        {
+          ...given(body),
+          ...(isVisitor ? { user: call.key?.name ?? '' } : {}),
+          tenant: call.tenant,
+          session: params.id,
+          traceparent: call.traceparent,
+          ...idempotencyOf(headers['idempotency-key']),
+        },
+      );
       return show(answer);
     },
   });

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
-import type { ApiKey } from '#shared/tenants/api-key.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { serveRoutes, type Served } from './serve-routes.ts';
 
@@ -140,18 +139,16 @@ describe('who may call', () => {
 });
 
 describe('a browser that signed in', () => {
-  const session: ApiKey = { id: 'key_s', tenant: 'default', name: 'session', scopes: ['submit'], createdAt: 0 };
-  let signedIn: Served;
+  let cookie: string;
   beforeAll(async () => {
-    signedIn = await serveRoutes({ redisUrl: redis.url, routes, resolveSession: () => Promise.resolve(session) });
+    cookie = await served.signIn(await served.keyOf('default', ['submit']));
   });
-  afterAll(() => signedIn.close());
 
   it('reads with its cookie alone, and writes from pages of this installation only', async () => {
-    const origin = new URL(signedIn.url).origin;
+    const { origin } = new URL(served.url);
     const write = async (headers: Record<string, string>): Promise<number> =>
-      (await call('/maybe', { method: 'POST', key: null, headers }, signedIn.url)).status;
-    expect((await call('/who', { key: null }, signedIn.url)).status).toBe(200);
+      (await call('/maybe', { method: 'POST', key: null, headers: { ...headers, cookie } })).status;
+    expect((await call('/who', { key: null, headers: { cookie } })).status).toBe(200);
     expect(await write({ 'sec-fetch-site': 'same-origin' })).toBe(204);
     expect(await write({ origin })).toBe(204);
     expect(await write({ 'sec-fetch-site': 'cross-site', origin })).toBe(403);
@@ -161,7 +158,7 @@ describe('a browser that signed in', () => {
   });
 
   it('is refused when it sends a wrong key besides', async () => {
-    expect((await call('/who', { key: 'mk_wrong' }, signedIn.url)).status).toBe(401);
+    expect((await call('/who', { key: 'mk_wrong', headers: { cookie } })).status).toBe(401);
   });
 });
 

@@ -8,8 +8,8 @@ import { startHttpServer, type HttpServer } from '#shared/http/start-http-server
 import { createLog, type Log } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import type { ApiKey } from '#shared/tenants/api-key.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
+import { SignInStore } from '#shared/tenants/sign-in-store.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';
 import type { Tenant } from '#shared/tenants/tenant.ts';
 
@@ -21,7 +21,6 @@ export interface ServeOptions {
   tenants?: Tenant[];
   /** Mounted before the routes. */
   router?: Router;
-  resolveSession?: () => Promise<ApiKey | null>;
   readiness?: () => Promise<string[]>;
 }
 
@@ -32,12 +31,14 @@ export interface Served {
   /** Everything logged, as one text. */
   logged(): string;
   keyOf(tenant: string, scopes: Scope[]): Promise<string>;
+  /** The cookie of a browser that signed in with this key. */
+  signIn(key: string): Promise<string>;
   close(): Promise<void>;
 }
 
 /** Routes on a real server, with a log that can be read. */
 export async function serveRoutes(options: ServeOptions): Promise<Served> {
-  const { redisUrl, routes, settings = {}, environment = {}, tenants = [], router, resolveSession } = options;
+  const { redisUrl, routes, settings = {}, environment = {}, tenants = [], router } = options;
   const config = {
     env: environmentSchema.parse({ REDIS_URL: redisUrl, ...environment }),
     settings: settingsSchema.parse(settings),
@@ -47,7 +48,7 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
   const redis = connectRedis({ url: redisUrl, name: 'http-test', log });
   const keys = createKeys(1);
   const parts = { redis, keys, config, tenants: { get: (id: string) => tenants.find((tenant) => tenant.id === id) ?? null } };
-  const own = createRouter({ routes, parts, log, ...(resolveSession ? { resolveSession } : {}) });
+  const own = createRouter({ routes, parts, log });
   const readiness = options.readiness ?? ((): Promise<string[]> => Promise.resolve([]));
   const server = await startHttpServer({ routers: router ? [router, own] : [own], host: '127.0.0.1', port: 0, config, log, readiness });
   return {
@@ -56,6 +57,7 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
     redis,
     logged,
     keyOf: async (tenant, scopes) => (await createKey(parts, { tenant, name: 'test', scopes })).secret,
+    signIn: async (key) => `muster_session=${await new SignInStore({ redis, keys, lifetimeMs: 60_000 }).open(key)}`,
     close: async () => {
       await server.close(500);
       redis.disconnect();

@@ -12,6 +12,7 @@ describe('the writs of an output', () => {
         { line: '/schedule in 1 hour: look again', command: { kind: 'create', phrase: 'in 1 hour', message: 'look again' } },
         { line: '/schedule cancel 42', command: { kind: 'cancel', number: 42 } },
       ],
+      places: [1, 2],
     });
   });
 
@@ -35,8 +36,8 @@ describe('the writs of an output', () => {
       '> /schedule list',
       '```code``` here',
     ].join('\n');
-    expect(takeWrits(output, 5)).toEqual({ text: output, writs: [] });
-    expect(takeWrits(`${output}\n/schedule list`, 5)).toEqual({ text: output, writs: [list] });
+    expect(takeWrits(output, 5)).toEqual({ text: output, writs: [], places: [] });
+    expect(takeWrits(`${output}\n/schedule list`, 5)).toEqual({ text: output, writs: [list], places: [17] });
     expect(takeWrits('```\nan open fence\n/schedule list', 5).writs).toEqual([]);
   });
 
@@ -55,6 +56,6 @@ describe('the writs of an output', () => {
   });
 
   it('leave an output without any as it is', () => {
-    expect(takeWrits('a\r\n\n b \n', 5)).toEqual({ text: 'a\r\n\n b \n', writs: [] });
+    expect(takeWrits('a\r\n\n b \n', 5)).toEqual({ text: 'a\r\n\n b \n', writs: [], places: [] });
   });
 });

@@ -1,0 +1,20 @@
+/** How far a reader has been told. */
+export interface ReaderPlace {
+  /** Id of an entry of the event stream. */
+  entry: string;
+  /** How many of its notices were told; null for all. */
+  told: number | null;
+}
+
+const PLACE = /^(\d{1,20}-\d{1,20})(?:\.(\d{1,6}))?$/;
+
+/** Reads what a reader sends as `Last-Event-ID`; null for what is no id of ours. */
+export function parsePlace(id: string): ReaderPlace | null {
+  const [, entry, told] = PLACE.exec(id) ?? [];
+  return entry === undefined ? null : { entry, told: told === undefined ? null : Number(told) };
+}
+
+/** The id that a notification carries. One entry may be about many tasks, and a reader may be cut off in the middle of it. */
+export function formatPlace({ entry, told }: ReaderPlace): string {
+  return told === null ? entry : `${entry}.${told}`;
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { toIso } from '../time/iso.ts';
+import type { DeliveryError } from './delivery.ts';
+import type { DeliveryPlace } from './delivery-store.ts';
+
+const endpointSchema = z.strictObject({
+  /** Without its query. */
+  url: z.string(),
+  failingSince: z.number(),
+  lastFailureAt: z.number(),
+  /** Calls that failed since. */
+  failures: z.int(),
+  error: z.string(),
+  /** From when on it is not called any more; null while it is. */
+  disabledAt: z.number().nullable(),
+});
+
+/** A callback endpoint that fails. One whose last call succeeded has no record. */
+export type CallbackEndpoint = z.infer<typeof endpointSchema>;
+
+/** What an endpoint is known by: its address without the query, which may differ from call to call. */
+function endpointOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+export async function readEndpoint({ redis, keys }: DeliveryPlace, tenant: string, url: string): Promise<CallbackEndpoint | null> {
+  const stored = await redis.hget(keys.tenant(tenant).callbackEndpoints, endpointOf(url));
+  return stored === null ? null : endpointSchema.parse(JSON.parse(stored));
+}
+
+/** A success: whatever failed before is forgotten. Also how somebody enables an endpoint. Returns whether it had failed. */
+export async function forgetFailures({ redis, keys }: DeliveryPlace, tenant: string, url: string): Promise<boolean> {
+  return (await redis.hdel(keys.tenant(tenant).callbackEndpoints, endpointOf(url))) === 1;
+}
+
+/** Counts a failure, and disables an endpoint that failed for too long. Two at once may count as one. */
+export async function countFailure(
+  place: DeliveryPlace,
+  tenant: string,
+  url: string,
+  { error, now }: { error: DeliveryError; now: number },
+): Promise<void> {
+  const { redis, keys, settings } = place;
+  const { disableAfterMs, maxEndpoints } = settings.deliveries.callbacks;
+  const { callbackEndpoints } = keys.tenant(tenant);
+  const known = await readEndpoint(place, tenant, url);
+  if (known === null && (await redis.hlen(callbackEndpoints)) >= maxEndpoints) return;
+  const failingSince = known?.failingSince ?? now;
+  const isOver = now - failingSince >= disableAfterMs;
+  const next: CallbackEndpoint = {
+    url: endpointOf(url),
+    failingSince,
+    lastFailureAt: now,
+    failures: (known?.failures ?? 0) + 1,
+    error: error.message,
+    disabledAt: known?.disabledAt ?? (isOver ? now : null),
+  };
+  await redis.hset(callbackEndpoints, next.url, JSON.stringify(next));
+}
+
+/** A tenant's failing endpoints, the one that failed last first; at most `settings.deliveries.callbacks.maxEndpoints`. */
+export async function listEndpoints({ redis, keys }: DeliveryPlace, tenant: string): Promise<CallbackEndpoint[]> {
+  const stored = await redis.hvals(keys.tenant(tenant).callbackEndpoints);
+  return stored.map((text) => endpointSchema.parse(JSON.parse(text))).toSorted((a, b) => b.lastFailureAt - a.lastFailureAt);
+}
+
+const instant = z.iso.datetime();
+
+/** A failing endpoint as callers see it. */
+export const endpointViewSchema = z
+  .strictObject({
+    ...endpointSchema.pick({ url: true, failures: true, error: true }).shape,
+    failingSince: instant,
+    lastFailureAt: instant,
+    disabledAt: instant.nullable(),
+  })
+  .meta({ id: 'CallbackEndpoint' });
+
+export function endpointView({ url, failures, error, ...times }: CallbackEndpoint): z.infer<typeof endpointViewSchema> {
+  return {
+    url,
+    failures,
+    error,
+    failingSince: new Date(times.failingSince).toISOString(),
+    lastFailureAt: new Date(times.lastFailureAt).toISOString(),
+    disabledAt: toIso(times.disabledAt),
+  };
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+import { MusterError } from '../errors/muster-error.ts';
+import type { DeliveryPlace } from './delivery-store.ts';
+
+const secretsSchema = z.strictObject({
+  secret: z.string(),
+  /** The one before; null for none. */
+  previous: z.string().nullable(),
+  /** When `secret` was made, ms since the epoch. */
+  createdAt: z.number(),
+});
+
+/** What signs a tenant's callbacks. */
+export type CallbackSecrets = z.infer<typeof secretsSchema>;
+
+const BYTES = 32;
+
+/** A tenant's secrets, made on first use. */
+export async function readCallbackSecrets({ redis, keys }: DeliveryPlace, tenant: string, now: number): Promise<CallbackSecrets> {
+  const key = keys.tenant(tenant).callbackSecret;
+  const known = await redis.get(key);
+  if (known !== null) return secretsSchema.parse(JSON.parse(known));
+  // Of two that come first at once, one writes and both read what it wrote.
+  await redis.set(key, JSON.stringify({ secret: newSecret(), previous: null, createdAt: now } satisfies CallbackSecrets), 'NX');
+  const written = await redis.get(key);
+  if (written === null) throw new MusterError('unavailable.redis', 'The secret that signs callbacks could not be kept');
+  return secretsSchema.parse(JSON.parse(written));
+}
+
+/** Makes a new secret. The one before signs too for `settings.deliveries.callbacks.secretOverlapMs`. */
+export async function rotateCallbackSecret(place: DeliveryPlace, tenant: string, now: number): Promise<CallbackSecrets> {
+  const { secret: previous } = await readCallbackSecrets(place, tenant, now);
+  const next: CallbackSecrets = { secret: newSecret(), previous, createdAt: now };
+  await place.redis.set(place.keys.tenant(tenant).callbackSecret, JSON.stringify(next));
+  return next;
+}
+
+export interface CallbackToSign {
+  /** The same for every try, so that a receiver can tell a repeated one. */
+  id: string;
+  body: string;
+  now: number;
+  secretOverlapMs: number;
+}
+
+/** The headers of Standard Webhooks, with one signature per secret that is valid. */
+export function signCallback(secrets: CallbackSecrets, { id, body, now, secretOverlapMs }: CallbackToSign): Record<string, string> {
+  const isOverlapping = secrets.previous !== null && now - secrets.createdAt < secretOverlapMs;
+  const valid = [secrets.secret, ...(isOverlapping ? [secrets.previous ?? ''] : [])];
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now / 1000)),
+    'webhook-signature': valid.map((secret) => new Webhook(secret).sign(id, new Date(now), body)).join(' '),
+  };
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(BYTES).toString('base64')}`;
+}

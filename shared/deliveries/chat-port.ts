@@ -1,0 +1,42 @@
+/** One chat platform as deliveries see it: somewhere to show that an answer is coming, to post it and to edit it. */
+export interface ChatPort {
+  /** The name that a task's `reply.platform` holds, like `telegram`. */
+  readonly platform: string;
+  /** The longest text that one message may hold, in UTF-16 units. */
+  readonly maxCharacters: number;
+  /** The shortest time between two edits of one message; null: the platform cannot edit, so only a final text is sent. */
+  readonly minEditMs: number | null;
+  /** Shows that an answer is coming. It may fail; that never fails a delivery. */
+  startTyping(thread: string): Promise<void>;
+  /**
+   * Posts one message and answers with its id on the platform.
+   * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
+   */
+  post(thread: string, text: string): Promise<{ readonly id: string }>;
+  /**
+   * Gives a posted message another text.
+   * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
+   */
+  edit(thread: string, id: string, text: string): Promise<void>;
+}
+
+/**
+ * Why a platform did not take a message.
+ * `throttled`: later, see `retryAfterMs`; `gone`: the chat, the bot's place in it or the message is no more, so never again;
+ * `transient`: try again; `unknown`: it may or may not have been shown, so nothing is sent again by itself.
+ */
+export type RefusalKind = 'throttled' | 'gone' | 'transient' | 'unknown';
+
+export class DeliveryRefused extends Error {
+  override readonly name = 'DeliveryRefused';
+  readonly kind: RefusalKind;
+  /** How long the platform wants to be left alone, when it said so. */
+  readonly retryAfterMs?: number;
+
+  constructor(kind: RefusalKind, message: string, options: ErrorOptions & { retryAfterMs?: number } = {}) {
+    const { retryAfterMs, ...rest } = options;
+    super(message, rest);
+    this.kind = kind;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
+}

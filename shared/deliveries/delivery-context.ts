@@ -1,0 +1,26 @@
+import type { GuardedFetch } from '../agents/create-guarded-fetch.ts';
+import type { EventFeed } from '../events/event-feed.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/create-log.ts';
+import type { Queues } from '../queue/queues.ts';
+import type { Clock } from '../time/clock.ts';
+import type { CallbackSlots } from './callback-slots.ts';
+import type { ChatPort } from './chat-port.ts';
+import type { TypingSigns } from './typing-signs.ts';
+import type { WaitingRoom } from './waiting-room.ts';
+
+/** What the deliveries of one process share. */
+export interface DeliveryContext {
+  readonly ledger: Ledger;
+  readonly queues: Queues;
+  readonly events: Pick<EventFeed, 'onTask'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ports: ReadonlyMap<string, ChatPort>;
+  readonly typing: TypingSigns;
+  readonly fetch: GuardedFetch;
+  readonly callbackSlots: CallbackSlots;
+  readonly waitingRoom: WaitingRoom;
+  /** Whether a delivery whose task only waits should leave its slot to others. */
+  isCrowded(tenant: string): boolean;
+}

@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+import type { Ledger } from '../ledger/ledger.ts';
+import { loadScripts, runScript, type Script } from '../redis/script.ts';
+import { deliverySchema, type Delivery } from './delivery.ts';
+
+/** A delivery, and its record as it was read: what may be replaced. */
+export interface StoredDelivery {
+  delivery: Delivery;
+  stored: string;
+}
+
+/** Where deliveries are kept: beside the tasks. */
+export type DeliveryPlace = Pick<Ledger, 'redis' | 'keys' | 'settings'>;
+
+type ScriptName = 'put-delivery' | 'take-due';
+
+let loaded: ReadonlyMap<string, Script> | undefined;
+
+function script(name: ScriptName): Script {
+  loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
+  const found = loaded.get(name);
+  if (!found) throw new Error(`There is no script ${name}`);
+  return found;
+}
+
+/** The deliveries of a tenant by their ids, in their order; null where there is none. */
+export async function readDeliveries(
+  { redis, keys }: DeliveryPlace,
+  tenant: string,
+  ids: readonly string[],
+): Promise<(StoredDelivery | null)[]> {
+  if (ids.length === 0) return [];
+  const texts = await redis.mget(...ids.map((id) => keys.tenant(tenant).delivery(id)));
+  return texts.map((stored) => (stored === null ? null : { stored, delivery: deliverySchema.parse(JSON.parse(stored)) }));
+}
+
+export async function readDelivery(place: DeliveryPlace, tenant: string, id: string): Promise<StoredDelivery | null> {
+  const [found = null] = await readDeliveries(place, tenant, [id]);
+  return found;
+}
+
+/**
+ * Writes a record if it is still what was read (null: if there is none). Returns null when somebody else changed it; nothing is
+ * written then. While a delivery is pending its job is looked up from time to time, from `settings.deliveries.auditMs` after
+ * `nextTryAt` or `now` on.
+ */
+export async function putDelivery(
+  { redis, keys, settings }: DeliveryPlace,
+  before: StoredDelivery | null,
+  delivery: Delivery,
+  now: number,
+): Promise<StoredDelivery | null> {
+  const { retentionMs, auditMs } = settings.deliveries;
+  const own = keys.tenant(delivery.tenant);
+  const { deliveriesDue } = keys.shard(keys.shardOf(delivery.tenant));
+  const stored = JSON.stringify(delivery);
+  const look = delivery.status === 'pending' ? Math.max(delivery.nextTryAt ?? now, now) + auditMs : '';
+  const written = await runScript(
+    redis,
+    script('put-delivery'),
+    [own.delivery(delivery.id), own.deliveries, deliveriesDue],
+    [before?.stored ?? '', stored, retentionMs, look],
+  );
+  return written === 1 ? { delivery, stored } : null;
+}
+
+/** Deliveries of a shard whose jobs should be looked up now; the next look at them is `auditMs` away. */
+export async function takeDue(
+  { redis, keys, settings }: DeliveryPlace,
+  shard: number,
+  now: number,
+  most: number,
+): Promise<{ tenant: string; id: string }[]> {
+  const reply = await runScript(
+    redis,
+    script('take-due'),
+    [keys.shard(shard).deliveriesDue],
+    [now, now + settings.deliveries.auditMs, most],
+  );
+  const members = Array.isArray(reply) ? reply.map(String) : [];
+  return members.map((member) => {
+    const [tenant = '', id = ''] = member.split('/');
+    return { tenant, id };
+  });
+}
+
+/** Puts off the look at the job of a delivery that waits until `at` (ms since the epoch). */
+export async function putOffDue({ redis, keys, settings }: DeliveryPlace, { tenant, id }: Delivery, at: number): Promise<void> {
+  await redis.zadd(keys.shard(keys.shardOf(tenant)).deliveriesDue, 'XX', at + settings.deliveries.auditMs, `${tenant}/${id}`);
+}
+
+/** Stops looking for the job of a delivery whose record is gone. */
+export async function dropDue({ redis, keys }: DeliveryPlace, tenant: string, id: string): Promise<void> {
+  await redis.zrem(keys.shard(keys.shardOf(tenant)).deliveriesDue, `${tenant}/${id}`);
+}

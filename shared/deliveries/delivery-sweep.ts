@@ -1,0 +1,93 @@
+import { forgetEnded, listEnded, type EndedTask } from '../ledger/ended-tasks.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log/create-log.ts';
+import { ensureDeliveryJob } from '../queue/delivery-job.ts';
+import type { Queues } from '../queue/queues.ts';
+import type { Clock } from '../time/clock.ts';
+import { DELIVERY_KINDS, type Delivery, type DeliveryKind } from './delivery.ts';
+import { dropDue, readDelivery, takeDue } from './delivery-store.ts';
+import { openDelivery } from './open-delivery.ts';
+
+export interface DeliverySweepOptions {
+  ledger: Ledger;
+  queues: Queues;
+  clock: Clock;
+  log: Log;
+}
+
+/** Ends and deliveries of one look, per shard and kind. */
+const BATCH = 200;
+/** Of them this many at once. */
+const AT_ONCE = 20;
+
+/**
+ * DeliverySweep is responsible for every task's end that somebody outside waits for becoming a delivery with a job, whoever died
+ * before. An end is forgotten as soon as its delivery is recorded: from then on the delivery is looked up until it is done.
+ */
+export class DeliverySweep {
+  readonly #options: DeliverySweepOptions;
+
+  constructor(options: DeliverySweepOptions) {
+    this.#options = options;
+  }
+
+  /** One bounded look at one shard. What fails is logged, and comes again with the next. */
+  async look(shard: number): Promise<void> {
+    for (const kind of DELIVERY_KINDS) await this.#tellEnds(shard, kind);
+    const due = await takeDue(this.#options.ledger, shard, this.#options.clock.now(), BATCH);
+    await eachBounded(due, ({ tenant, id }) => this.#guard(id, () => this.#audit(tenant, id)));
+  }
+
+  async #tellEnds(shard: number, kind: DeliveryKind): Promise<void> {
+    const { ledger } = this.#options;
+    const told: string[] = [];
+    await eachBounded(await listEnded(ledger, shard, kind, BATCH), (end) =>
+      this.#guard(end.task, async () => {
+        if (await this.#tell(end, kind)) told.push(end.member);
+      }),
+    );
+    await forgetEnded(ledger, shard, told);
+  }
+
+  /** One that a platform or an endpoint asked to come later keeps its time. Returns whether the end has its delivery. */
+  async #tell({ tenant, task, endedAt }: EndedTask, kind: DeliveryKind): Promise<boolean> {
+    const { ledger, clock } = this.#options;
+    const delivery = await openDelivery(ledger, { tenant, task, kind }, endedAt, clock.now());
+    if (delivery === null) return false;
+    if (delivery.status === 'pending') await this.#ensure(delivery, delivery.nextTryAt === null || this.#isOver(delivery.nextTryAt));
+    return true;
+  }
+
+  async #audit(tenant: string, id: string): Promise<void> {
+    const { ledger } = this.#options;
+    const found = await readDelivery(ledger, tenant, id);
+    if (found?.delivery.status !== 'pending') {
+      await dropDue(ledger, tenant, id);
+      return;
+    }
+    const { nextTryAt } = found.delivery;
+    // One without a time is worked on, or left its slot because its task only waits: no reason to take it back in.
+    await this.#ensure(found.delivery, nextTryAt !== null && this.#isOver(nextTryAt));
+  }
+
+  #isOver(at: number): boolean {
+    return at <= this.#options.clock.now();
+  }
+
+  async #ensure(delivery: Delivery, isDue: boolean): Promise<void> {
+    const { queues, ledger } = this.#options;
+    await ensureDeliveryJob(queues.get(ledger.keys.shardOf(delivery.tenant), 'deliveries'), delivery, isDue);
+  }
+
+  async #guard(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.log.warn({ err: error, name }, 'a delivery could not be looked up now; it is again later');
+    }
+  }
+}
+
+async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < items.length; from += AT_ONCE) await Promise.all(items.slice(from, from + AT_ONCE).map(work));
+}

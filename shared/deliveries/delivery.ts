@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { toIso } from '../time/iso.ts';
+
+export const DELIVERY_KINDS = ['reply', 'callback'] as const;
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
+
+/** `unknown`: it may or may not have arrived; nothing is sent again unless somebody asks for it. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'unknown'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+const errorSchema = z.strictObject({ code: z.string(), message: z.string() });
+export type DeliveryError = z.infer<typeof errorSchema>;
+
+const partSchema = z.strictObject({
+  index: z.int(),
+  /** The platform's id of the message; null while one is being posted, and for ever when the process died then. */
+  messageId: z.string().nullable(),
+  /** Of the text that the message has; null while nobody knows. */
+  digest: z.string().nullable(),
+  /** Whether this is the last text it gets. */
+  isFinal: z.boolean(),
+});
+export type DeliveryPart = z.infer<typeof partSchema>;
+
+/** A delivery as it is kept. Times are milliseconds since the epoch. */
+export const deliverySchema = z.strictObject({
+  id: z.string(),
+  tenant: z.string(),
+  task: z.string(),
+  kind: z.enum(DELIVERY_KINDS),
+  /** The chat platform; null for a callback, and until somebody worked on it. */
+  platform: z.string().nullable(),
+  status: z.enum(DELIVERY_STATUSES),
+  parts: z.array(partSchema),
+  /** Tries that failed and count. */
+  attempts: z.int(),
+  error: errorSchema.nullable(),
+  createdAt: z.number(),
+  deliveredAt: z.number().nullable(),
+  nextTryAt: z.number().nullable(),
+  /** Counts the retries that somebody asked for, and the ends of its task that followed: each has a job of its own. */
+  number: z.int(),
+  /** Counts the ends that its task had before this one: a task that is opened again ends again. */
+  turn: z.int(),
+  /** When the task ended, so far as it is known. */
+  endedAt: z.number().nullable(),
+  /** When it was opened the last time; its age is counted from the task's end or from here, whichever is later. */
+  openedAt: z.number(),
+  /** Whether the notice of how long the message waited was sent. */
+  isNoticed: z.boolean(),
+  /** Who works on it: a new word each time, so that whoever was frozen meanwhile writes nothing. */
+  holder: z.string(),
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+
+export interface DeliveryKey {
+  tenant: string;
+  task: string;
+  kind: DeliveryKind;
+}
+
+/** What every delivery's id looks like: its task's and its kind. */
+export const DELIVERY_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}-(?:reply|callback)$/;
+
+export function deliveryId({ task, kind }: Pick<DeliveryKey, 'task' | 'kind'>): string {
+  return `${task}-${kind}`;
+}
+
+/** A delivery that nobody worked on yet. */
+export function newDelivery({ tenant, task, kind }: DeliveryKey, now: number): Delivery {
+  return {
+    id: deliveryId({ task, kind }),
+    tenant,
+    task,
+    kind,
+    platform: null,
+    status: 'pending',
+    parts: [],
+    attempts: 0,
+    error: null,
+    createdAt: now,
+    deliveredAt: null,
+    nextTryAt: null,
+    number: 0,
+    turn: 0,
+    endedAt: null,
+    openedAt: now,
+    isNoticed: false,
+    holder: '',
+  };
+}
+
+const instant = z.iso.datetime().nullable();
+
+/** A delivery as callers see it. */
+export const deliveryViewSchema = z
+  .strictObject({
+    ...deliverySchema.pick({ id: true, task: true, kind: true, platform: true, status: true, parts: true, attempts: true, error: true })
+      .shape,
+    createdAt: instant,
+    deliveredAt: instant,
+    nextTryAt: instant,
+  })
+  .meta({ id: 'Delivery' });
+
+export function deliveryView(delivery: Delivery): z.infer<typeof deliveryViewSchema> {
+  const { id, task, kind, platform, status, parts, attempts, error, createdAt, deliveredAt, nextTryAt } = delivery;
+  const times = { createdAt: toIso(createdAt), deliveredAt: toIso(deliveredAt), nextTryAt: toIso(nextTryAt) };
+  return { id, task, kind, platform, status, parts, attempts, error, ...times };
+}

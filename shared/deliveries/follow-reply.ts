@@ -1,0 +1,159 @@
+import { watchTask } from '../events/watch-task.ts';
+import { readTask } from '../ledger/read-tasks.ts';
+import type { Task } from '../tasks/task.ts';
+import { isTerminal } from '../tasks/transitions.ts';
+import { callPlatform } from './call-platform.ts';
+import { DeliveryRefused, type ChatPort } from './chat-port.ts';
+import type { DeliveryContext } from './delivery-context.ts';
+import type { HeldDelivery } from './held-delivery.ts';
+import { OutputReader } from './output-reader.ts';
+import type { PartSender } from './part-sender.ts';
+import { hasEarlierReply } from './reply-order.ts';
+
+export interface FollowReplyOptions {
+  held: HeldDelivery;
+  port: ChatPort;
+  thread: string;
+  sender: PartSender;
+  signal: AbortSignal;
+}
+
+/**
+ * - `ended`: the task has; `text` is what its last attempt wrote, and `quietMs` how long the platform wants to be left alone
+ * - `left`: this process stops, or makes room for others; due again at `at`
+ * - `gone`: there is no such task any more
+ */
+export type Followed = { kind: 'ended'; task: Task; text: string; quietMs: number } | { kind: 'left'; at: number } | { kind: 'gone' };
+
+/** An answer that a platform does not take while it is written waits this long before the next try, twice as long each time. */
+const FIRST_QUIET_MS = 2000;
+const MOST_QUIET_MS = 30_000;
+/** Between two looks whether an earlier reply was sent: while the answer is written, and after. It is woken before that as a rule. */
+const ORDER_LOOK_MS = 300;
+const ORDER_AGAIN_MS = 2000;
+/** The longest that a delivery stays away, in `stepAsideMs`. */
+const MOST_ROOM = 8;
+const SECOND = 1000;
+
+/**
+ * ReplyFollower is responsible for what a chat sees of a task until it ends: that somebody is at it, how long it waited, and the
+ * answer as it grows. Only what follows the end decides whether the delivery succeeds, so refusals here just make it slower.
+ */
+export class ReplyFollower {
+  readonly #context: DeliveryContext;
+  readonly #options: FollowReplyOptions;
+  readonly #reader: OutputReader;
+  /** What the chat was shown last. */
+  #shown = '';
+  #text = '';
+  /** Until when nothing is shown, monotonic ms. */
+  #quietUntil = 0;
+  #refusals = 0;
+  /** Until when an earlier reply is waited for, monotonic ms. */
+  #heldUntil = 0;
+
+  constructor(context: DeliveryContext, options: FollowReplyOptions) {
+    const { tenant, task } = options.held.delivery;
+    this.#context = context;
+    this.#options = options;
+    this.#reader = new OutputReader(context.ledger, tenant, task);
+  }
+
+  /** Throws `DeliveryRefused` of kind `gone`, and `DeliveryLost`. */
+  async follow(): Promise<Followed> {
+    const { events, ledger } = this.#context;
+    const { held, signal } = this.#options;
+    const { tenant, task: id } = held.delivery;
+    const watch = watchTask(events, tenant, id, signal);
+    try {
+      for (;;) {
+        const task = await readTask(ledger, tenant, id);
+        if (task === null) return { kind: 'gone' };
+        const end = await this.#look(task);
+        if (end !== null) return end;
+        const { ms, isDeaf } = this.#pause();
+        await watch.next(ms, isDeaf);
+      }
+    } finally {
+      watch.stop();
+    }
+  }
+
+  /** One look at the task. Returns how the following ended; null while it has not. */
+  async #look(task: Task): Promise<Followed | null> {
+    const { signal, port, thread } = this.#options;
+    const { status, gate } = task.state;
+    if (status === 'running' || isTerminal(status)) await this.#notice(task);
+    if (isTerminal(status)) {
+      if (await this.#isBehind(task)) return { kind: 'left', at: this.#context.clock.now() + ORDER_AGAIN_MS };
+      const quietMs = Math.max(0, this.#quietUntil - this.#context.clock.monotonic());
+      return { kind: 'ended', task, text: await this.#reader.read(), quietMs };
+    }
+    if (signal.aborted) return { kind: 'left', at: 0 };
+    if (gate !== 'time') this.#context.typing.show(port, thread);
+    if (status === 'running') await this.#stream(task);
+    else if (this.#context.isCrowded(task.body.tenant)) return { kind: 'left', at: this.#context.clock.now() + this.#roomMs(task) };
+    return null;
+  }
+
+  async #stream(task: Task): Promise<void> {
+    if (this.#options.port.minEditMs === null) return;
+    this.#text = await this.#reader.read();
+    if (this.#text.trim() === '' || this.#text === this.#shown || this.#context.clock.monotonic() < this.#quietUntil) return;
+    if (await this.#isBehind(task)) {
+      this.#heldUntil = this.#context.clock.monotonic() + ORDER_LOOK_MS;
+      return;
+    }
+    try {
+      await this.#options.sender.show(this.#text, false);
+      this.#shown = this.#text;
+      this.#refusals = 0;
+    } catch (error) {
+      if (!(error instanceof DeliveryRefused) || error.kind === 'gone') throw error;
+      this.#beQuiet(error);
+    }
+  }
+
+  /** Whether the chat has to hear something else first. Once an answer has begun, it is where it belongs. */
+  async #isBehind(task: Task): Promise<boolean> {
+    return !this.#options.sender.hasShown && (await hasEarlierReply(this.#context.ledger, task, this.#context.clock.now()));
+  }
+
+  #beQuiet({ kind, retryAfterMs }: DeliveryRefused): void {
+    const { maxThrottleMs } = this.#context.ledger.settings.deliveries;
+    const backoffMs = Math.min(FIRST_QUIET_MS * 2 ** this.#refusals, MOST_QUIET_MS);
+    this.#refusals += 1;
+    // What may have been posted is not posted again and again: the rest of the answer comes with its end.
+    const quietMs = kind === 'unknown' ? Number.POSITIVE_INFINITY : Math.min(retryAfterMs ?? backoffMs, maxThrottleMs);
+    this.#quietUntil = this.#context.clock.monotonic() + quietMs;
+  }
+
+  /** How long until the next look, and whether it waits although the task writes: nothing more may be shown before. */
+  #pause(): { ms: number; isDeaf: boolean } {
+    const { clock, typing, ledger } = this.#context;
+    const { port, sender } = this.#options;
+    const lookMs = Math.min(ledger.settings.deliveries.lookMs, typing.everyMs(port));
+    const quietMs = Math.max(this.#quietUntil - clock.monotonic(), this.#heldUntil - clock.monotonic(), sender.quietMs(), 0);
+    if (port.minEditMs === null) return { ms: lookMs, isDeaf: true };
+    const hasMore = this.#text !== this.#shown;
+    return quietMs > 0 && (hasMore || sender.hasShown) ? { ms: Math.min(quietMs, lookMs), isDeaf: true } : { ms: lookMs, isDeaf: false };
+  }
+
+  /** A line about how long the message waited, once, and not when that fails. */
+  async #notice({ body, state }: Task): Promise<void> {
+    const { held, port, thread } = this.#options;
+    const { verbose, noticeAfterMs, callTimeoutMs } = this.#context.ledger.settings.deliveries;
+    const waitedMs = (state.startedAt ?? 0) - Math.max(state.createdAt, body.scheduledFor ?? 0);
+    if (!verbose || waitedMs < noticeAfterMs || held.delivery.isNoticed || held.delivery.parts.length > 0) return;
+    await held.save({ isNoticed: true });
+    const text = `queued for ${(waitedMs / SECOND).toFixed(1)} s`;
+    await callPlatform(() => port.post(thread, text), callTimeoutMs).catch(() => undefined);
+  }
+
+  /** A task that waits needs no slot. The longer it waited the longer it stays away: as long again, within bounds. */
+  #roomMs({ state }: Task): number {
+    const { stepAsideMs } = this.#context.ledger.settings.deliveries;
+    const waitedMs = this.#context.clock.now() - state.createdAt;
+    return Math.min(Math.max(waitedMs, stepAsideMs), stepAsideMs * MOST_ROOM);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { readTasks } from '../ledger/read-tasks.ts';
+import { lookupsFor } from '../ledger/task-lookups.ts';
+import { ensureDeliveryJob } from '../queue/delivery-job.ts';
+import type { Queues } from '../queue/queues.ts';
+import { TASK_ID } from '../tasks/task-id.ts';
+import type { Task } from '../tasks/task.ts';
+import { deliveryId, type Delivery } from './delivery.ts';
+import { readDeliveries } from './delivery-store.ts';
+
+/** Messages looked at on either side. Each waits for those before it in turn, so a few are enough. */
+const NEIGHBOURS = 5;
+
+/**
+ * Whether a message of the same session that came before is answered already and its chat has not heard: then this one's reply
+ * waits, so that answers stand in the order of their messages. Nobody waits for one that ended longer ago than
+ * `settings.deliveries.orderWaitMs`.
+ */
+export async function hasEarlierReply(ledger: Ledger, { body }: Pick<Task, 'body'>, now: number): Promise<boolean> {
+  const pending = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'before'));
+  const tasks = await readTasks(
+    ledger,
+    body.tenant,
+    pending.map(({ task }) => task),
+  );
+  const { orderWaitMs } = ledger.settings.deliveries;
+  return tasks.some((task) => task?.state.completedAt !== undefined && now - task.state.completedAt < orderWaitMs);
+}
+
+/** Brings the reply back that waits for this one to be sent, when there is one. */
+export async function wakeLaterReply(ledger: Ledger, queues: Queues, { body }: Pick<Task, 'body'>): Promise<void> {
+  const [next] = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'after'));
+  // One with a time of its own was refused by its platform and keeps that.
+  if (next?.nextTryAt !== null) return;
+  await ensureDeliveryJob(queues.get(ledger.keys.shardOf(body.tenant), 'deliveries'), next, true);
+}
+
+/** The tasks of the session next to this one, nearest first. */
+async function neighbours(ledger: Ledger, { id, tenant, session }: Task['body'], side: 'before' | 'after'): Promise<string[]> {
+  if (session === null) return [];
+  const [lookup] = lookupsFor(ledger, tenant, { session });
+  if (!lookup) return [];
+  const { key, prefix } = lookup;
+  const own = `(${prefix}${id}`;
+  const members =
+    side === 'before'
+      ? await ledger.redis.zrevrangebylex(key, own, `[${prefix}`, 'LIMIT', 0, NEIGHBOURS)
+      : await ledger.redis.zrangebylex(key, own, `(${prefix}\u00ff`, 'LIMIT', 0, NEIGHBOURS);
+  // The name of another session may begin like this one's.
+  return members.map((member) => member.slice(prefix.length)).filter((each) => TASK_ID.test(each));
+}
+
+async function pendingReplies(ledger: Ledger, tenant: string, tasks: readonly string[]): Promise<Delivery[]> {
+  const found = await readDeliveries(
+    ledger,
+    tenant,
+    tasks.map((task) => deliveryId({ task, kind: 'reply' })),
+  );
+  return found.flatMap((each) => (each?.delivery.status === 'pending' ? [each.delivery] : []));
+}

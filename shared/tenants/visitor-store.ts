@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { MusterError } from '../errors/muster-error.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import { apiKeySchema, keyDigest, newKeyId, type ApiKey } from './api-key.ts';
+
+interface VisitorStoreParts {
+  redis: RedisClient;
+  keys: Keys;
+}
+
+export interface NewVisitor {
+  tenant: string;
+  session: string;
+  /** Who the visitor is to the others of the session; by default the key's id. */
+  name?: string | undefined;
+  expiresInMs: number;
+}
+
+/** A visitor's key; there is no visitor without a session and an end. */
+export type VisitorKey = ApiKey & { session: string; expiresAt: number };
+
+const TOKEN_BYTES = 32;
+/** Tells a visitor's token from an API key without a look at either's store. */
+const TOKEN = /^mv_[\w-]{43}$/;
+
+/**
+ * Makes a token for one session of a tenant, which cannot be read again. Redis itself forgets it when it expires.
+ * Errors: `limit.visitors` when the tenant has `most` already.
+ */
+export async function createVisitor(
+  { redis, keys }: VisitorStoreParts,
+  { tenant, session, name, expiresInMs }: NewVisitor,
+  most: number,
+): Promise<VisitorKey & { token: string }> {
+  const token = `mv_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+  const digest = keyDigest(token);
+  const now = Date.now();
+  const id = newKeyId();
+  const key: VisitorKey = {
+    id,
+    tenant,
+    name: name ?? id,
+    scopes: ['visit'],
+    createdAt: now,
+    session,
+    expiresAt: now + expiresInMs,
+  };
+  const all = keys.fleet.visitors(tenant);
+  await redis.zremrangebyscore(all, '-inf', String(now));
+  // Its place first: of two that come at once for the last place, one at most gets it.
+  await redis.zadd(all, key.expiresAt, digest);
+  if ((await redis.zcard(all)) > most) {
+    await redis.zrem(all, digest);
+    throw new MusterError('limit.visitors', `Tenant ${tenant} has ${most} visitor tokens already`, { details: { most } });
+  }
+  await redis.set(keys.fleet.visitor(digest), JSON.stringify(key), 'PX', expiresInMs);
+  return { ...key, token };
+}
+
+/** The key of this visitor's token; null when there is none, or no longer. */
+export async function findVisitor({ redis, keys }: VisitorStoreParts, token: string): Promise<ApiKey | null> {
+  if (!TOKEN.test(token)) return null;
+  const stored = await redis.get(keys.fleet.visitor(keyDigest(token)));
+  return stored === null ? null : apiKeySchema.parse(JSON.parse(stored));
+}

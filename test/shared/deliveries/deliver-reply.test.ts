@@ -1,0 +1,346 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SettingsInput } from '#shared/config/settings.ts';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { cancelTree } from '#shared/queue/cancel-tree.ts';
+import { retryTask } from '#shared/queue/retry-task.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { DeliveryFleet, TENANT } from './delivery-fleet.ts';
+
+let fleet: DeliveryFleet;
+
+const open = async (settings: SettingsInput = {}): Promise<DeliveryFleet> => {
+  fleet = await DeliveryFleet.open(settings);
+  return fleet;
+};
+
+afterEach(async () => {
+  await fleet.close();
+});
+
+/** Two messages of one session. */
+const both = async (): Promise<[string, string]> => [await fleet.offered({ session: 's' }), await fleet.offered({ session: 's' })];
+
+const FAILED = { kind: 'failed', error: { code: 'NETWORK_ERROR', message: 'cut', retryable: true }, delayMs: 0, usage: null } as const;
+
+describe('a reply', () => {
+  it('shows that somebody is at it from acceptance on, streams the answer by edits, and ends complete', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    await waitFor(() => port.count('typing') > 1, { deadlineMs: 5000, what: 'signs of typing' });
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'Hel');
+    await fleet.shows(['Hel']);
+    await drive.write(attempt, 1, 2, 'lo the');
+    await fleet.shows(['Hello the']);
+    await drive.end(attempt, 'Hello there.');
+    const delivery = await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual(['Hello there.']);
+    expect(port.count('post')).toBe(1);
+    expect(delivery).toMatchObject({ platform: 'fake', kind: 'reply', attempts: 0, error: null, nextTryAt: null });
+    expect(delivery.parts).toEqual([{ index: 0, messageId: 'm1', digest: expect.any(String), isFinal: true }]);
+    expect(delivery.deliveredAt).toBeGreaterThanOrEqual(delivery.createdAt);
+  });
+
+  it('is sent when nobody began it before its task ended', async () => {
+    const { drive } = await open();
+    const id = await fleet.message();
+    await drive.complete(id, 'Late but here');
+    fleet.start();
+    await fleet.becomes(id, 'delivered');
+    expect(fleet.port.texts()).toEqual(['Late but here']);
+  });
+
+  it('leaves no end of a task untold: the set of ends is empty once it has its delivery', async () => {
+    const { drive, parts } = await open();
+    const id = await fleet.message();
+    await drive.complete(id, 'done');
+    const { ended, deliveriesDue } = parts.keys.shard(0);
+    expect(await parts.redis.zcard(ended)).toBe(1);
+    fleet.start();
+    await fleet.becomes(id, 'delivered');
+    await waitFor(async () => (await parts.redis.zcard(ended)) === 0, { deadlineMs: 5000, what: 'the end to be forgotten' });
+    expect(await parts.redis.zcard(deliveriesDue)).toBe(0);
+  });
+
+  it('opens further messages as the answer grows, and has all of it at the end', async () => {
+    const { port, drive } = await open();
+    port.maxCharacters = 40;
+    fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    const words = Array.from({ length: 30 }, (_, n) => `word${n}`).join(' ');
+    await drive.write(attempt, 1, 1, words.slice(0, 100));
+    await waitFor(() => port.texts().length >= 3, { deadlineMs: 5000, what: 'three messages' });
+    await drive.end(attempt, words);
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts().join(' ')).toBe(words);
+    expect(port.texts().filter((text) => text.length > 40)).toEqual([]);
+    expect(port.count('post')).toBe(port.texts().length);
+  });
+
+  it('is only the final text where messages cannot be edited', async () => {
+    const { port, drive } = await open();
+    port.minEditMs = null;
+    fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'par');
+    await waitFor(() => port.count('typing') > 2, { deadlineMs: 5000, what: 'signs of typing' });
+    expect(port.texts()).toEqual([]);
+    await drive.end(attempt, 'partial no more');
+    await fleet.becomes(id, 'delivered');
+    expect([port.texts(), port.count('edit')]).toEqual([['partial no more'], 0]);
+  });
+
+  it('replaces what an earlier attempt had written', async () => {
+    const { parts, drive, port } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    const first = await drive.start(id);
+    await drive.write(first, 1, 1, 'Wrong way');
+    await fleet.shows(['Wrong way']);
+    await settleAttempt(parts.ledger, first, FAILED);
+    const second = await drive.start(id);
+    await drive.write(second, 2, 1, 'Right');
+    await fleet.shows(['Right']);
+    await drive.end(second, 'Right way');
+    await fleet.becomes(id, 'delivered');
+    expect([port.texts(), port.count('post')]).toEqual([['Right way'], 1]);
+  });
+
+  it('says that an answer was stopped after what was shown of it, and nothing when nothing was', async () => {
+    const { parts, drive } = await open();
+    fleet.start();
+    const [shown, silent] = [await fleet.offered(), await fleet.offered({ reply: { platform: 'fake', thread: 't2' } })];
+    const attempt = await drive.start(shown);
+    await drive.write(attempt, 1, 1, 'As I was say');
+    await fleet.shows(['As I was say']);
+    await settleAttempt(parts.ledger, attempt, { kind: 'cancelled', reason: '/stop' });
+    await cancelTree(parts.ledger, TENANT, silent, '/stop');
+    await fleet.becomes(shown, 'delivered');
+    await fleet.becomes(silent, 'delivered');
+    expect(fleet.port.texts()).toEqual(['As I was say\n\n(stopped)']);
+    expect(fleet.port.texts('t2')).toEqual([]);
+  });
+
+  it('comes a second time when its task was opened again and ended otherwise', async () => {
+    const { parts, drive } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    await drive.fail(id, null);
+    await fleet.becomes(id, 'delivered');
+    expect(fleet.port.texts()).toEqual(['Sorry, this did not work (NETWORK_ERROR).']);
+    await retryTask(parts.ledger, TENANT, id);
+    await drive.complete(id, 'Now it did');
+    await fleet.shows(['Sorry, this did not work (NETWORK_ERROR).', 'Now it did']);
+  });
+
+  it('tells how long its message waited when that is wanted, once', async () => {
+    const { port, drive } = await open({ deliveries: { verbose: true, noticeAfterMs: 0 } });
+    fleet.start();
+    const id = await fleet.offered();
+    await drive.complete(id, 'Here');
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual([expect.stringMatching(/^queued for \d+\.\d s$/), 'Here']);
+  });
+
+  it('that only waits leaves its slot to one that has something to say, and is back when its task starts', async () => {
+    const { drive } = await open({ queues: { deliveries: { slots: 1 } }, deliveries: { stepAsideMs: 3_600_000 } });
+    fleet.start();
+    const waiting = await fleet.offered({ reply: { platform: 'fake', thread: 't2' } });
+    const answered = await fleet.message();
+    await drive.complete(answered, 'Me first');
+    await fleet.becomes(answered, 'delivered');
+    const queue = fleet.parts.queues.get(0, 'deliveries');
+    await waitFor(async () => (await queue.getDelayedCount()) === 1, { deadlineMs: 5000, what: 'the other to step aside' });
+    const attempt = await drive.start(waiting);
+    await drive.write(attempt, 1, 1, 'I am back');
+    await fleet.shows(['I am back'], 't2');
+    await drive.end(attempt, 'I am back.');
+    await fleet.becomes(waiting, 'delivered');
+    expect(fleet.port.texts('t2')).toEqual(['I am back.']);
+  });
+});
+
+describe('replies of one session', () => {
+  it('come in the order of their messages, also when the first one has to be sent again', async () => {
+    const { port, drive } = await open();
+    const [first, second] = await both();
+    port.refuse('post', 'throttled', { retryAfterMs: 300 });
+    fleet.start();
+    await drive.complete(first, 'first');
+    await waitFor(async () => (await fleet.delivery(first))?.nextTryAt, { deadlineMs: 5000, what: 'the first to be refused' });
+    const attempt = await drive.start(second);
+    await drive.write(attempt, 1, 1, 'sec');
+    await drive.end(attempt, 'second');
+    await fleet.becomes(second, 'delivered');
+    expect(port.texts()).toEqual(['first', 'second']);
+  });
+
+  it('do not wait for ever for an earlier one', async () => {
+    const { port, drive } = await open({ deliveries: { orderWaitMs: 50 } });
+    const [first, second] = await both();
+    port.refuse('post', 'throttled', { retryAfterMs: 600_000 });
+    fleet.start();
+    await drive.complete(first, 'first');
+    await waitFor(async () => (await fleet.delivery(first))?.nextTryAt, { deadlineMs: 5000, what: 'the first to be refused' });
+    await drive.complete(second, 'second');
+    await fleet.becomes(second, 'delivered');
+    expect(port.texts()).toEqual(['second']);
+  });
+});
+
+describe('when a process dies', () => {
+  it('half-way through an answer, another one goes on from the record, and the dead one sends nothing when it wakes up', async () => {
+    const { port, drive } = await open();
+    port.maxCharacters = 40;
+    const dying = fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'One two');
+    await fleet.shows(['One two']);
+    const { reached, release } = port.hang('edit');
+    await drive.write(attempt, 1, 2, ' three');
+    await reached;
+    await dying.stop(0);
+    fleet.start();
+    const whole = `One two three ${'four '.repeat(12)}`.trim();
+    await drive.end(attempt, whole);
+    const delivery = await fleet.becomes(id, 'delivered');
+    const calls = port.calls.length;
+    release();
+    // The one that woke up finds out at its next write, which it needs before anything it would send.
+    await fleet.offered({ reply: { platform: 'fake', thread: 't2' } });
+    await waitFor(() => port.count('typing', 't2') > 0, { deadlineMs: 5000, what: 'work after the waking' });
+    expect(port.texts().join(' ')).toBe(whole);
+    expect(port.count('post')).toBe(2);
+    expect(port.calls.slice(calls).filter(({ thread }) => thread === 't1')).toEqual([]);
+    expect(await fleet.delivery(id)).toEqual(delivery);
+  });
+
+  it('before it wrote down what was posted, the part is posted again rather than lost', async () => {
+    const { port, drive } = await open();
+    const dying = fleet.start();
+    const id = await fleet.message();
+    const { reached, release } = port.hang('post');
+    await drive.complete(id, 'Once or twice');
+    await reached;
+    await dying.stop(0);
+    expect((await fleet.delivery(id))?.parts).toEqual([{ index: 0, messageId: null, digest: null, isFinal: true }]);
+    fleet.start();
+    await fleet.becomes(id, 'delivered');
+    release();
+    expect(port.texts()).toEqual(['Once or twice', 'Once or twice']);
+  });
+
+  it('that stops in order hands what waits to another one at once', async () => {
+    const { port, drive } = await open({ deliveries: { lockMs: 60_000 } });
+    const first = fleet.start();
+    const id = await fleet.offered();
+    await waitFor(() => port.count('typing') > 0, { deadlineMs: 5000, what: 'a sign of typing' });
+    await first.stop(2000);
+    fleet.start();
+    await drive.complete(id, 'Handed on');
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual(['Handed on']);
+  });
+});
+
+describe('a platform that refuses', () => {
+  it('for now is asked again when it said, which costs no try', async () => {
+    const { port, drive } = await open({ deliveries: { maxAttempts: 1 } });
+    const id = await fleet.message();
+    await drive.complete(id, 'Patience');
+    port.refuse('post', 'throttled', { times: 2, retryAfterMs: 30 });
+    fleet.start();
+    const delivery = await fleet.becomes(id, 'delivered');
+    expect([port.texts(), port.count('post'), delivery.attempts]).toEqual([['Patience'], 3, 0]);
+  });
+
+  it('while the answer is written gets all of it at the end', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    port.refuse('edit', 'throttled', { times: 2, retryAfterMs: 20 });
+    port.refuse('edit', 'transient');
+    await drive.write(attempt, 1, 1, 'a');
+    await fleet.shows(['a']);
+    await drive.write(attempt, 1, 2, 'b');
+    await waitFor(() => port.count('edit') >= 1, { deadlineMs: 5000, what: 'an edit to be refused' });
+    await drive.end(attempt, 'abc');
+    await fleet.becomes(id, 'delivered');
+    expect([port.texts(), port.count('post')]).toEqual([['abc'], 1]);
+  });
+
+  it('for good is not asked again', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.message({ reply: { platform: 'fake', thread: 'gone' } });
+    port.refuse('post', 'gone');
+    await drive.complete(id, 'Anybody there?');
+    const delivery = await fleet.becomes(id, 'failed');
+    expect(delivery.error).toEqual({ code: 'gone', message: 'the fake is gone' });
+    const next = await fleet.message();
+    await drive.complete(next, 'next');
+    await fleet.becomes(next, 'delivered');
+    expect(port.count('post', 'gone')).toBe(1);
+  });
+
+  it('again and again is given up after so many tries', async () => {
+    const { port, drive } = await open({ deliveries: { maxAttempts: 3 } });
+    fleet.start();
+    const id = await fleet.message();
+    port.refuse('post', 'transient', { times: 9 });
+    await drive.complete(id, 'Hello?');
+    const delivery = await fleet.becomes(id, 'failed');
+    expect([delivery.attempts, delivery.error?.code, port.count('post')]).toEqual([3, 'transient', 3]);
+  });
+
+  it('without saying what became of it leaves the delivery unknown, and nothing is sent again', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.message();
+    port.refuse('post', 'unknown');
+    await drive.complete(id, 'Did you get this?');
+    await fleet.becomes(id, 'unknown');
+    const next = await fleet.message({ reply: { platform: 'fake', thread: 't2' } });
+    await drive.complete(next, 'next');
+    await fleet.becomes(next, 'delivered');
+    expect(port.count('post')).toBe(1);
+  });
+
+  it('by never answering is taken for one that does not say', async () => {
+    const { port, drive } = await open({ deliveries: { callTimeoutMs: 50 } });
+    fleet.start();
+    const id = await fleet.message();
+    const { release } = port.hang('post');
+    await drive.complete(id, 'Hello?');
+    const delivery = await fleet.becomes(id, 'unknown');
+    release();
+    expect(delivery.error?.message).toBe('The platform did not answer within 50 ms');
+  });
+
+  it('to show that somebody types does no harm', async () => {
+    const { port, drive } = await open();
+    port.refuse('typing', 'gone', { times: 3 });
+    fleet.start();
+    const id = await fleet.offered();
+    await waitFor(() => port.count('typing') > 0, { deadlineMs: 5000, what: 'a sign of typing' });
+    await drive.complete(id, 'All the same');
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual(['All the same']);
+  });
+
+  it('because this process does not serve it, is left to one that does', async () => {
+    const { drive, port } = await open({ deliveries: { auditMs: 100 } });
+    const id = await fleet.message();
+    await drive.complete(id, 'For the other one');
+    const other = fleet.start([]);
+    const waiting = await waitFor(async () => (await fleet.delivery(id))?.nextTryAt, { deadlineMs: 5000, what: 'a next try' });
+    expect(waiting).toBeGreaterThan(Date.now());
+    expect([(await fleet.delivery(id))?.error?.code, port.calls]).toEqual(['no-platform', []]);
+    await other.stop(500);
+  });
+});

@@ -1,0 +1,92 @@
+import type { SettingsInput } from '#shared/config/settings.ts';
+import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
+import { deliveryId, type Delivery, type DeliveryKind, type DeliveryStatus } from '#shared/deliveries/delivery.ts';
+import { readDelivery } from '#shared/deliveries/delivery-store.ts';
+import { startReply } from '#shared/deliveries/start-reply.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { driveTasks, type TaskDriver } from '../../services/api/drive-tasks.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { FakePort } from './fake-port.ts';
+
+export const TENANT = 'default';
+
+const QUICK = { sweepMs: 50, auditMs: 300, lockMs: 1000, lookMs: 200, typingMs: 50, firstRetryMs: 20, maxRetryMs: 50 };
+
+/** Deliveries over a Redis of their own, with a fake chat platform and a hand on the tasks. */
+export class DeliveryFleet {
+  readonly parts: Parts;
+  readonly port = new FakePort();
+  readonly drive: TaskDriver;
+  readonly #server: RedisServer;
+  readonly #services: DeliveryService[] = [];
+
+  static async open(settings: SettingsInput = {}): Promise<DeliveryFleet> {
+    const server = await startRedis();
+    const { deliveries = {}, ...rest } = settings;
+    const own = { agents: { echo: { kind: 'echo' as const } }, deliveries: { ...QUICK, ...deliveries }, ...rest };
+    return new DeliveryFleet(server, await openTestParts({ redisUrl: server.url, settings: own }));
+  }
+
+  private constructor(server: RedisServer, parts: Parts) {
+    this.#server = server;
+    this.parts = parts;
+    this.drive = driveTasks(parts, TENANT);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.stop(500)));
+    await this.parts.close();
+    await this.#server.stop();
+  }
+
+  /** A process that sends deliveries. */
+  start(ports: FakePort[] = [this.port]): DeliveryService {
+    const { parts } = this;
+    const connect = (): ReturnType<typeof connectRedis> =>
+      connectRedis({ url: this.#server.url, name: 'deliveries', log: parts.log, role: 'blocking' });
+    const service = new DeliveryService({ parts, ports, connect });
+    service.start();
+    this.#services.push(service);
+    return service;
+  }
+
+  /** Accepts a chat message of thread `t1`, without starting its reply. */
+  async message(request: Partial<AcceptRequest> = {}): Promise<string> {
+    const reply = { platform: this.port.platform, thread: 't1' };
+    const { id } = await acceptTask(this.parts, { tenant: TENANT, agent: 'echo', input: 'hello', source: 'chat', reply, ...request });
+    return id;
+  }
+
+  /** Accepts a chat message and starts its reply. */
+  async offered(request: Partial<AcceptRequest> = {}): Promise<string> {
+    const id = await this.message(request);
+    await startReply(this.parts, TENANT, id);
+    return id;
+  }
+
+  async delivery(task: string, kind: DeliveryKind = 'reply'): Promise<Delivery | null> {
+    return (await readDelivery(this.parts.ledger, TENANT, deliveryId({ task, kind })))?.delivery ?? null;
+  }
+
+  async becomes(task: string, status: DeliveryStatus, kind: DeliveryKind = 'reply'): Promise<Delivery> {
+    return await waitFor(
+      async () => {
+        const delivery = await this.delivery(task, kind);
+        return delivery?.status === status ? delivery : null;
+      },
+      { deadlineMs: 8000, what: `the delivery to be ${status}` },
+    );
+  }
+
+  async shows(texts: string[], thread = 't1'): Promise<void> {
+    await waitFor(() => JSON.stringify(this.port.texts(thread)) === JSON.stringify(texts), {
+      deadlineMs: 8000,
+      what: `the chat to show ${JSON.stringify(texts)}`,
+    });
+  }
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newDelivery, type Delivery } from '#shared/deliveries/delivery.ts';
+import { putDelivery, readDelivery, takeDue, type StoredDelivery } from '#shared/deliveries/delivery-store.ts';
+import { DeliveryLost, HeldDelivery } from '#shared/deliveries/held-delivery.ts';
+import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
+import { openDelivery } from '#shared/deliveries/open-delivery.ts';
+import { trimDeliveries } from '#shared/deliveries/trim-deliveries.ts';
+import { newTaskId } from '#shared/tasks/task-id.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { TENANT, TestLedger } from '../ledger/test-ledger.ts';
+
+const NOW = 1_800_000_000_000;
+const AUDIT_MS = 30_000;
+
+let test: TestLedger;
+
+beforeAll(async () => {
+  test = await TestLedger.open();
+});
+beforeEach(async () => {
+  await test.reset();
+});
+afterAll(async () => {
+  await test.close();
+});
+
+const put = async (before: StoredDelivery | null, delivery: Delivery, now = NOW): Promise<StoredDelivery> => {
+  const stored = await putDelivery(test.ledger, before, delivery, now);
+  if (stored === null) throw new Error('The delivery was not written');
+  return stored;
+};
+const made = async (task = newTaskId(), change: Partial<Delivery> = {}): Promise<StoredDelivery> =>
+  await put(null, { ...newDelivery({ tenant: TENANT, task, kind: 'reply' }, NOW), ...change });
+const dueAt = async ({ delivery }: StoredDelivery): Promise<string | null> =>
+  await test.redis.zscore(test.keys.shard(0).deliveriesDue, `${TENANT}/${delivery.id}`);
+
+describe('the record of a delivery', () => {
+  it('is written, found by its id, and looked up again while it is pending', async () => {
+    const stored = await made();
+    expect(await readDelivery(test.ledger, TENANT, stored.delivery.id)).toEqual(stored);
+    expect(await dueAt(stored)).toBe(String(NOW + AUDIT_MS));
+    const later = await put(stored, { ...stored.delivery, nextTryAt: NOW + 1000 });
+    expect(await dueAt(later)).toBe(String(NOW + 1000 + AUDIT_MS));
+    expect(await dueAt(await put(later, { ...later.delivery, status: 'delivered' }))).toBeNull();
+  });
+
+  it('is kept for its time and no longer', async () => {
+    const { delivery } = await made();
+    const left = await test.redis.pttl(test.keys.tenant(TENANT).delivery(delivery.id));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(test.ledger.settings.deliveries.retentionMs);
+  });
+
+  it('is not written by somebody who read an older one, nor where there is one already', async () => {
+    const first = await made();
+    const second = await put(first, { ...first.delivery, attempts: 1 });
+    expect(await putDelivery(test.ledger, first, { ...first.delivery, attempts: 7 }, NOW)).toBeNull();
+    expect(await putDelivery(test.ledger, null, { ...first.delivery, attempts: 8 }, NOW)).toBeNull();
+    expect(await readDelivery(test.ledger, TENANT, first.delivery.id)).toEqual(second);
+  });
+
+  it('is written once by a call that is made again because its answer was lost', async () => {
+    const first = await made();
+    const next = { ...first.delivery, status: 'failed' as const };
+    expect(await putDelivery(test.ledger, first, next, NOW)).toEqual(await putDelivery(test.ledger, first, next, NOW));
+    expect(await test.redis.zcard(test.keys.tenant(TENANT).deliveries)).toBe(3);
+  });
+
+  it('is changed by one of two at the same time', async () => {
+    const first = await made();
+    const changes = ['a', 'b'].map((holder) => putDelivery(test.ledger, first, { ...first.delivery, holder }, NOW));
+    expect((await Promise.all(changes)).filter((each) => each !== null)).toHaveLength(1);
+  });
+
+  it('is made by one of two that open it at once', async () => {
+    const key = { tenant: TENANT, task: newTaskId(), kind: 'reply' } as const;
+    const opened = await Promise.all([openDelivery(test.ledger, key, null, NOW), openDelivery(test.ledger, key, null, NOW + 1)]);
+    expect(opened[0]).toEqual(opened[1]);
+  });
+});
+
+describe('a delivery that somebody holds', () => {
+  it('is lost to whoever takes it next: the first holder writes nothing any more', async () => {
+    const found = await made();
+    const frozen = await HeldDelivery.take(test.ledger, found, systemClock);
+    const now = await readDelivery(test.ledger, TENANT, found.delivery.id);
+    const other = await HeldDelivery.take(test.ledger, now!, systemClock);
+    await expect(frozen!.save({ attempts: 9 })).rejects.toThrow(DeliveryLost);
+    await other!.save({ attempts: 1 });
+    expect((await readDelivery(test.ledger, TENANT, found.delivery.id))?.delivery.attempts).toBe(1);
+  });
+
+  it('cannot be taken from what was read before a change', async () => {
+    const found = await made();
+    await put(found, { ...found.delivery, attempts: 1 });
+    expect(await HeldDelivery.take(test.ledger, found, systemClock)).toBeNull();
+  });
+});
+
+describe('deliveries whose job should be looked up', () => {
+  it('are given to one of several who ask, and to the next one after a while', async () => {
+    const early = await made();
+    await made(newTaskId(), { nextTryAt: NOW + 10_000 });
+    const at = NOW + AUDIT_MS;
+    const both = await Promise.all([takeDue(test.ledger, 0, at, 10), takeDue(test.ledger, 0, at, 10)]);
+    expect(both.flat()).toEqual([{ tenant: TENANT, id: early.delivery.id }]);
+    expect(await takeDue(test.ledger, 0, at + AUDIT_MS, 10)).toHaveLength(2);
+  });
+
+  it('are given at most so many at once, the longest due first', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push((await made(newTaskId(), { nextTryAt: NOW + n })).delivery.id);
+    expect((await takeDue(test.ledger, 0, NOW * 2, 2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  });
+});
+
+describe('the list of deliveries', () => {
+  it('has the newest task first, page by page, by status and kind', async () => {
+    const all: string[] = [];
+    for (let n = 0; n < 5; n += 1) all.unshift((await made(newTaskId(), { status: n % 2 === 0 ? 'failed' : 'delivered' })).delivery.id);
+    const call = { ...newDelivery({ tenant: TENANT, task: newTaskId(), kind: 'callback' }, NOW), status: 'failed' as const };
+    await put(null, call);
+    const list = async (filter: Parameters<typeof listDeliveries>[2], limit = 10, before?: string): Promise<(string | null)[]> => {
+      const { items, next } = await listDeliveries(test.ledger, TENANT, filter, { limit, before });
+      return [...items.map(({ id }) => id), next];
+    };
+    expect(await list({})).toEqual([call.id, ...all, null]);
+    expect(await list({}, 2)).toEqual([call.id, all[0], all[0]]);
+    expect(await list({}, 3, all[0])).toEqual([...all.slice(1, 4), all[3]]);
+    expect(await list({ status: 'delivered' })).toEqual([all[1], all[3], null]);
+    expect(await list({ status: 'failed', kind: 'reply' })).toEqual([all[0], all[2], all[4], null]);
+    expect(await list({ kind: 'callback' })).toEqual([call.id, null]);
+    expect((await listDeliveries(test.ledger, 'other', {}, { limit: 10 })).items).toEqual([]);
+  });
+
+  it('forgets the names of those whose time to be read is over', async () => {
+    const kept = await made();
+    const old = await made();
+    const keys = test.keys.tenant(TENANT);
+    await test.redis.del(keys.delivery(old.delivery.id));
+    expect(await trimDeliveries(test.ledger, TENANT, null)).toBeNull();
+    const { id } = kept.delivery;
+    expect(await test.redis.zrangebylex(keys.deliveries, '-', '+')).toEqual([`all/${id}`, `kind=reply/${id}`, `status=pending/${id}`]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { endingText } from '#shared/deliveries/ending-text.ts';
+import type { OutcomeKind, TaskState } from '#shared/tasks/task.ts';
+import type { TaskStatus } from '#shared/tasks/transitions.ts';
+
+interface End {
+  status: TaskStatus;
+  output?: string;
+  outcome?: OutcomeKind;
+  reason?: string;
+  code?: string;
+}
+
+const textOf = ({ status, output, outcome, reason, code }: End, shown: string | null): string | null => {
+  const state = {
+    status,
+    ...(outcome === undefined ? {} : { outcome: { kind: outcome, ...(reason === undefined ? {} : { reason }) } }),
+    ...(code === undefined ? {} : { error: { code, message: '', retryable: false } }),
+  } as unknown as TaskState;
+  return endingText({ state, output: output ?? null }, shown);
+};
+
+describe('at the end of a task a chat gets', () => {
+  it.each<[string, End, string | null, string | null]>([
+    ['the output', { status: 'completed', output: 'Done.', outcome: 'ran' }, 'Do', 'Done.'],
+    ['a word about an empty output', { status: 'completed', output: ' \n', outcome: 'ran' }, null, '(no answer)'],
+    ['the code of a failure', { status: 'permanently_failed', code: 'TIMEOUT' }, 'Do', 'Sorry, this did not work (TIMEOUT).'],
+    ['what was shown until a stop', { status: 'cancelled', outcome: 'cancelled', reason: '/stop' }, 'Do ', 'Do\n\n(stopped)'],
+    ['nothing after a stop before anything was shown', { status: 'cancelled', outcome: 'cancelled' }, null, null],
+    ['what was shown until an interruption', { status: 'cancelled', outcome: 'superseded' }, 'Do', 'Do\n\n(interrupted)'],
+    ['nothing when it was superseded before', { status: 'cancelled', outcome: 'superseded' }, null, null],
+    ['nothing when it went into another task', { status: 'skipped', outcome: 'steered' }, null, null],
+    ['nothing when it was merged', { status: 'skipped', outcome: 'merged' }, null, null],
+    ['nothing of an occurrence that was skipped', { status: 'skipped', outcome: 'skipped', reason: 'still running' }, null, null],
+    ['why it was rejected', { status: 'cancelled', outcome: 'rejected', reason: 'busy' }, null, '(not taken: busy)'],
+    ['why it was dropped', { status: 'cancelled', outcome: 'dropped', reason: 'too many wait' }, null, '(dropped: too many wait)'],
+    ['that it came too late', { status: 'stale', outcome: 'expired' }, null, '(not started in time)'],
+  ])('%s', (_what, end, shown, text) => {
+    expect(textOf(end, shown)).toBe(text);
+  });
+});

@@ -1,0 +1,86 @@
+import { DeliveryRefused, type ChatPort, type RefusalKind } from '#shared/deliveries/chat-port.ts';
+
+export interface FakeMessage {
+  id: string;
+  thread: string;
+  text: string;
+  edits: number;
+}
+
+type Call = 'post' | 'edit' | 'typing';
+
+/** A chat platform that keeps what it was sent, and refuses or hangs when told to. */
+export class FakePort implements ChatPort {
+  readonly platform: string;
+  maxCharacters = 200;
+  minEditMs: number | null = 10;
+  readonly messages: FakeMessage[] = [];
+  /** Every call, refused ones too. */
+  readonly calls: { call: Call; thread: string }[] = [];
+  readonly #refusals: { call: Call; refused: DeliveryRefused }[] = [];
+  #hanging: { call: Call; until: Promise<void>; reached: () => void } | undefined;
+
+  constructor(platform = 'fake') {
+    this.platform = platform;
+  }
+
+  /** What a thread shows, oldest first. */
+  texts(thread = 't1'): string[] {
+    return this.messages.filter((message) => message.thread === thread).map(({ text }) => text);
+  }
+
+  count(call: Call, thread = 't1'): number {
+    return this.calls.filter((each) => each.call === call && each.thread === thread).length;
+  }
+
+  /** Refuses the next calls of this name. */
+  refuse(call: Call, kind: RefusalKind, options: { times?: number; retryAfterMs?: number } = {}): void {
+    const { times = 1, ...rest } = options;
+    for (let n = 0; n < times; n += 1) this.#refusals.push({ call, refused: new DeliveryRefused(kind, `the fake is ${kind}`, rest) });
+  }
+
+  /** The next call of this name does what it should and does not answer until `release`. `reached` resolves when it came. */
+  hang(call: Call): { reached: Promise<void>; release: () => void } {
+    const until = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    this.#hanging = { call, until: until.promise, reached: reached.resolve };
+    return { reached: reached.promise, release: until.resolve };
+  }
+
+  async startTyping(thread: string): Promise<void> {
+    this.#begin('typing', thread);
+    await this.#end('typing');
+  }
+
+  async post(thread: string, text: string): Promise<{ id: string }> {
+    this.#begin('post', thread);
+    const id = `m${this.messages.length + 1}`;
+    this.messages.push({ id, thread, text, edits: 0 });
+    await this.#end('post');
+    return { id };
+  }
+
+  async edit(thread: string, id: string, text: string): Promise<void> {
+    this.#begin('edit', thread);
+    const message = this.messages.find((each) => each.id === id && each.thread === thread);
+    if (!message) throw new DeliveryRefused('gone', 'no such message');
+    message.text = text;
+    message.edits += 1;
+    await this.#end('edit');
+  }
+
+  #begin(call: Call, thread: string): void {
+    this.calls.push({ call, thread });
+    const at = this.#refusals.findIndex((each) => each.call === call);
+    const [found] = at === -1 ? [] : this.#refusals.splice(at, 1);
+    if (found) throw found.refused;
+  }
+
+  async #end(call: Call): Promise<void> {
+    const hanging = this.#hanging;
+    if (hanging?.call !== call) return;
+    this.#hanging = undefined;
+    hanging.reached();
+    await hanging.until;
+  }
+}

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { changeSchedule, removeSchedule } from '#shared/schedules/change-schedule.ts';
+import { fireDue } from '#shared/schedules/fire-due.ts';
+import { patchSchedule } from '#shared/schedules/patch-schedule.ts';
+import { runScheduleNow } from '#shared/schedules/run-schedule-now.ts';
+import type { Schedule } from '#shared/schedules/schedule.ts';
+import { schedulePatchSchema } from '#shared/schedules/schedule-request.ts';
+import { MINUTE, openTestSchedules, TENANT, type TestSchedules } from './test-schedules.ts';
+
+let t: TestSchedules;
+
+beforeAll(async () => {
+  t = await openTestSchedules();
+});
+afterAll(async () => {
+  await t.close();
+});
+afterEach(async () => {
+  await t.fleet.relay.idle();
+  await t.clear();
+});
+
+const patch = async ({ id }: Schedule, changes: object): Promise<Schedule> =>
+  (await patchSchedule(t.parts, TENANT, id, schedulePatchSchema.parse(changes))) as Schedule;
+
+/** A schedule whose run was decided by a process that died before the task was accepted. */
+async function makeBegun(): Promise<Schedule> {
+  const schedule = await t.make();
+  t.clock.now += MINUTE;
+  const dying = { ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => Promise.reject(new Error('Connection is closed.')) } };
+  await fireDue(dying, 0);
+  expect((await t.read(schedule)).firing.length).toBe(1);
+  return schedule;
+}
+
+describe('pausing', () => {
+  it('holds at once, and resuming goes on with the next occurrence and makes up for none', async () => {
+    const schedule = await t.make();
+    expect(await patch(schedule, { status: 'paused' })).toMatchObject({ status: 'paused', pausedReason: 'by request', nextFireAt: null });
+    t.clock.now += 3.5 * MINUTE;
+    await t.fire();
+    expect(await t.runs(schedule)).toEqual([]);
+    expect(await patch(schedule, { status: 'active' })).toMatchObject({
+      status: 'active',
+      pausedReason: null,
+      nextFireAt: schedule.createdAt + 4 * MINUTE,
+    });
+    await t.fire();
+    expect(await t.runs(schedule)).toEqual([]);
+  });
+
+  it('comes after a run that was decided before it, which is accepted by then', async () => {
+    const schedule = await makeBegun();
+    await patch(schedule, { status: 'paused' });
+    const runs = (await t.runs(schedule)).map(({ body }) => body.id);
+    expect(runs.length).toBe(1);
+    t.clock.now += 10 * MINUTE;
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body }) => body.id)).toEqual(runs);
+    expect(await t.read(schedule)).toMatchObject({ status: 'paused', firing: [], runCount: 1 });
+  });
+
+  it('lets nothing fire by a decision of before that is written after it', async () => {
+    const schedule = await t.make();
+    t.clock.now += MINUTE;
+    // Everybody at once, again and again: whatever comes first, a run is there once or not at all.
+    const rounds = await Promise.all([
+      ...Array.from({ length: 5 }, () => fireDue(t.parts, 0)),
+      patch(schedule, { status: 'paused' }),
+      ...Array.from({ length: 5 }, () => fireDue(t.parts, 0)),
+    ]);
+    expect(rounds.length).toBe(11);
+    const before = await t.runs(schedule);
+    expect(before.length).toBe((await t.read(schedule)).runCount);
+    t.clock.now += 5 * MINUTE;
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(before.length);
+  });
+
+  it('of a one-shot waits; resumed after its time it fires at once, and never twice', async () => {
+    const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+    await patch(schedule, { status: 'paused' });
+    t.clock.now += 5 * MINUTE;
+    await patch(schedule, { status: 'active' });
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(1);
+    await patch(schedule, { status: 'paused' });
+    await patch(schedule, { status: 'active' });
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(1);
+  });
+});
+
+const countOne = (current: Schedule): Schedule => ({ ...current, runCount: current.runCount + 1 });
+
+describe('editing', () => {
+  it('a rule counts from now, and the old times are gone', async () => {
+    const schedule = await t.make({ every: '1m' });
+    t.clock.now += MINUTE / 2;
+    expect(await patch(schedule, { every: '10m' })).toMatchObject({ ruleText: 'every 10m', nextFireAt: t.clock.now + 10 * MINUTE });
+    t.clock.now += 2 * MINUTE;
+    await t.fire();
+    expect(await t.runs(schedule)).toEqual([]);
+  });
+
+  it('what it says leaves its times as they are', async () => {
+    const schedule = await t.make();
+    const changed = await patch(schedule, { message: 'something else', agent: 'other', priority: 3, name: null });
+    expect(changed.nextFireAt).toBe(schedule.nextFireAt);
+    t.clock.now += MINUTE;
+    await t.fire();
+    expect((await t.runs(schedule))[0]).toMatchObject({ body: { input: 'something else', agent: 'other' }, state: { priority: 3 } });
+  });
+
+  it('a zone moves a cron, and not an interval', async () => {
+    const cron = await t.make({ every: undefined, cron: '0 9 * * *' });
+    const moved = await patch(cron, { tz: 'Asia/Tokyo' });
+    expect(((moved.nextFireAt ?? 0) / (60 * MINUTE)) % 24).toBe(0);
+    expect((await patch(await t.make(), { tz: 'Asia/Tokyo' })).nextFireAt).toBe(t.clock.now + MINUTE);
+  });
+
+  it('gives one that is over a new life with a new rule, and not without', async () => {
+    const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString(), missed: 'skip' });
+    t.clock.now += 5 * MINUTE;
+    await t.fire();
+    expect(await t.read(schedule)).toMatchObject({ status: 'failed', pausedReason: expect.stringMatching(/was missed/) as string });
+    await expect(patch(schedule, { status: 'active' })).rejects.toMatchObject({ code: 'schedule.wrong-state' });
+    expect(await patch(schedule, { every: '1m' })).toMatchObject({
+      status: 'active',
+      pausedReason: null,
+      nextFireAt: t.clock.now + MINUTE,
+    });
+  });
+
+  it('is refused for what cannot be', async () => {
+    const schedule = await t.make();
+    await expect(patch(schedule, { every: 'sometimes' })).rejects.toMatchObject({ code: 'schedule.unreadable' });
+    await expect(patch(schedule, { agent: 'nobody' })).rejects.toMatchObject({ code: 'agent.unknown' });
+    await expect(patch(schedule, { missed: 'all(101)' })).rejects.toMatchObject({ code: 'request.invalid' });
+    await expect(patch(schedule, { until: new Date(t.clock.now).toISOString() })).rejects.toMatchObject({ code: 'request.invalid' });
+    expect(await t.read(schedule)).toMatchObject({ ...schedule, version: 1 });
+  });
+
+  it('at the same time loses no change', async () => {
+    const schedule = await t.make();
+    await Promise.all(Array.from({ length: 8 }, () => changeSchedule(t.parts, TENANT, schedule.id, { change: countOne })));
+    expect((await t.read(schedule)).runCount).toBe(8);
+  });
+});
+
+describe('removing', () => {
+  it('leaves nothing but the runs', async () => {
+    const schedule = await t.make({ idempotencyKey: 'k' });
+    t.clock.now += MINUTE;
+    await t.fire();
+    expect(await removeSchedule(t.parts, TENANT, schedule.id)).toBe(true);
+    expect(await removeSchedule(t.parts, TENANT, schedule.id)).toBe(false);
+    expect(await t.parts.store.find(TENANT, schedule.id)).toBeNull();
+    t.clock.now += 5 * MINUTE;
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(1);
+    const left = await t.parts.redis.keys('*schedule*');
+    expect(left.filter((key) => !/:bull:|schedule-count|lane:schedule|idempotency/.test(key))).toEqual([]);
+  });
+
+  it('comes after a run that was decided before it, and nothing is accepted later', async () => {
+    const schedule = await makeBegun();
+    await removeSchedule(t.parts, TENANT, schedule.id);
+    expect((await t.runs(schedule)).length).toBe(1);
+    t.clock.now += 5 * MINUTE;
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(1);
+  });
+});
+
+describe('making one under a key', () => {
+  it('again gives the same schedule, also by a phrase that means another time by now', async () => {
+    const request = { every: undefined, phrase: 'in 5 minutes', idempotencyKey: 'k' };
+    const first = await t.make(request);
+    t.clock.now += 2 * MINUTE;
+    expect((await t.make(request)).id).toBe(first.id);
+    await expect(t.make({ ...request, message: 'another' })).rejects.toMatchObject({ code: 'schedule.idempotency-conflict' });
+    const made = await Promise.all(Array.from({ length: 10 }, () => t.make({ idempotencyKey: 'together' })));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('is another one for another tenant', async () => {
+    const [one, other] = [await t.make({ idempotencyKey: 'k' }), await t.make({ idempotencyKey: 'k' }, 'acme')];
+    expect(one.id).not.toBe(other.id);
+    expect([one.number, other.number]).toEqual([1, 1]);
+    expect(await t.parts.store.find('acme', one.id)).toBeNull();
+  });
+});
+
+describe('a tenant', () => {
+  it('has at most its number of schedules', async () => {
+    t.set({ maxSchedulesPerTenant: 3 });
+    const made = await Promise.allSettled(Array.from({ length: 6 }, () => t.make()));
+    expect(made.filter(({ status }) => status === 'fulfilled').length).toBe(3);
+    await t.make({}, 'acme');
+  });
+
+  it('knows its schedules by numbers that never come again', async () => {
+    const [first, second] = [await t.make(), await t.make()];
+    await removeSchedule(t.parts, TENANT, `${second.number}`);
+    expect([first.number, second.number, (await t.make()).number]).toEqual([1, 2, 3]);
+  });
+});
+
+describe('a run by hand', () => {
+  it('is a run of the schedule, besides its times and whatever its status', async () => {
+    const schedule = await t.make();
+    await patch(schedule, { status: 'paused' });
+    const run = await runScheduleNow(t.parts, TENANT, schedule.id);
+    expect(run).toMatchObject({ status: 'queued' });
+    expect(await t.read(schedule)).toMatchObject({ status: 'paused', runCount: 1, lastRunId: run?.id });
+    expect((await t.runs(schedule))[0]?.body).toMatchObject({ id: run?.id, scheduledFor: t.clock.now });
+    expect(await runScheduleNow(t.parts, TENANT, schedule.id)).toMatchObject({ status: 'pending' });
+    expect(await runScheduleNow(t.parts, 'acme', schedule.id)).toBeNull();
+  });
+});

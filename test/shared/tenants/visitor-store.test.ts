@@ -1,0 +1,82 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hasCode } from '#shared/errors/muster-error.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { keyDigest } from '#shared/tenants/api-key.ts';
+import { findKey, listKeys } from '#shared/tenants/key-store.ts';
+import { hasScope, SCOPES } from '#shared/tenants/scopes.ts';
+import { createVisitor, findVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+let server: RedisServer;
+let parts: { redis: RedisClient; keys: ReturnType<typeof createKeys> };
+
+beforeAll(async () => {
+  server = await startRedis();
+  parts = {
+    redis: connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) }),
+    keys: createKeys(4),
+  };
+});
+afterAll(async () => {
+  parts.redis.disconnect();
+  await server.stop();
+});
+afterEach(async () => {
+  await parts.redis.flushall();
+});
+
+const make = async (tenant = 'acme', most = 10): Promise<VisitorKey & { token: string }> =>
+  await createVisitor(parts, { tenant, session: 'room', name: 'Ada', expiresInMs: 60_000 }, most);
+
+/** Lets the token's time pass, as Redis and we see it. */
+async function expire(token: string, tenant = 'acme'): Promise<void> {
+  const digest = keyDigest(token);
+  await parts.redis.pexpireat(parts.keys.fleet.visitor(digest), 1);
+  await parts.redis.zadd(parts.keys.fleet.visitors(tenant), 1, digest);
+}
+
+describe('a visitor’s token', () => {
+  it('is found by itself, with its one session, and is no key of the tenant', async () => {
+    const { token, ...key } = await make();
+    expect(await findVisitor(parts, token)).toEqual(key);
+    expect(key).toMatchObject({ tenant: 'acme', session: 'room', name: 'Ada', scopes: ['visit'] });
+    expect(key.expiresAt - key.createdAt).toBe(60_000);
+    expect(await findKey(parts, token)).toBeNull();
+    expect(await listKeys(parts, 'acme')).toEqual([]);
+    for (const other of ['', token.slice(0, -1), `${token}x`, token.replace('mv_', 'mk_')])
+      expect(await findVisitor(parts, other)).toBeNull();
+  });
+
+  it('has a scope that includes no other', () => {
+    expect(SCOPES.filter((scope) => hasScope(['visit'], scope))).toEqual(['visit']);
+  });
+
+  it('leaves its secret nowhere in Redis', async () => {
+    const { token } = await make();
+    const names = await parts.redis.keys('*');
+    expect(names).toHaveLength(2);
+    expect(names.join(' ')).not.toContain(token.slice(3, 20));
+    expect(await parts.redis.get(parts.keys.fleet.visitor(keyDigest(token)))).not.toContain(token.slice(3, 20));
+  });
+
+  it('opens nothing once it expired, and nothing is left of it', async () => {
+    const { token } = await make();
+    expect(await parts.redis.pttl(parts.keys.fleet.visitor(keyDigest(token)))).toBeGreaterThan(50_000);
+    await expire(token);
+    expect(await findVisitor(parts, token)).toBeNull();
+    expect(await parts.redis.exists(parts.keys.fleet.visitor(keyDigest(token)))).toBe(0);
+  });
+
+  it('is refused when the tenant has as many as it may, until one expires', async () => {
+    const first = await make('acme', 2);
+    await make('acme', 2);
+    await expect(make('acme', 2)).rejects.toSatisfy((error) => hasCode(error, 'limit.visitors'));
+    await make('other', 2);
+    await expire(first.token);
+    await make('acme', 2);
+    await expect(make('acme', 2)).rejects.toSatisfy((error) => hasCode(error, 'limit.visitors'));
+    expect(await parts.redis.zcard(parts.keys.fleet.visitors('acme'))).toBe(2);
+  });
+});
