@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
 import { assertSameOrigin } from '#shared/http/assert-same-origin.ts';
+import { SignIns } from '#shared/http/sign-ins.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { findKey } from '#shared/tenants/key-store.ts';
@@ -9,38 +12,50 @@ import { createBoard } from './board/create-board.ts';
 import { requireBoardAccess } from './board/require-board-access.ts';
 import { sendBoardError } from './board/send-board-error.ts';
 import { pageHeaders } from './page-headers.ts';
-import { requireSession, visitorOf } from './require-session.ts';
+import { requireSignIn, visitorOf } from './require-sign-in.ts';
 import { sendPageError } from './send-page-error.ts';
-import { SessionCookie } from './session-cookie.ts';
-import { SessionStore } from './session-store.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
+import { sendConsole } from './send-console.ts';
+import { sendVisitor } from './send-visitor.ts';
 import { showSignIn, signIn, type SignInOptions } from './sign-in.ts';
 import { showSignOut, signOut } from './sign-out.ts';
-import { startPage } from './start-page.ts';
 import { taskPage } from './task-page.ts';
 
-/** How long a sign-in lasts. */
-const SESSION_MS = 12 * 3_600_000;
 /** A key and a path. */
 const MAX_FORM_BYTES = 8192;
-const ASSETS = new URL('assets', import.meta.url).pathname;
+const ASSETS = fileURLToPath(new URL('assets', import.meta.url));
+/** What Vite makes of `console/`. */
+const BUILT = fileURLToPath(new URL('dist', import.meta.url));
 
-/** Serves people: sign-in, the newest tasks, a task, and Bull Board. Keeps only who is signed in, in Redis. */
-export function createDashboardService(parts: Parts): Service {
-  const { redis, keys, tenants, ledger, log } = parts;
-  const sessions = new SessionStore({ redis, keys, lifetimeMs: SESSION_MS });
-  const cookie = new SessionCookie({ publicUrl: parts.config.env.MUSTER_PUBLIC_URL, lifetimeMs: SESSION_MS });
+/** Serves people: sign-in, the console, a task, and Bull Board. Keeps only who is signed in, in Redis. */
+export function createDashboardService(parts: Parts, built = BUILT): Service {
+  const { redis, keys, tenants, log } = parts;
+  const signIns = new SignIns(parts);
   const limiter = new SignInLimiter({ redis, keys, perMinute: parts.config.settings.limits.signInPerMinute });
-  const signedIn = requireSession({ sessions, cookie, tenants });
+  const signedIn = requireSignIn({ signIns, tenants });
   const router = Router();
   router.use('/dashboard', express.static(ASSETS, { index: false }));
-  router.use(signInRoutes({ sessions, cookie, limiter, tenants, findKey: (secret) => findKey(parts, secret), log }));
-  router.get('/', ...pageHeaders('page'), signedIn, startPage(ledger, systemClock));
+  router.use(signInRoutes({ signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), log }));
+  router.use(consoleRoutes(signedIn, built));
   router.get('/tasks/:id', ...pageHeaders('page'), signedIn, taskPage(parts, systemClock));
   router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(), logActions(parts), board(parts));
   router.use(sendBoardError(log));
   router.use(sendPageError(log));
   return { name: 'dashboard', router, start: nothing, stop: nothing };
+}
+
+/** The console's own files. Each name holds a digest of its file, so that browsers may keep them; the page that names them they may not. */
+function consoleRoutes(signedIn: RequestHandler, built: string): Router {
+  const router = Router();
+  router.use('/console/assets', express.static(join(built, 'assets'), { index: false, immutable: true, maxAge: '365d' }));
+  router.get('/console/visitor', ...pageHeaders('page'), signedIn, sendVisitor());
+  // The console finds out from the address which of its pages it shows.
+  const show = [...pageHeaders('console'), signedIn, sendConsole(built)];
+  router.get('/', show);
+  router.get('/chat', show);
+  router.get('/sessions/:session', show);
+  router.get('/schedules', show);
+  return router;
 }
 
 function signInRoutes(options: SignInOptions): Router {
@@ -56,7 +71,7 @@ function signInRoutes(options: SignInOptions): Router {
     .route('/sign-out')
     .all(...headers, sameOrigin)
     .get(showSignOut())
-    .post(signOut(options.sessions, options.cookie));
+    .post(signOut(options.signIns));
   return router;
 }
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { contentSecurityPolicy, referrerPolicy, xContentTypeOptions } from 'helmet';
 
-/** Nothing runs on our own pages, and nothing comes from elsewhere. */
+/** Nothing runs on the pages that we write here, and nothing comes from elsewhere. */
 const PAGE = {
   defaultSrc: ["'none'"],
   styleSrc: ["'self'"],
@@ -25,10 +25,19 @@ const BOARD = {
   formAction: ["'none'"],
 };
 
+/**
+ * The console is an application of scripts too. Its styles are all in its files: `style-src` takes neither nonce nor
+ * `'unsafe-inline'`, because scripts may set the properties of an element's style without either (what React and Mantine do),
+ * and what of Mantine would write a <style> element is switched off, see `console/theme.ts`.
+ */
+const CONSOLE = { ...PAGE, scriptSrc: ["'self'"], connectSrc: ["'self'"] };
+
+const DIRECTIVES = { page: PAGE, board: BOARD, console: CONSOLE };
+
 /** Security headers of a page. */
-export function pageHeaders(kind: 'page' | 'board'): RequestHandler[] {
+export function pageHeaders(kind: keyof typeof DIRECTIVES): RequestHandler[] {
   return [
-    contentSecurityPolicy({ useDefaults: false, directives: kind === 'board' ? BOARD : PAGE }),
+    contentSecurityPolicy({ useDefaults: false, directives: DIRECTIVES[kind] }),
     // Not `no-referrer`: a form would then be sent with the origin "null" and taken for another site's.
     referrerPolicy({ policy: 'same-origin' }),
     xContentTypeOptions(),

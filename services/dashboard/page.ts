@@ -32,7 +32,9 @@ export function page({ title, visitor, content }: PageOptions): string {
 }
 
 function navigation(visitor: ApiKey): Html {
-  return html`<nav aria-label="Main"><a href="/">Tasks</a><a href="/board">Board</a><a href="/docs">API</a></nav>
+  return html`<nav aria-label="Main">
+      <a href="/">Overview</a><a href="/chat">Chat</a><a href="/schedules">Schedules</a><a href="/board">Board</a><a href="/docs">API</a>
+    </nav>
     <form class="who" method="post" action="/sign-out">
       <span title="${visitor.name}">${visitor.tenant} · ${visitor.scopes.join(', ')}</span><button class="quiet">Sign out</button>
     </form>`;

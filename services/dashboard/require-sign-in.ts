@@ -1,27 +1,23 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
+import type { SignIns } from '#shared/http/sign-ins.ts';
 import type { ApiKey } from '#shared/tenants/api-key.ts';
 import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
 import { isApiCall } from './is-api-call.ts';
-import type { SessionCookie } from './session-cookie.ts';
-import type { SessionStore } from './session-store.ts';
 
-export interface RequireSessionOptions {
-  sessions: SessionStore;
-  cookie: SessionCookie;
+export interface RequireSignInOptions {
+  signIns: SignIns;
   tenants: TenantDirectory;
 }
 
 const visitors = new WeakMap<object, ApiKey>();
 
 /**
- * Lets signed-in people through: their session and its key are looked up anew at each request. People without one are sent
- * to sign in. Errors, for calls that no person sees: `auth.missing`; for all: `tenant.disabled`.
+ * Lets signed-in people through: their sign-in and its key are looked up anew at each request. Others are sent to sign in. Errors, for calls that no person sees: `auth.missing`; for all: `tenant.disabled`.
  */
-export function requireSession({ sessions, cookie, tenants }: RequireSessionOptions): RequestHandler {
+export function requireSignIn({ signIns, tenants }: RequireSignInOptions): RequestHandler {
   return async (request, response, next) => {
-    const id = cookie.read(request);
-    const key = id === null ? null : await sessions.find(id);
+    const key = await signIns.find(request);
     if (key === null) {
       askToSignIn(request, response);
       return;
@@ -32,10 +28,10 @@ export function requireSession({ sessions, cookie, tenants }: RequireSessionOpti
   };
 }
 
-/** The key that the visitor signed in with. Only behind `requireSession`. */
+/** The key that the visitor signed in with. Only behind `requireSignIn`. */
 export function visitorOf(request: object): ApiKey {
   const key = visitors.get(request);
-  if (!key) throw new Error('This handler is not behind requireSession');
+  if (!key) throw new Error('This handler is not behind requireSignIn');
   return key;
 }
 

@@ -1,18 +1,16 @@
 import type { RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
+import type { SignIns } from '#shared/http/sign-ins.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { ApiKey } from '#shared/tenants/api-key.ts';
 import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
 import { nextPath } from './next-path.ts';
-import type { SessionCookie } from './session-cookie.ts';
-import type { SessionStore } from './session-store.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import { signInPage } from './sign-in-page.ts';
 
 export interface SignInOptions {
-  sessions: SessionStore;
-  cookie: SessionCookie;
+  signIns: SignIns;
   limiter: SignInLimiter;
   tenants: TenantDirectory;
   /** The key with this secret, or null. */
@@ -30,8 +28,8 @@ export function showSignIn(): RequestHandler {
   };
 }
 
-/** `POST /sign-in`: opens a session for a key and goes on to where the person was heading. */
-export function signIn({ sessions, cookie, limiter, tenants, findKey, log }: SignInOptions): RequestHandler {
+/** `POST /sign-in`: signs the browser in with a key and goes on to where the person was heading. */
+export function signIn({ signIns, limiter, tenants, findKey, log }: SignInOptions): RequestHandler {
   return async (request, response) => {
     const form = formSchema.parse(request.body ?? {});
     const next = nextPath(form.next);
@@ -41,10 +39,8 @@ export function signIn({ sessions, cookie, limiter, tenants, findKey, log }: Sig
       if (key === null) throw new MusterError('auth.invalid', 'This key is not known.');
       await limiter.giveBack(request.ip);
       if (tenants.get(key.tenant)?.disabled === true) throw new MusterError('tenant.disabled', `The tenant ${key.tenant} is disabled.`);
-      const before = cookie.read(request);
-      if (before !== null) await sessions.close(before);
-      cookie.write(response, await sessions.open(form.key));
-      log.info({ event: 'session.opened', tenant: key.tenant, keyId: key.id }, 'Somebody signed in');
+      await signIns.open(request, response, form.key);
+      log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id }, 'Somebody signed in');
       response.redirect(303, next);
     } catch (error) {
       refuse(response, error, next);

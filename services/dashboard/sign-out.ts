@@ -1,10 +1,9 @@
 import type { RequestHandler } from 'express';
+import type { SignIns } from '#shared/http/sign-ins.ts';
 import { html } from './html.ts';
 import { sendPage } from './send-page.ts';
-import type { SessionCookie } from './session-cookie.ts';
-import type { SessionStore } from './session-store.ts';
 
-/** `GET /sign-out`: asks, because a link alone must not end a session. */
+/** `GET /sign-out`: asks, because a link alone must not sign anybody out. */
 export function showSignOut(): RequestHandler {
   return (_request, response) => {
     const content = html`<section class="card narrow">
@@ -15,12 +14,10 @@ export function showSignOut(): RequestHandler {
   };
 }
 
-/** `POST /sign-out`: ends the session here and in Redis. */
-export function signOut(sessions: SessionStore, cookie: SessionCookie): RequestHandler {
+/** `POST /sign-out`: ends the sign-in here and in Redis. */
+export function signOut(signIns: SignIns): RequestHandler {
   return async (request, response) => {
-    const id = cookie.read(request);
-    if (id !== null) await sessions.close(id);
-    cookie.clear(response);
+    await signIns.close(request, response);
     response.redirect(303, '/sign-in');
   };
 }

@@ -4,7 +4,8 @@ import type { StoredAttempt, StoredError, Task } from '#shared/tasks/task.ts';
 import { toIso } from '#shared/time/iso.ts';
 import { html, type Html, type HtmlPart } from './html.ts';
 import { statusBadge } from './status-badge.ts';
-import { ageText, durationText } from './time-text.ts';
+import { ageText } from './age-text.ts';
+import { durationText } from './duration-text.ts';
 
 /** A task, top down: what it is, why it waits, what went in and out, its attempts, its timeline, its record. */
 export function taskDetails(task: Task, why: WaitExplanation, now: number): Html {

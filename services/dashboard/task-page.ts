@@ -8,7 +8,7 @@ import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { visitorOf } from './require-session.ts';
+import { visitorOf } from './require-sign-in.ts';
 import { sendPage } from './send-page.ts';
 import { taskDetails } from './task-details.ts';
 

@@ -16,6 +16,7 @@ const SHARED_ORDER = [
   'sessions',
   'schedules',
   'events',
+  'deliveries',
   'http',
   'lifecycle',
 ];

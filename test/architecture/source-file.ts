@@ -16,7 +16,7 @@ export interface Import {
 }
 
 const FOLDERS = ['services', 'shared', 'test', 'agents', 'k8s', '.github', '.ci'];
-const READ = /\.(ts|mjs|lua|json|md|ya?ml)$|(^|\/)(Dockerfile|run)$/;
+const READ = /\.(tsx?|mjs|lua|json|md|ya?ml)$|(^|\/)(Dockerfile|run)$/;
 const SKIPPED = new Set(['node_modules', 'dist', '.muster', 'package-lock.json']);
 
 /** Reads the sources of the repository at `root`. */
@@ -32,7 +32,7 @@ export function readSources(root: string): SourceFile[] {
 }
 
 export function isModule(file: SourceFile): boolean {
-  return /\.(ts|mjs)$/.test(file.path);
+  return /\.(tsx?|mjs)$/.test(file.path);
 }
 
 /** A statement starts its line, which the formatter sees to; `import()` and `require()` may stand anywhere. */

@@ -36,7 +36,7 @@ export function emptyNames(files: readonly SourceFile[]): string[] {
 }
 
 function isEmptyName(part: string): boolean {
-  return EMPTY_NAMES.test(part.replace(/(\.test)?\.(ts|mjs|lua)$/, ''));
+  return EMPTY_NAMES.test(part.replace(/(\.test)?\.(tsx?|mjs|lua)$/, ''));
 }
 
 /** A file that only hands on what others export hides where things are and ties their folders together. */

@@ -32,7 +32,7 @@ export function createBoard({ ledger, queues, shards, basePath, isReadOnly }: Bo
         boardLogo: { path: ICON, width: 24, height: 24 },
         favIcon: { default: ICON, alternative: ICON },
         miscLinks: [
-          { text: 'Tasks', url: '/' },
+          { text: 'Console', url: '/' },
           { text: 'API', url: '/docs' },
           { text: 'Sign out', url: '/sign-out' },
         ],

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
-import { visitorOf } from '../require-session.ts';
+import { visitorOf } from '../require-sign-in.ts';
 
 /**
  * The queues carry the tickets of every tenant, so only keys of tenant `default`, which belongs to those who run the

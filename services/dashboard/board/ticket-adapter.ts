@@ -12,6 +12,12 @@ export interface TicketAdapterOptions {
   isReadOnly: boolean;
 }
 
+const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
+  deliveries: 'Replies and callbacks; retried by POST /v1/deliveries/:id/retry',
+  maintenance: 'The fleet’s own chores',
+  ticks: 'The clock of the schedules; what is changed here is undone',
+};
+
 /** TicketAdapter is responsible for how the board sees one queue: which actions it shows, and what it says of a ticket. */
 export class TicketAdapter extends BullMQAdapter {
   readonly tickets: TicketQueue;
@@ -19,17 +25,19 @@ export class TicketAdapter extends BullMQAdapter {
   override readonly allowCompletedRetries = false;
 
   constructor({ shard, hasShards, name, queue, isReadOnly }: TicketAdapterOptions) {
-    const carriesTasks = name !== 'maintenance';
+    // A delivery's job shows its task too, but its record decides what becomes of it.
+    const namesTask = name !== 'maintenance' && name !== 'ticks';
+    const carriesTasks = namesTask && name !== 'deliveries';
     super(queue, {
       prefix: hasShards ? `s${shard}:` : '',
       delimiter: hasShards ? ':' : '',
       // The fleet's own chores find its orphans: nobody stops or removes them from here.
       readOnlyMode: isReadOnly || !carriesTasks,
-      description: carriesTasks ? '' : 'The fleet’s own chores',
-      ...(carriesTasks ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
+      description: DESCRIPTIONS[name] ?? '',
+      ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
     });
     this.tickets = queue;
-    if (carriesTasks) {
+    if (namesTask) {
       this.setFormatter('name', (job: { name: string; data: TicketData }) => `${job.name} · ${job.data.lane ?? job.data.tenant}`);
       this.setFormatter('data', ({ tenant, task, lane }: TicketData) => ({ tenant, task, lane: lane ?? null }));
     }

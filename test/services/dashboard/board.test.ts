@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
+import { TASK_QUEUES } from '#shared/config/settings.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
@@ -103,7 +104,9 @@ describe('the board', () => {
       'tasks',
       'background',
       'remote',
+      'deliveries',
       'maintenance',
+      'ticks',
     ]);
     const ticket = list.queues.find(({ name }) => name === 'tasks')?.jobs.find((job) => job.id === id);
     expect(ticket).toMatchObject({
@@ -137,8 +140,9 @@ describe('the board', () => {
   });
 
   it('only shows, to a key without operate: no actions in the pages, and none at the addresses', async () => {
-    expect(await readOnlyModes(reader)).toEqual(Array.from({ length: 8 }, () => true));
-    expect(await readOnlyModes(operator)).toEqual([...Array.from({ length: 7 }, () => false), true]);
+    const ours = ['deliveries', 'maintenance', 'ticks'].map(() => true);
+    expect(await readOnlyModes(reader)).toEqual([...TASK_QUEUES.map(() => true), ...ours]);
+    expect(await readOnlyModes(operator)).toEqual([...TASK_QUEUES.map(() => false), ...ours]);
     const id = await failedTask();
     for (const path of [`/tasks/${id}/retry`, `/tasks/${id}/clean`, '/tasks/pause', '/pause', '/tasks/empty', '/tasks/clean/failed']) {
       const answer = await act('PUT', path, { cookie: reader });

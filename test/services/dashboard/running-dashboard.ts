@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import type { SettingsInput } from '#shared/config/settings.ts';
-import { startHttpServer } from '#shared/http/start-http-server.ts';
+import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import { createDashboardService } from '../../../services/dashboard/create-dashboard-service.ts';
@@ -19,6 +21,9 @@ export interface RunningDashboard {
   /** Signs in with a new key and returns the cookie, or nothing when that failed. */
   signIn(scopes: Scope[], tenant?: string): Promise<string>;
   newSecret(scopes: Scope[], tenant?: string): Promise<string>;
+  /** Cuts every connection and takes no more, until it is mended. */
+  cut(): Promise<void>;
+  mend(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,20 +34,36 @@ export interface CallOptions {
   json?: unknown;
 }
 
+export interface DashboardOptions {
+  env?: Record<string, string>;
+  /** What Vite made; a page of three lines unless given. */
+  built?: string;
+  /** Further services of the same process. */
+  more?: (parts: Parts) => Service[];
+}
+
+const BUILT = fileURLToPath(new URL('fixtures/built', import.meta.url));
+const GRACE_MS = 1000;
+
 /** A dashboard behind the real server, on a Redis of its own. */
-export async function startDashboard(settings: SettingsInput = {}, env: Record<string, string> = {}): Promise<RunningDashboard> {
+export async function startDashboard(settings: SettingsInput = {}, options: DashboardOptions = {}): Promise<RunningDashboard> {
+  const { env = {}, built = BUILT, more = () => [] } = options;
   const redis = await startRedis();
   const parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } }, ...settings }, env });
-  const { router } = createDashboardService(parts);
-  const server = await startHttpServer({
-    routers: router ? [router] : [],
-    host: '127.0.0.1',
-    port: 0,
-    config: parts.config,
-    log: parts.log,
-    readiness: () => Promise.resolve([]),
-  });
-  const url = `http://127.0.0.1:${server.port}`;
+  const services = [...more(parts), createDashboardService(parts, built)];
+  const listen = (port: number): Promise<HttpServer> =>
+    startHttpServer({
+      routers: services.flatMap(({ router }) => (router ? [router] : [])),
+      host: '127.0.0.1',
+      port,
+      config: parts.config,
+      log: parts.log,
+      readiness: () => Promise.resolve([]),
+    });
+  let server = await listen(0);
+  const { port } = server;
+  for (const service of services) await service.start();
+  const url = `http://127.0.0.1:${port}`;
 
   const call: RunningDashboard['call'] = async (method, path, { cookie, headers = {}, form, json } = {}) => {
     const body = form ? new URLSearchParams(form) : json === undefined ? null : JSON.stringify(json);
@@ -61,9 +82,13 @@ export async function startDashboard(settings: SettingsInput = {}, env: Record<s
     return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
   };
   const close = async (): Promise<void> => {
-    await server.close(1000);
+    await Promise.all([server.close(GRACE_MS), ...services.map((service) => service.stop(GRACE_MS))]);
     await parts.close();
     await redis.stop();
   };
-  return { url, parts, redis, call, signIn, newSecret, close };
+  const cut = (): Promise<void> => server.close(0);
+  const mend = async (): Promise<void> => {
+    server = await listen(port);
+  };
+  return { url, cut, mend, parts, redis, call, signIn, newSecret, close };
 }

@@ -17,14 +17,11 @@ const submit = async (tenant: string, input: string): Promise<string> =>
 test('a task says why it waits, and shows what people wrote as text', async () => {
   const cookie = await dashboard.signIn(['read']);
   const id = await submit('default', '<img src=x onerror=alert(1)>');
-  for (const path of ['/', `/tasks/${id}`]) {
-    const answer = await dashboard.call('GET', path, { cookie });
-    const page = await answer.text();
-    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
-    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
-    expect(page).not.toContain('<img src=x');
-  }
-  const page = await (await dashboard.call('GET', `/tasks/${id}`, { cookie })).text();
+  const answer = await dashboard.call('GET', `/tasks/${id}`, { cookie });
+  const page = await answer.text();
+  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+  expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
+  expect(page).not.toContain('<img src=x');
   expect(page).toContain('not before 2100-01-01T00:00:00.000Z');
 });
 
@@ -35,8 +32,6 @@ test('a task of another tenant is not there, except for those who could make a k
   expect(await statusFor(await dashboard.signIn(['admin'], 'rival'))).toBe(404);
   expect(await statusFor(await dashboard.signIn(['operate']))).toBe(404);
   expect(await statusFor(await dashboard.signIn(['admin']))).toBe(200);
-  const list = await dashboard.call('GET', '/', { cookie: await dashboard.signIn(['admin'], 'rival') });
-  expect(await list.text()).not.toContain('a secret of acme');
 });
 
 test.each(['/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/tasks/..%2f..%2fetc', '/tasks/nothing'])(

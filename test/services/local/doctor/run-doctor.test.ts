@@ -53,6 +53,13 @@ test('a Redis as the promises need it passes every check', async () => {
   for (const name of [...REDIS_CHECKS, 'Node', 'Configuration', 'Agents']) expect(text).toMatch(new RegExp(`^  ok +${name} `, 'm'));
 });
 
+test('the chat platforms that are on are named', async () => {
+  const config = configWith(undefined);
+  const on = { ...config.env, TELEGRAM_BOT_TOKEN: '1:a', TELEGRAM_WEBHOOK_SECRET: 's', SLACK_BOT_TOKEN: 'x', SLACK_SIGNING_SECRET: 's' };
+  expect((await examine({ ...config, env: on }, undefined)).text).toMatch(/ok +Chat platforms +telegram, slack$/m);
+  expect((await examine(config, undefined)).text).toMatch(/ok +Chat platforms +none: /);
+});
+
 test('a Redis that may throw work away fails, with the command that mends it', async () => {
   await set('maxmemory-policy', 'allkeys-lru');
   await set('appendonly', 'no');

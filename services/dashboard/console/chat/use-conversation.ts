@@ -1,0 +1,97 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useReducer, useRef, useState, type RefObject } from 'react';
+import type { Session } from '../api/records.ts';
+import { readSession, sendMessage, sessionStreamPath, setSessionMode, stopSession } from '../api/session-calls.ts';
+import { useLiveEvents, type Connection } from '../api/use-live-events.ts';
+import { changeConversation, EMPTY_CONVERSATION, isOpen, type Conversation } from './conversation.ts';
+import { randomKey } from './random-key.ts';
+import { LIVE_EVENTS, readLiveEvent } from './read-live-event.ts';
+
+/** Between two looks at what waits, while something does; the stream says the rest at once. */
+const LOOK_MS = 2000;
+
+/** A message that was sent, without an answer so far. */
+interface Unsure {
+  text: string;
+  key: string;
+}
+
+export interface OpenConversation {
+  conversation: Conversation;
+  /** What runs and what waits, and why; undefined until it is known. */
+  session: Session | undefined;
+  connection: Connection;
+  /** What went wrong last, until something else is tried. */
+  problem: unknown;
+  /** Resolves to whether it was accepted. */
+  send: (text: string, agent: string | null) => Promise<boolean>;
+  stop: () => Promise<boolean>;
+  setMode: (mode: string) => Promise<boolean>;
+}
+
+/** A session's conversation as it goes on, and what one can do in it. */
+export function useConversation(id: string): OpenConversation {
+  const [conversation, change] = useReducer(changeConversation, EMPTY_CONVERSATION);
+  const [problem, setProblem] = useState<unknown>(null);
+  const lines = useRef(0);
+  const unsure = useRef<Unsure | null>(null);
+  const queries = useQueryClient();
+  const isBusy = conversation.messages.some(isOpen);
+  const { data: session } = useQuery({
+    queryKey: ['session', id],
+    queryFn: ({ signal }) => readSession(id, signal),
+    refetchInterval: isBusy ? LOOK_MS : false,
+  });
+  // A look that is on its way already is soon enough: much may happen in a moment.
+  const lookAgain = (): void => {
+    for (const queryKey of [['session', id], ['sessions']]) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
+  };
+  const connection = useLiveEvents({
+    url: sessionStreamPath(id),
+    names: LIVE_EVENTS,
+    onEvent: (name, data) => {
+      const read = readLiveEvent(name, data);
+      if (read === null) return;
+      change(read);
+      if (read.kind !== 'output') lookAgain();
+    },
+  });
+  const attempt = async (act: () => Promise<void>): Promise<boolean> => {
+    setProblem(null);
+    try {
+      await act();
+      lookAgain();
+      return true;
+    } catch (error) {
+      setProblem(error);
+      return false;
+    }
+  };
+  return {
+    conversation,
+    session,
+    connection,
+    problem,
+    send: (text, agent) =>
+      attempt(async () => {
+        const sent = await sendMessage(id, { text, ...(agent === null ? {} : { agent }) }, keyOf(unsure, text));
+        unsure.current = null;
+        if ('command' in sent) {
+          lines.current += 1;
+          change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
+          return;
+        }
+        const { status, outcome } = sent;
+        const message = { id: sent.id, text, agent, status, outcome: outcome ?? null, error: null, answer: '', attempt: 0, seq: 0 };
+        change({ kind: 'message', message });
+      }),
+    stop: () => attempt(() => stopSession(id)),
+    setMode: (mode) => attempt(() => setSessionMode(id, mode)),
+  };
+}
+
+/** The same text sent again after a failure has the same key: it may have been accepted although no answer came back. */
+function keyOf(unsure: RefObject<Unsure | null>, text: string): string {
+  if (unsure.current?.text !== text) unsure.current = { text, key: randomKey() };
+  return unsure.current.key;
+}

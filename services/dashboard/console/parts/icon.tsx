@@ -1,0 +1,31 @@
+import type { ReactElement } from 'react';
+
+/** Strokes on a grid of 24. */
+const SHAPES = {
+  chat: 'M4 5h16v11H9l-5 4z',
+  clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2',
+  close: 'M6 6l12 12M18 6L6 18',
+  external: 'M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5',
+  home: 'M4 11l8-7 8 7v9h-5v-6H9v6H4z',
+  list: 'M4 6h16M4 12h16M4 18h16',
+  moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z',
+  play: 'M7 5l12 7-12 7z',
+  plus: 'M12 5v14M5 12h14',
+  send: 'M12 20V5M5.5 11.5L12 5l6.5 6.5',
+  stop: 'M7 7h10v10H7z',
+  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2.5M12 19.5V22M2 12h2.5M19.5 12H22M5 5l1.8 1.8M17.2 17.2L19 19M19 5l-1.8 1.8M6.8 17.2L5 19',
+  system: 'M4 5h16v11H4zM9 20h6M12 16v4',
+  trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
+  down: 'M12 5v14M5.5 12.5L12 19l6.5-6.5',
+} as const;
+
+export type IconName = keyof typeof SHAPES;
+
+/** A picture beside words, or in a button that has a label of its own. */
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }): ReactElement {
+  return (
+    <svg width={size} height={size} viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
+      <path d={SHAPES[name]} strokeLinecap="round" strokeLinejoin="round" />
+    </svg>
+  );
+}

@@ -1,0 +1,20 @@
+import { useSyncExternalStore } from 'react';
+import { MOVED } from './go-to.ts';
+
+/** The path of the page, also after going back and forth. */
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, readPath);
+}
+
+function subscribe(onChange: () => void): () => void {
+  window.addEventListener('popstate', onChange);
+  window.addEventListener(MOVED, onChange);
+  return () => {
+    window.removeEventListener('popstate', onChange);
+    window.removeEventListener(MOVED, onChange);
+  };
+}
+
+function readPath(): string {
+  return window.location.pathname;
+}

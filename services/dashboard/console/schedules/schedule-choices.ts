@@ -1,0 +1,20 @@
+/** Rules that many want, ready to be taken or changed. */
+export const PRESETS = [
+  { text: 'Every 5 minutes', phrase: 'every 5 minutes' },
+  { text: 'Every hour', phrase: 'every hour' },
+  { text: 'Daily at midnight', phrase: 'every day at 00:00' },
+  { text: 'Weekly on Monday', phrase: 'every monday at 09:00' },
+] as const;
+
+export const OVERLAP_CHOICES = [
+  { value: 'skip', label: 'Skip this one' },
+  { value: 'queue', label: 'Run it afterwards' },
+  { value: 'cancel-other', label: 'Stop the last one' },
+  { value: 'allow', label: 'Run both' },
+];
+
+export const MISSED_CHOICES = [
+  { value: 'once', label: 'Run once, late' },
+  { value: 'skip', label: 'Leave it out' },
+  { value: 'all', label: 'Run each of them, late' },
+];

@@ -1,0 +1,61 @@
+import { Button, Modal, Skeleton, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactElement } from 'react';
+import { readSchedules, type Schedule } from '../api/schedule-calls.ts';
+import { Icon } from '../parts/icon.tsx';
+import { ProblemNote } from '../parts/problem-note.tsx';
+import { ScheduleCard } from './schedule-card.tsx';
+import { ScheduleForm } from './schedule-form.tsx';
+import classes from './schedules.module.css';
+
+const LOOK_MS = 5000;
+
+/** What runs by itself, and when. */
+export function SchedulesPage(): ReactElement {
+  const [isMaking, setMaking] = useState(false);
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['schedules'],
+    queryFn: ({ signal }) => readSchedules(signal),
+    refetchInterval: LOOK_MS,
+  });
+  const close = (): void => setMaking(false);
+  const made = (): void => {
+    close();
+    void queries.invalidateQueries({ queryKey: ['schedules'] });
+  };
+  return (
+    <div className="page">
+      <div className={classes['top']}>
+        <Title order={1} size="h2">
+          Schedules
+        </Title>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+          New schedule
+        </Button>
+      </div>
+      {error === null ? null : <ProblemNote title="The schedules could not be read" error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? error === null && <Skeleton height={180} radius="lg" /> : <ScheduleCards schedules={data} />}
+      <Modal opened={isMaking} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+        <ScheduleForm onMade={made} onCancel={close} />
+      </Modal>
+    </div>
+  );
+}
+
+function ScheduleCards({ schedules }: { schedules: Schedule[] }): ReactElement {
+  if (schedules.length === 0) {
+    return (
+      <section className="card">
+        <p className={classes['message']}>Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.</p>
+      </section>
+    );
+  }
+  return (
+    <ul className={classes['schedules']}>
+      {schedules.map((schedule) => (
+        <ScheduleCard key={schedule.id} schedule={schedule} />
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,38 @@
+import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { Icon, type IconName } from '../parts/icon.tsx';
+
+const SCHEMES: readonly { scheme: MantineColorScheme; text: string; icon: IconName }[] = [
+  { scheme: 'auto', text: 'As the system', icon: 'system' },
+  { scheme: 'light', text: 'Light', icon: 'sun' },
+  { scheme: 'dark', text: 'Dark', icon: 'moon' },
+];
+
+/** Light or dark; kept in this browser. */
+export function SchemeSwitch(): ReactElement {
+  // Holding transitions back for the moment of the change takes a <style> element, which the content policy refuses.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
+  const icon = SCHEMES.find(({ scheme }) => scheme === colorScheme)?.icon ?? 'system';
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Colours">
+          <Icon name={icon} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.RadioGroup value={colorScheme} onChange={(picked) => setColorScheme(schemeOf(picked))}>
+          {SCHEMES.map((each) => (
+            <Menu.RadioItem key={each.scheme} value={each.scheme} closeMenuOnClick>
+              {each.text}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function schemeOf(name: string): MantineColorScheme {
+  return SCHEMES.find(({ scheme }) => scheme === name)?.scheme ?? 'auto';
+}

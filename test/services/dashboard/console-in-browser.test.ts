@@ -1,0 +1,233 @@
+import { fileURLToPath } from 'node:url';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { AgentFunction } from '#shared/config/agent-function.ts';
+import { createApiService } from '../../../services/api/create-api-service.ts';
+import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
+import { startDashboard, type RunningDashboard } from './running-dashboard.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const built = fileURLToPath(new URL('../../../services/dashboard/dist', import.meta.url));
+const builder = new URL('../../../services/local/set-up/build-console.mjs', import.meta.url).href;
+
+/** Mantine's dialogs have a <header> of their own, which nobody meets together with the page's: behind a dialog the page is inert. */
+const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];
+
+// A browser shares two cores with other tests; a page that hangs is named by its step long before.
+vi.setConfig({ testTimeout: 60_000 });
+
+let dashboard: RunningDashboard;
+let browser: TestBrowser;
+let page: Page;
+let release: () => void;
+let released: Promise<void>;
+
+/** Begins its answer at once and ends it when the test says so. */
+const gate: AgentFunction = async (task, { write, signal }) => {
+  write(`I heard **${task.input}**`);
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([released, stopped]);
+  write(' and am done.');
+};
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  const { buildConsole } = (await import(builder)) as { buildConsole: (root: string) => Promise<void> };
+  await buildConsole(root);
+  dashboard = await startDashboard(
+    { agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } }, routing: { agent: 'gate' } },
+    { built, more: (parts) => [createApiService(parts), createSchedulerService(parts), createWorkerService(parts)] },
+  );
+  browser = await openBrowser(dashboard.url);
+  ({ page } = browser);
+  await page.goto(`${dashboard.url}/chat`);
+  await page.fill('#key', await dashboard.newSecret(['admin']));
+  await page.click('main button');
+}, 60_000);
+afterAll(async () => {
+  if (!hasBrowser) return;
+  release();
+  await browser.close();
+  await dashboard.close();
+});
+beforeEach(() => {
+  ({ promise: released, resolve: release } = Promise.withResolvers<void>());
+});
+afterEach(() => {
+  release();
+  const problems = hasBrowser ? browser.problems.splice(0) : [];
+  if (problems.length > 0) throw new Error(`The browser complained: ${problems.join('; ')}`);
+});
+
+const say = async (text: string): Promise<void> => {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.keyboard.press('Enter');
+};
+const message = (text: string): ReturnType<Page['locator']> =>
+  page
+    .getByRole('article')
+    .filter({ has: page.getByText(text, { exact: true }) })
+    .first();
+
+async function expectAccessible(what: string, schemes: readonly ('light' | 'dark')[] = ['light', 'dark']): Promise<void> {
+  for (const scheme of schemes) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor({ state: 'attached' });
+    const { violations } = await new AxeBuilder({ page }).disableRules(DIALOG_RULES).analyze();
+    expect(
+      violations.map(({ id, nodes }) => `${what}, ${scheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join('; ')}`),
+    ).toEqual([]);
+  }
+}
+
+test.skipIf(!hasBrowser)(
+  'three quick messages run in order, each says what it waits for, and answers appear as they are written',
+  async () => {
+    await page.goto(`${dashboard.url}/chat`);
+    for (const text of ['one', 'two', 'three']) await say(text);
+    await message('one').getByText('I heard one').waitFor();
+    await message('two').getByText('Waiting: behind “one”').waitFor();
+    await message('three').getByText('Waiting: behind “two”').waitFor();
+    expect(await message('one').getByText('and am done').count()).toBe(0);
+    await expectAccessible('chat');
+    release();
+    for (const text of ['one', 'two', 'three']) await message(text).getByText(`I heard ${text} and am done.`).waitFor();
+    expect(await page.locator('article strong').allInnerTexts()).toEqual(['one', 'two', 'three']);
+    await page.reload();
+    await message('three').getByText('I heard three and am done.').waitFor();
+  },
+);
+
+test.skipIf(!hasBrowser)('Stop ends the answer in the middle and withdraws what waits; /stop does the same', async () => {
+  await page.goto(`${dashboard.url}/chat`);
+  await say('long');
+  await message('long').getByText('I heard long').waitFor();
+  await say('later');
+  await message('later').getByText('Waiting').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await message('long').getByText('Cancelled').waitFor();
+  await message('later').getByText('Cancelled').waitFor();
+  expect(await message('long').getByText('am done').count()).toBe(0);
+  await page.locator('button:disabled', { hasText: 'Stop' }).waitFor();
+  await say('again');
+  await message('again').getByText('I heard again').waitFor();
+  await say('/stop');
+  await message('again').getByText('Cancelled').waitFor();
+});
+
+test.skipIf(!hasBrowser)('the mode that is picked decides what becomes of a message, and what became of it stands below it', async () => {
+  await page.goto(`${dashboard.url}/chat`);
+  await say('first');
+  await message('first').getByText('I heard first').waitFor();
+  await page.getByRole('button', { name: 'Mode: queue (default)' }).click();
+  await page.getByRole('menuitemradio', { name: /^reject/ }).click();
+  await page.getByRole('button', { name: 'Mode: reject' }).waitFor();
+  await say('refused');
+  await message('refused').getByText('Refused: an answer was running').waitFor();
+  await say('/queue interrupt now instead');
+  await message('first').getByText('Replaced by a newer message').waitFor();
+  await page.getByText('I heard now instead').waitFor();
+  await say('/help');
+  expect(await page.getByText('/status').innerText()).toContain('/stop');
+});
+
+test.skipIf(!hasBrowser)('what an agent writes runs no script, loads no image, and its links give nothing away', async () => {
+  await page.goto(`${dashboard.url}/chat`);
+  await say(
+    '<img src="/x" onerror="alert(1)"> [bad](javascript:alert%281%29) [good](https://example.com/) ![seen](https://example.com/x.png) end',
+  );
+  const answer = page.locator('article strong').filter({ hasText: 'end' });
+  await answer.waitFor();
+  expect(await page.locator('article img, article script').count()).toBe(0);
+  expect(await answer.innerText()).toContain('<img src="/x" onerror="alert(1)">');
+  expect(await answer.getByText('bad').getAttribute('href')).not.toContain('javascript');
+  for (const link of ['good', 'seen']) expect(await answer.getByText(link).getAttribute('rel')).toContain('noopener');
+});
+
+test.skipIf(!hasBrowser)('a stream that is cut comes back by itself, and the page says so meanwhile', async () => {
+  await page.goto(`${dashboard.url}/chat`);
+  await say('before');
+  await message('before').getByText('I heard before').waitFor();
+  await dashboard.cut();
+  await page.getByText('The connection is cut').waitFor();
+  release();
+  await dashboard.mend();
+  await message('before').getByText('I heard before and am done.').waitFor();
+  await page.getByText('The connection is cut').waitFor({ state: 'detached' });
+  expect(await page.getByRole('article').count()).toBe(1);
+});
+
+test.skipIf(!hasBrowser)('on a narrow page the conversations are in a drawer and nothing is wider than the page', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  try {
+    await page.goto(`${dashboard.url}/chat`);
+    await say(`wide ${'x'.repeat(300)}`);
+    await page.getByText('I heard wide').waitFor();
+    await page.getByRole('button', { name: 'Conversations' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'New chat' }).waitFor();
+    await expectAccessible('drawer', ['dark']);
+    await page.keyboard.press('Escape');
+    for (const path of ['/chat', '/', '/schedules']) {
+      await page.goto(`${dashboard.url}${path}`);
+      await page.getByRole('main').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    }
+  } finally {
+    await page.setViewportSize({ width: 1280, height: 720 });
+  }
+});
+
+test.skipIf(!hasBrowser)(
+  'a schedule is read back while it is typed, made, switched off and on, run at once and deleted after a question',
+  async () => {
+    await page.goto(`${dashboard.url}/schedules`);
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('When', { exact: false }).first().fill('every blue moon');
+    await form.getByText('is no rule that can be read').waitFor();
+    await form.getByText('What can be read').click();
+    await form.getByText('every WEEKDAY', { exact: false }).first().waitFor();
+    await form.getByLabel('Zone').fill('Europe/Berlin');
+    await form.getByRole('button', { name: 'Daily at midnight' }).click();
+    await form.getByText('(Europe/Berlin)').waitFor();
+    expect(await form.getByRole('listitem').count()).toBe(3);
+    expect(await form.getByRole('listitem').first().innerText()).toMatch(/00:00$/);
+    await form.getByLabel('Message').fill('Good night');
+    await form.getByLabel('Agent').selectOption('echo');
+    await expectAccessible('form', ['light']);
+    await form.getByRole('button', { name: 'Create' }).click();
+    const card = page.getByRole('listitem').filter({ hasText: 'Good night' });
+    await card.getByText('active').waitFor();
+    await card.getByRole('switch').press('Space');
+    await card.getByText('paused').waitFor();
+    await card.getByRole('switch').press('Space');
+    await card.getByText('active').waitFor();
+    await card.getByRole('button', { name: 'Run now' }).click();
+    await card.getByRole('link', { name: /succeeded.*Good night/ }).waitFor();
+    await card.getByRole('button', { name: /^Delete/ }).focus();
+    await page.keyboard.press('Tab');
+    await page.getByRole('tooltip', { name: /succeeded/ }).waitFor();
+    await expectAccessible('schedules');
+    await card.getByRole('button', { name: /^Delete/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await card.waitFor({ state: 'detached' });
+    expect(await page.getByText('Nothing is scheduled').isVisible()).toBe(true);
+  },
+);
+
+test.skipIf(!hasBrowser)('the overview shows what there is, and the colours that were chosen stay', async () => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(`${dashboard.url}/`);
+  await page.getByRole('link', { name: /gate/ }).first().waitFor();
+  await expectAccessible('overview', ['light']);
+  await page.getByRole('button', { name: 'Colours' }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  await page.reload();
+  await page.getByRole('link', { name: /gate/ }).first().waitFor();
+  expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
+});

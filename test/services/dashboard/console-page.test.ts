@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiService } from '../../../services/api/create-api-service.ts';
+import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
+
+let dashboard: RunningDashboard;
+let cookie: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({}, { more: (parts) => [createApiService(parts)] });
+  cookie = await dashboard.signIn(['submit']);
+});
+afterAll(async () => {
+  await dashboard.close();
+});
+
+test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules'])(
+  '%s is the console for whoever is signed in, kept by no browser, under a policy that allows files from here only',
+  async (path) => {
+    const answer = await dashboard.call('GET', path, { cookie });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('A console');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy.split(';')).toEqual(
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]),
+    );
+    expect(policy).not.toMatch(/unsafe|https?:|data:|\*/);
+    const stranger = await dashboard.call('GET', path);
+    expect(stranger.status).toBe(303);
+    expect(stranger.headers.get('location')).toMatch(/^\/sign-in/);
+  },
+);
+
+test('its files are kept by browsers for good, and nothing beside them is served', async () => {
+  const answer = await dashboard.call('GET', '/console/assets/main-abc123.js');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toContain('javascript');
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  for (const path of ['/console/assets/', '/console/assets/..%2findex.html', '/console/index.html', '/console/assets/main-old.js'])
+    expect((await dashboard.call('GET', path)).status).not.toBe(200);
+});
+
+test('it is told who is signed in, and a program without a sign-in that there is none', async () => {
+  const answer = await dashboard.call('GET', '/console/visitor', { cookie, headers: { accept: 'application/json' } });
+  expect(await answer.json()).toEqual({ tenant: 'default', name: 'test', scopes: ['submit'] });
+  const none = await dashboard.call('GET', '/console/visitor', { headers: { accept: 'application/json' } });
+  expect(none.status).toBe(401);
+});
+
+test('a console that nobody has built is a page that says how to build it', async () => {
+  const empty = await mkdtemp(join(tmpdir(), 'muster-console-'));
+  const bare = await startDashboard({}, { built: empty });
+  try {
+    const answer = await bare.call('GET', '/', { cookie: await bare.signIn(['read']) });
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain('npx vite build services/dashboard/console');
+  } finally {
+    await bare.close();
+    await rm(empty, { recursive: true, force: true });
+  }
+});
+
+test('the API takes the sign-in of the console, with its scopes, and changes from its own pages only', async () => {
+  const body = { agent: 'echo', input: 'from the console' };
+  const submit = (headers: Record<string, string>, as = cookie): Promise<Response> =>
+    dashboard.call('POST', '/v1/tasks', { cookie: as, json: body, headers });
+  expect((await submit(OWN_PAGE)).status).toBe(202);
+  expect((await submit({ origin: dashboard.url })).status).toBe(202);
+  for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://elsewhere.example' }]) {
+    const refused = await submit(headers);
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ code: 'auth.csrf' });
+  }
+  const reader = await dashboard.signIn(['read']);
+  expect((await submit(OWN_PAGE, reader)).status).toBe(403);
+  const list = (await (await dashboard.call('GET', '/v1/tasks', { cookie: reader })).json()) as { items: unknown[] };
+  expect(list.items).toHaveLength(2);
+  const stranger = await dashboard.signIn(['admin'], 'rival');
+  expect(await (await dashboard.call('GET', '/v1/tasks', { cookie: stranger })).json()).toMatchObject({ items: [] });
+});

@@ -1,0 +1,71 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const { buildConsole } = (await import(new URL('../../../services/local/set-up/build-console.mjs', import.meta.url).href)) as {
+  buildConsole: (root: string) => Promise<void>;
+};
+
+let root: string;
+const at = (path: string): string => join(root, path);
+const SOURCE = 'services/dashboard/console/parts/icon.tsx';
+const PAGE = 'services/dashboard/dist/index.html';
+
+/** Notes each build, and writes the page as Vite does. */
+const VITE = `
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+execFileSync('sh', ['-c', 'echo "$NODE_ENV $0" >> builds', process.argv[2]]);
+mkdirSync('services/dashboard/dist', { recursive: true });
+writeFileSync('services/dashboard/dist/index.html', 'page');
+`;
+const BROKEN_VITE = "console.log('icon.tsx: unexpected token'); process.exitCode = 1;";
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'muster-console-'));
+  for (const folder of ['services/dashboard/console/parts', 'node_modules/vite/bin']) mkdirSync(at(folder), { recursive: true });
+  writeFileSync(at(SOURCE), 'one');
+  writeFileSync(at('node_modules/.package-lock.json'), '{}');
+  writeFileSync(at('package.json'), '{ "type": "module" }');
+  writeFileSync(at('node_modules/vite/bin/vite.js'), VITE);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const builds = (): string[] => (existsSync(at('builds')) ? readFileSync(at('builds'), 'utf8').trim().split('\n') : []);
+
+/** As if it had been changed a minute after the build. */
+function touch(path: string): void {
+  const time = new Date(statSync(at(PAGE)).mtimeMs + 60_000);
+  utimesSync(at(path), time, time);
+}
+
+test('the console is built once, for production, and not again while nothing changes', async () => {
+  await buildConsole(root);
+  await buildConsole(root);
+  expect(builds()).toEqual(['production build']);
+});
+
+test.each([SOURCE, 'services/dashboard/console/parts', 'node_modules/.package-lock.json'])(
+  'a change of %s builds it again',
+  async (path) => {
+    await buildConsole(root);
+    touch(path);
+    await buildConsole(root);
+    expect(builds()).toHaveLength(2);
+  },
+);
+
+test('a build that fails is a problem with what it said, and is tried again the next time', async () => {
+  writeFileSync(at('node_modules/vite/bin/vite.js'), BROKEN_VITE);
+  await expect(buildConsole(root)).rejects.toThrow(/could not be built:\n\nicon\.tsx: unexpected token/);
+  writeFileSync(at('node_modules/vite/bin/vite.js'), VITE);
+  await buildConsole(root);
+  expect(builds()).toHaveLength(1);
+});
+
+test('a copy without the console, as in the image, needs no build', async () => {
+  rmSync(at('services/dashboard/console'), { recursive: true });
+  await buildConsole(root);
+  expect(builds()).toEqual([]);
+});
