@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { assertAgents } from '#shared/agents/assert-agents.ts';
 import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
 import { readVariable } from '#shared/config/read-variable.ts';
+import { tellFleet } from '#shared/events/tell-fleet.ts';
 import { outboxEntry } from '#shared/ledger/outbox-entry.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
@@ -10,6 +11,7 @@ import { slotsOf } from '#shared/queue/queue-names.ts';
 import { parseTicketId } from '#shared/queue/ticket-of-state.ts';
 import { TicketWorker } from '#shared/queue/ticket-worker.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { openChores } from './chores/open-chores.ts';
 import { handleTicket, type HandleTicketParts } from './handle-ticket.ts';
@@ -23,6 +25,7 @@ export function createWorkerService(parts: Parts): Service {
   const { config, log, ledger } = parts;
   const name = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const keeper = new LeaseKeeper({ ledger, clock: systemClock, log });
+  const fleet = { redis: parts.redis, keys: parts.keys, settings: config.settings };
   let isDraining = false;
   const handling: HandleTicketParts = {
     ledger,
@@ -32,6 +35,7 @@ export function createWorkerService(parts: Parts): Service {
     worker: name,
     catalog: parts.catalog,
     runners: openRunners(parts),
+    schedules: openScheduleParts(parts),
     graceMs: config.settings.worker.cancelGraceMs,
     isDraining: () => isDraining,
   };
@@ -39,13 +43,14 @@ export function createWorkerService(parts: Parts): Service {
     name,
     check: () => assertAgents(config, readVariable),
     keeper,
-    reclaimer: new Reclaimer(parts),
+    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => void tellFleet(fleet, 'worker.lost', worker) }),
     connect: () => connectRedis({ url: config.env.REDIS_URL, name: 'worker', log, role: 'blocking' }),
     openTakers: (connection) => [...openTicketWorkers(parts, handling, connection), ...openChores(parts, connection)],
     listen: () => listen(parts, keeper),
     onDrain: () => {
       isDraining = true;
     },
+    tell: (event) => tellFleet(fleet, event, name),
     clock: systemClock,
     log,
   });

@@ -9,13 +9,14 @@ import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { traceIdOf } from '#shared/tasks/trace.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { AttemptOutput } from './attempt-output.ts';
+import { carryOutWrits, type CarryOutWritsParts } from './carry-out-writs.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
 import { RunningAttempt } from './running-attempt.ts';
 import { settleSurely } from './settle-surely.ts';
 
-export interface HandleTicketParts extends RunAttemptParts {
+export interface HandleTicketParts extends RunAttemptParts, CarryOutWritsParts {
   keeper: LeaseKeeper;
   clock: Clock;
   log: Log;
@@ -82,13 +83,14 @@ async function runClaimed(
   // Messages that an earlier attempt was offered may wait still, and nobody says so again.
   if (attempt.takesInput && state.token > 1) attempt.tellOfInput();
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
-  const ending = await runAttempt(parts, { body, state, attempt, output, log });
+  const answer = await runAttempt(parts, { body, state, attempt, output, log });
   await output.end();
+  const ending = await carryOutWrits(parts, { body, attempt, log }, answer);
   const verdict = judgeAttempt(ending, { body, state, settings: ledger.settings, now: clock.now() });
   const settling = settleSurely(ledger, clock, attempt, verdict)
-    .then((answer) => {
-      report(log, verdict, answer, clock.monotonic() - claimedFrom);
-      return ticketEnd(verdict, answer, clock.now());
+    .then((settled) => {
+      report(log, verdict, settled, clock.monotonic() - claimedFrom);
+      return ticketEnd(verdict, settled, clock.now());
     })
     .finally(() => keeper.release(attempt));
   if (verdict.kind !== 'completed') return await settling;

@@ -9,6 +9,8 @@ import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 
 export interface ReclaimerOptions extends Intake {
   log: Log;
+  /** Told of the worker of each attempt that was taken back. */
+  onLost: (worker: string) => void;
 }
 
 /** After Redis was away, the holders of leases that ran out meanwhile get this long to come back and say what became of them. */
@@ -82,7 +84,7 @@ export class Reclaimer {
   }
 
   async #expire(member: string): Promise<void> {
-    const { ledger, log } = this.#options;
+    const { ledger, log, onLost } = this.#options;
     const { tenant, id, token } = parseLease(member);
     const task = await readTask(ledger, tenant, id);
     const answer = await expireLease(ledger, { tenant, id, token, lane: task?.state.lane ?? null });
@@ -91,6 +93,7 @@ export class Reclaimer {
       { event: 'task.orphaned', task: id, tenant, worker: task?.state.worker, outcome: answer },
       'took back a task from a worker that is gone',
     );
+    if (task?.state.worker !== undefined) onLost(task.state.worker);
   }
 
   async #reissue(shard: number, entry: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { FleetEvent } from '#shared/events/tell-fleet.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
@@ -29,6 +30,8 @@ export interface WorkerServiceOptions {
   listen: () => { close(): void };
   /** Told when the worker starts to end, so that nothing new is claimed. */
   onDrain: () => void;
+  /** Tells the fleet's operators. Never rejects. */
+  tell: (event: FleetEvent) => Promise<void>;
   clock: Clock;
   log: Log;
 }
@@ -54,7 +57,7 @@ export class WorkerService implements Service {
   }
 
   async start(): Promise<void> {
-    const { check, connect, openTakers, listen, keeper, reclaimer, log, name } = this.#options;
+    const { check, connect, openTakers, listen, keeper, reclaimer, tell, log, name } = this.#options;
     await check();
     this.#connection = connect();
     this.#listener = listen();
@@ -63,12 +66,14 @@ export class WorkerService implements Service {
     reclaimer.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
+    void tell('worker.started');
   }
 
   async stop(graceMs: number): Promise<void> {
-    const { onDrain, keeper, reclaimer, clock, log, name } = this.#options;
+    const { onDrain, keeper, reclaimer, tell, clock, log, name } = this.#options;
     const end = clock.monotonic() + graceMs;
     onDrain();
+    void tell('worker.draining');
     await Promise.all(this.#takers.map((taker) => taker.quiet().catch(() => undefined)));
     await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
     const left = Math.max(CLOSE_MS, end - clock.monotonic());
@@ -79,6 +84,7 @@ export class WorkerService implements Service {
     keeper.stop();
     this.#listener?.close();
     this.#connection?.disconnect();
+    await tell('worker.stopped');
     log.info({ event: 'worker.stopped', worker: name }, 'handed back what it had');
   }
 

@@ -10,6 +10,8 @@ export interface TakenWrits {
   /** The output without the lines that were taken. */
   text: string;
   writs: Writ[];
+  /** For each writ, how many lines of the text stand before its place. */
+  places: number[];
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
@@ -22,15 +24,18 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 export function takeWrits(output: string, most: number): TakenWrits {
   const kept: string[] = [];
   const writs: Writ[] = [];
+  const places: number[] = [];
   const isFenced = fenceReader();
   let left = 0;
   for (const line of output.split('\n')) {
     if (isFenced(line) || !isWrit(line)) kept.push(line);
-    else if (writs.length < most) writs.push({ line: line.trim(), command: readScheduleCommand(line) });
-    else left += kept.push(line) > 0 ? 1 : 0;
+    else if (writs.length < most) {
+      writs.push({ line: line.trim(), command: readScheduleCommand(line) });
+      places.push(kept.length);
+    } else left += kept.push(line) > 0 ? 1 : 0;
   }
   const text = kept.join('\n');
-  return { text: left === 0 ? text : `${text.trimEnd()}\n\n${noteOf(most, left)}`, writs };
+  return { text: left === 0 ? text : `${text.trimEnd()}\n\n${noteOf(most, left)}`, writs, places };
 }
 
 /** Four spaces make a line code. */

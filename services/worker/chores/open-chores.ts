@@ -5,8 +5,10 @@ import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import { auditTickets } from './audit-tickets.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
+import { watchPressure } from './watch-pressure.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
+const PRESSURE_EVERY_MS = 5000;
 const TRIM_EVERY_MS = 60_000;
 
 /** The fleet's own chores, on workers that serve the queue `maintenance`. */
@@ -16,6 +18,7 @@ export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[]
   const chores = [
     { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => auditTickets(parts) },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
+    { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'trim-tasks', everyMs: TRIM_EVERY_MS, run: () => trimTasks(parts) },
   ];
   return [new ChoreWorker({ chores, connection, prefix: parts.keys.shard(0).queues, log: parts.log })];

@@ -176,7 +176,7 @@ describe('the stream of a session', () => {
       sent.push(event);
       return Promise.resolve();
     };
-    const stream = { lastEventId: null, signal: new AbortController().signal, send };
+    const stream = { lastEventId: null, signal: new AbortController().signal, send, comment: () => undefined };
     await writeSessionEvents(api.parts, { tenant: 'default', session: 'visited', after: null, until: Date.now() + 20 }, stream);
     expect(sent[0]).toBe('history');
   });

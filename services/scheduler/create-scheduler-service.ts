@@ -1,0 +1,83 @@
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
+import { TickClock } from '#shared/queue/tick-clock.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { assertSchedules, syncSchedules } from '#shared/schedules/sync-schedules.ts';
+import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { wait } from '#shared/time/wait.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { Reconciler } from './reconciler.ts';
+import { ShardFiring } from './shard-firing.ts';
+import { TenantWatch } from './tenant-watch.ts';
+
+const SYNC_AGAIN_MS = 1000;
+
+/** Fires schedules: makes the tasks of those that are due. It keeps nothing in memory, so any number of it may run. */
+export function createSchedulerService(parts: Parts): Service {
+  const scheduling = openScheduleParts(parts);
+  const stopping = new AbortController();
+  let stop: Service['stop'] | undefined;
+  return {
+    name: 'scheduler',
+    start: async () => {
+      assertSchedules(parts.config.settings, Date.now());
+      const { env } = parts.config;
+      const connection = connectRedis({ url: env.REDIS_URL, name: 'scheduler-ticks', log: parts.log, role: 'blocking' });
+      const running = startFiring(scheduling, connection);
+      const syncing = syncWhenPossible(scheduling, stopping.signal);
+      stop = async (graceMs) => {
+        stopping.abort();
+        await syncing;
+        await running.stop(graceMs);
+        connection.disconnect();
+      };
+      parts.log.info({ event: 'scheduler.started' }, 'firing schedules');
+      await Promise.resolve();
+    },
+    stop: async (graceMs) => await stop?.(graceMs),
+  };
+}
+
+const nameOf = (shard: number): string => `shard-${shard}`;
+
+function startFiring(parts: ScheduleParts, connection: RedisClient): { stop(graceMs: number): Promise<void> } {
+  const { keys, settings, log } = parts;
+  const shards = Array.from({ length: keys.shards }, (_, shard) => new ShardFiring(parts, shard));
+  const look = async (shard: number): Promise<void> => await shards[shard]?.look();
+  const tenants = new TenantWatch(parts);
+  const clock = new TickClock({
+    names: shards.map((_, shard) => nameOf(shard)),
+    everyMs: settings.scheduler.tickMs,
+    onTick: async (name) => {
+      await look(Number(name.split('-')[1]));
+    },
+    connection,
+    prefix: keys.shard(0).queues,
+    log,
+  });
+  const watch = new ClockWatch({ parts, clock, nameOf, look, tenants });
+  const reconciler = new Reconciler(parts, clock);
+  clock.start();
+  reconciler.start();
+  watch.start();
+  return {
+    stop: async (graceMs) => {
+      await Promise.all([clock.quiet().catch(() => undefined), watch.stop(), reconciler.stop()]);
+      await Promise.all(shards.map((shard) => shard.stop()));
+      await clock.stop(graceMs);
+    },
+  };
+}
+
+/** The configuration's schedules are made as soon as Redis answers. */
+async function syncWhenPossible(parts: ScheduleParts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await syncSchedules(parts);
+      return;
+    } catch (error) {
+      parts.log.debug({ err: error }, 'the schedules of the configuration wait for Redis');
+      await wait(SYNC_AGAIN_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { TickClock } from '#shared/queue/tick-clock.ts';
+import { reconcileSchedules } from '#shared/schedules/reconcile-schedules.ts';
+import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+
+/** After the start of one process, others that start with it need not do the same. */
+const START_SHARE_MS = 2000;
+
+/**
+ * Reconciler is responsible for undoing what others did behind our back: to the clock's repeatable jobs, and to when schedules are
+ * looked at. At the start and every `scheduler.reconcileMs`; of several processes one does it.
+ */
+export class Reconciler {
+  readonly #parts: ScheduleParts;
+  readonly #clock: TickClock;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: ScheduleParts, clock: TickClock) {
+    this.#parts = parts;
+    this.#clock = clock;
+  }
+
+  start(): void {
+    const { reconcileMs } = this.#parts.settings.scheduler;
+    // A little less than the period, so that the next round finds the place free.
+    this.#timer = setInterval(() => this.#begin(reconcileMs * 0.9), reconcileMs);
+    this.#begin(Math.min(START_SHARE_MS, reconcileMs));
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #begin(shareMs: number): void {
+    this.#running ??= this.#reconcile(shareMs)
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'the schedules could not be reconciled now'))
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  async #reconcile(shareMs: number): Promise<void> {
+    const { redis, keys, settings, log } = this.#parts;
+    const mended = await this.#clock.mend(settings.scheduler.silentMs, await this.#parts.now());
+    if (mended.length > 0) log.warn({ event: 'clock.mended', mended }, 'the clock was not as it is to be');
+    for (let shard = 0; shard < keys.shards; shard += 1) {
+      const isOurs = await redis.set(keys.shard(shard).schedulesReconciled, '1', 'PX', Math.floor(shareMs), 'NX');
+      if (isOurs !== null) await reconcileSchedules(this.#parts, shard);
+    }
+  }
+}

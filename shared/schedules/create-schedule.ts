@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { newTaskId } from '#shared/tasks/task-id.ts';
+import type { ReplyAddress } from '#shared/tasks/task.ts';
+import { assertAgent } from './assert-agent.ts';
+import { advanced } from './decide-firing.ts';
+import { upcomingTimes } from './due-occurrences.ts';
+import { readRule } from './read-rule.ts';
+import { readZone } from './read-zone.ts';
+import type { Schedule } from './schedule.ts';
+import { FIELD_DEFAULTS, ruleFields, scheduleFields } from './schedule-fields.ts';
+import type { ScheduleParts } from './schedule-parts.ts';
+import type { ScheduleRequest } from './schedule-request.ts';
+
+export interface CreateScheduleOptions {
+  tenant: string;
+  /** Who asks for it in a chat. */
+  user?: string | undefined;
+  /** The place in a chat where its results go. */
+  reply?: ReplyAddress | undefined;
+  /** The session that its runs belong to, for a chat that shows what happens in one. */
+  session?: string | undefined;
+  /** W3C trace context that its runs belong to. */
+  traceparent?: string | undefined;
+  /** Under which it is made once; by default the request's own `idempotencyKey`. */
+  key?: string | undefined;
+  /** JSON of the configuration's, when it comes from there. */
+  definition?: string | undefined;
+}
+
+export interface CreatedSchedule {
+  schedule: Schedule;
+  /** False for a key that came before: it is the schedule that was made then. */
+  isNew: boolean;
+}
+
+/**
+ * Makes a schedule. Errors: `schedule.unreadable`, `schedule.unknown-zone`, `agent.unknown`, `request.invalid`, `request.too-large`,
+ * `schedule.idempotency-conflict`.
+ */
+export async function createSchedule(
+  parts: ScheduleParts,
+  request: ScheduleRequest,
+  options: CreateScheduleOptions,
+): Promise<CreatedSchedule> {
+  const { tenant } = options;
+  const key = options.key ?? ownKeyOf(request);
+  // Sent again, a phrase like "in 5 minutes" means another time, and may by now be refused.
+  const earlier = key === undefined ? null : await parts.store.findByKey(tenant, key);
+  const schedule = earlier ?? (await newSchedule(parts, request, { ...options, key }));
+  const answer = await parts.store.create(schedule, digestOf(request));
+  switch (answer.kind) {
+    case 'created':
+      parts.log.info({ event: 'schedule.created', schedule: schedule.id, tenant, number: answer.number }, 'a schedule was made');
+      return { schedule: { ...schedule, number: answer.number, version: 1 }, isNew: true };
+    case 'known':
+      return { schedule: (await parts.store.find(tenant, answer.id)) ?? schedule, isNew: false };
+    case 'conflict':
+      throw new MusterError('schedule.idempotency-conflict', 'This idempotency key was used for another schedule', {
+        details: { id: answer.id },
+      });
+    case 'full':
+      throw new MusterError('request.invalid', `A tenant has at most ${answer.count} schedules`, { details: { count: answer.count } });
+  }
+}
+
+/** Told apart from the keys of writs and of the configuration, which no caller may take. */
+function ownKeyOf({ idempotencyKey }: ScheduleRequest): string | undefined {
+  return idempotencyKey === undefined ? undefined : `api:${idempotencyKey}`;
+}
+
+async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, options: CreateScheduleOptions): Promise<Schedule> {
+  const { settings } = parts;
+  const now = await parts.now();
+  const tz = readZone(request.tz);
+  const id = newTaskId();
+  const { phrase, cron, every, at } = request;
+  const read = readRule({ phrase, cron, every, at }, { tz, now, seed: id });
+  checkMessage(request.message, settings.tasks.maxInputBytes);
+  await assertAgent(parts, options.tenant, request.agent);
+  const schedule: Schedule = {
+    ...FIELD_DEFAULTS,
+    ...scheduleFields(request, settings.scheduler.maxCaughtUp),
+    ...ruleFields(read, now),
+    ...BEGINNING,
+    ...origin(request, options),
+    id,
+    agent: request.agent,
+    message: request.message,
+    tz,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const [nextFireAt] = upcomingTimes(schedule, now, 1);
+  if (nextFireAt === undefined) throw new MusterError('request.invalid', 'until: this schedule would never fire');
+  return { ...schedule, ...advanced(schedule, nextFireAt, settings.scheduler) };
+}
+
+type Origin = Pick<Schedule, 'tenant' | 'user' | 'reply' | 'session' | 'traceparent' | 'key' | 'definition' | 'platform'>;
+
+/** Who made it, and where. */
+function origin({ platform }: ScheduleRequest, options: CreateScheduleOptions): Origin {
+  const { tenant, user = null, reply = null, session = null, traceparent = null, key = null, definition = null } = options;
+  return { tenant, user, reply, session, traceparent, key, definition, platform: platform ?? reply?.platform ?? null };
+}
+
+const BEGINNING = {
+  number: 0,
+  version: 0,
+  status: 'active',
+  pausedReason: null,
+  heldBy: null,
+  nextFireAt: null,
+  wakeAt: null,
+  spreadFor: null,
+  firing: [],
+  lastOccurrence: null,
+  lastRunAt: null,
+  lastRunId: null,
+  runCount: 0,
+  failures: 0,
+  lastEnded: null,
+} satisfies Partial<Schedule>;
+
+/** Refused now, and not each time that it fires. Errors: `request.too-large`. */
+export function checkMessage(message: string, mostBytes: number): void {
+  const bytes = Buffer.byteLength(message);
+  if (bytes <= mostBytes) return;
+  throw new MusterError('request.too-large', `message: expected at most ${mostBytes} bytes, got ${bytes}`, {
+    details: { bytes, mostBytes },
+  });
+}
+
+function digestOf(request: ScheduleRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+}

@@ -1,0 +1,57 @@
+import { nextTimes } from './next-times.ts';
+import type { Schedule } from './schedule.ts';
+
+export interface DueOccurrences {
+  /** The newest of those that are due, oldest first. */
+  times: number[];
+  /** Those before them: how many, at least, and the first. */
+  older: { count: number; from: number } | null;
+  /** The first that is not due yet; null when there is none. */
+  next: number | null;
+}
+
+/** Occurrences computed in one go; of more, their number is not known. */
+const MOST = 1000;
+const HALVINGS = 50;
+
+/**
+ * The occurrences of a schedule from its `nextFireAt` up to and including `now`, of which at most `keep` one by one: after a long
+ * stop there may be millions.
+ */
+export function dueOccurrences(schedule: Schedule, now: number, keep: number): DueOccurrences {
+  const from = schedule.nextFireAt ?? now;
+  const due = timesIn(schedule, from - 1, now, MOST + 1);
+  // The rule says nothing of the time that was written down: it was due all the same.
+  const times = due.length === 0 ? [from] : due;
+  const newest = times.length > MOST ? newestIn(schedule, from, now, keep) : times.slice(-keep);
+  const olderCount = times.length - newest.length;
+  const isMore = times.length > MOST || olderCount > 0;
+  const last = newest.at(-1) ?? now;
+  const [next = null] = nextTimes(schedule.rule, { ...optionsOf(schedule), after: last, count: 1 });
+  return { times: newest, older: isMore ? { count: Math.max(olderCount, 1), from } : null, next };
+}
+
+/** The first occurrences after an instant; none for a schedule that has come to its end. */
+export function upcomingTimes(schedule: Schedule, after: number, count: number): number[] {
+  return nextTimes(schedule.rule, { ...optionsOf(schedule), after, count });
+}
+
+function timesIn(schedule: Schedule, after: number, now: number, count: number): number[] {
+  const until = Math.min(now, schedule.until ?? now);
+  return nextTimes(schedule.rule, { ...optionsOf(schedule), after, count, until });
+}
+
+function optionsOf({ tz, id, until }: Schedule): { tz: string; seed: string; until?: number } {
+  return { tz, seed: id, ...(until === null ? {} : { until }) };
+}
+
+/** Looks back from `now`, half as far each time, until what is found reaches up to now. */
+function newestIn(schedule: Schedule, from: number, now: number, keep: number): number[] {
+  let span = now - from;
+  for (let halving = 0; halving < HALVINGS; halving += 1) {
+    span = Math.floor(span / 2);
+    const found = timesIn(schedule, now - span - 1, now, MOST + 1);
+    if (found.length <= MOST) return found.slice(-keep);
+  }
+  return [];
+}

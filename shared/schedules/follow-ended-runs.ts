@@ -1,0 +1,97 @@
+import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
+import { forgetEnded, listEnded, type EndedTask } from '#shared/ledger/ended-tasks.ts';
+import { readTasks } from '#shared/ledger/read-tasks.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { reportSchedule } from './report-schedule.ts';
+import type { Schedule } from './schedule.ts';
+import type { ScheduleParts } from './schedule-parts.ts';
+import type { ScheduleChange } from './schedule-store.ts';
+
+/** Ends looked at in one round. */
+const MOST = 500;
+const ROUNDS = 20;
+
+/** A run that ended, with its name among those that ended, which orders them. */
+export interface EndedRun {
+  member: string;
+  task: Task;
+}
+
+/**
+ * Tells schedules what became of their runs: one-shots are over then, and those that fail again and again are paused. An end stays
+ * in the ledger until this is written, and counts once, however often it is read.
+ */
+export async function followEndedRuns(parts: ScheduleParts, shard: number): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const ended = await listEnded(parts.ledger, shard, 'run', MOST);
+    const byTenant = Map.groupBy(ended, ({ tenant }) => tenant);
+    const followed = await Promise.all([...byTenant].map(([tenant, runs]) => followTenant(parts, tenant, runs)));
+    await forgetEnded(parts.ledger, shard, followed.flat());
+    if (ended.length < MOST) return;
+  }
+}
+
+/** Answers what need not be looked at again. */
+async function followTenant(parts: ScheduleParts, tenant: string, ended: readonly EndedTask[]): Promise<string[]> {
+  const tasks = await readTasks(
+    parts.ledger,
+    tenant,
+    ended.map(({ task }) => task),
+  );
+  const runs = ended.flatMap(({ member }, position): EndedRun[] => {
+    const task = tasks[position];
+    return task?.body.scheduleId ? [{ member, task }] : [];
+  });
+  const bySchedule = Map.groupBy(runs, ({ task }) => task.body.scheduleId ?? '');
+  const schedules = await parts.store.read(tenant, [...bySchedule.keys()]);
+  const changes = schedules
+    .filter((schedule) => schedule !== null)
+    .map((schedule) => followRuns(schedule, bySchedule.get(schedule.id) ?? [], parts.settings.scheduler))
+    .filter((change) => change !== null);
+  const written = await parts.store.save(tenant, changes);
+  changes.forEach((change, position) => written[position] && reportSchedule(parts.log, change));
+  // What somebody else wrote meanwhile is read again in the next round.
+  const again = new Set(changes.filter((_, position) => !written[position]).map(({ schedule }) => schedule.id));
+  const left = new Set(runs.filter(({ task }) => again.has(task.body.scheduleId ?? '')).map(({ member }) => member));
+  return ended.map(({ member }) => member).filter((member) => !left.has(member));
+}
+
+/** What follows from ends of runs, oldest first; null when nothing does. */
+export function followRuns(schedule: Schedule, runs: readonly EndedRun[], settings: SchedulerSettings): ScheduleChange | null {
+  const fresh = runs.filter(({ member }) => schedule.lastEnded === null || member > schedule.lastEnded);
+  const change = fresh.reduce<ScheduleChange>((before, { task, member }) => followRun(before, task, member, settings), { schedule });
+  return fresh.length === 0 ? null : change;
+}
+
+function followRun(before: ScheduleChange, task: Task, lastEnded: string, settings: SchedulerSettings): ScheduleChange {
+  const change = { ...before, schedule: { ...before.schedule, lastEnded } };
+  if (task.state.status === 'skipped') return change;
+  return change.schedule.rule.kind === 'once' ? followOnce(change, task) : countFailures(change, task, settings);
+}
+
+function followOnce(change: ScheduleChange, task: Task): ScheduleChange {
+  const { schedule } = change;
+  // Somebody may have made it run besides, before its time.
+  if (schedule.nextFireAt !== null || task.body.scheduledFor !== schedule.lastOccurrence) return change;
+  const isSuccess = task.state.status === 'completed';
+  const status = isSuccess ? 'completed' : 'failed';
+  return { schedule: { ...schedule, status, pausedReason: isSuccess ? null : whyOf(task) }, event: status };
+}
+
+/** Who stops a run does not say that it fails. */
+function countFailures(change: ScheduleChange, task: Task, { maxFailures }: SchedulerSettings): ScheduleChange {
+  const { status } = task.state;
+  const hasFailed = status === 'permanently_failed' || status === 'stale';
+  const failures = status === 'completed' ? 0 : change.schedule.failures + Number(hasFailed);
+  const schedule = { ...change.schedule, failures };
+  if (maxFailures === 0 || failures < maxFailures || schedule.status !== 'active') return { ...change, schedule };
+  const pausedReason = `${failures} runs in a row failed; the last one: ${whyOf(task)}`;
+  return { schedule: { ...schedule, status: 'paused', pausedReason, nextFireAt: null, wakeAt: null }, event: 'paused' };
+}
+
+const REASON_CHARACTERS = 500;
+
+function whyOf({ state }: Task): string {
+  const why = state.error?.message ?? state.outcome?.reason ?? `it was ${state.status}`;
+  return why.slice(0, REASON_CHARACTERS);
+}

@@ -1,0 +1,118 @@
+import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { followRuns } from './follow-ended-runs.ts';
+import { resume } from './patch-schedule.ts';
+import { reportSchedule } from './report-schedule.ts';
+import type { Schedule } from './schedule.ts';
+import type { ScheduleParts } from './schedule-parts.ts';
+import type { ScheduleChange } from './schedule-store.ts';
+import { parseDue } from './schedule-store.ts';
+
+/** Records read at once. */
+const BATCH = 200;
+
+/**
+ * Compares the records of a shard's schedules with when they are looked at, and mends what differs, whoever made it differ: the
+ * record is the truth. Also lets go what is held without a reason any more.
+ */
+export async function reconcileSchedules(parts: ScheduleParts, shard: number): Promise<void> {
+  for (const { id } of parts.tenants.list()) {
+    if (parts.keys.shardOf(id) === shard) await eachRecord(parts, id, (schedules) => mendBatch(parts, id, schedules));
+  }
+  await dropStrangers(parts, shard);
+}
+
+/** Lets the schedules of a tenant go on that were held because it was disabled. */
+export async function resumeTenant(parts: ScheduleParts, tenant: string): Promise<void> {
+  await eachRecord(parts, tenant, (schedules) => mendBatch(parts, tenant, schedules));
+}
+
+async function eachRecord(parts: ScheduleParts, tenant: string, handle: (schedules: Schedule[]) => Promise<void>): Promise<void> {
+  let cursor = '0';
+  do {
+    const [next, flat] = await parts.redis.hscan(parts.keys.tenant(tenant).schedules, cursor, 'COUNT', BATCH);
+    cursor = next;
+    const records = flat.flatMap((id, position) => (position % 2 === 0 ? [{ id, text: flat[position + 1] ?? '' }] : []));
+    const read = records.map(({ id, text }) => parts.store.readStored(tenant, id, text));
+    await parts.store.forgetDue(
+      tenant,
+      records.filter((_, position) => read[position] === null).map(({ id }) => id),
+    );
+    await handle(read.filter((schedule) => schedule !== null));
+  } while (cursor !== '0');
+}
+
+async function mendBatch(parts: ScheduleParts, tenant: string, schedules: readonly Schedule[]): Promise<void> {
+  if (schedules.length === 0) return;
+  const { schedulesDue } = parts.keys.shard(parts.keys.shardOf(tenant));
+  const now = await parts.now();
+  const scores = await parts.redis.zmscore(schedulesDue, ...schedules.map(({ id }) => `${tenant}/${id}`));
+  const changes = await Promise.all(schedules.map((schedule, position) => mend(parts, schedule, { dueAt: scores[position] ?? null, now })));
+  const wanted = changes.filter((change) => change !== null);
+  const written = await parts.store.save(tenant, wanted);
+  wanted.forEach((change, position) => written[position] && reportMended(parts, change));
+}
+
+interface Found {
+  /** As the sorted set has it; null when it is not in there. */
+  dueAt: string | null;
+  now: number;
+}
+
+/** One bad record must not keep the others from being mended. */
+async function mend(parts: ScheduleParts, schedule: Schedule, found: Found): Promise<ScheduleChange | null> {
+  try {
+    return letGo(parts, schedule, found.now) ?? (await follow(parts, schedule)) ?? putBack(schedule, found.dueAt);
+  } catch (error) {
+    parts.log.error(
+      { event: 'schedule.broken', err: error, tenant: schedule.tenant, schedule: schedule.id },
+      'a schedule cannot be mended',
+    );
+    return null;
+  }
+}
+
+/** Held because of its tenant, which is enabled again. */
+function letGo(parts: ScheduleParts, schedule: Schedule, now: number): ScheduleChange | null {
+  if (schedule.heldBy !== 'tenant' || parts.tenants.get(schedule.tenant)?.disabled !== false) return null;
+  return { schedule: resume(schedule, now, parts), event: 'resumed' };
+}
+
+/** A one-shot whose run ended without anybody noticing. */
+async function follow(parts: ScheduleParts, schedule: Schedule): Promise<ScheduleChange | null> {
+  const { rule, status, nextFireAt, lastRunId, firing } = schedule;
+  if (rule.kind !== 'once' || status !== 'active' || nextFireAt !== null || lastRunId === null || firing.length > 0) return null;
+  const [task = null] = await readTasks(parts.ledger, schedule.tenant, [lastRunId]);
+  if (task === null) return { schedule: { ...schedule, status: 'completed' }, event: 'completed' };
+  if (!isTerminal(task.state.status)) return null;
+  return followRuns({ ...schedule, lastEnded: null }, [{ member: schedule.lastEnded ?? '', task }], parts.settings.scheduler);
+}
+
+/** As it is, which also writes when it is looked at; see `reportMended`. */
+function putBack(schedule: Schedule, dueAt: string | null): ScheduleChange | null {
+  return (dueAt === null ? null : Number(dueAt)) === schedule.wakeAt ? null : { schedule };
+}
+
+function reportMended({ log }: ScheduleParts, change: ScheduleChange): void {
+  const { id, tenant, wakeAt } = change.schedule;
+  if (change.event !== undefined) reportSchedule(log, change);
+  else
+    log.warn({ event: 'schedule.restored', schedule: id, tenant, wakeAt }, 'a schedule was not due when its record says; the record holds');
+}
+
+/** Takes out what is due without a record. */
+async function dropStrangers(parts: ScheduleParts, shard: number): Promise<void> {
+  let cursor = '0';
+  do {
+    const [next, flat] = await parts.redis.zscan(parts.keys.shard(shard).schedulesDue, cursor, 'COUNT', BATCH);
+    cursor = next;
+    const members = flat.filter((_, position) => position % 2 === 0).map((member) => parseDue(member));
+    for (const [tenant, due] of Map.groupBy(members, (member) => member.tenant)) {
+      const ids = due.map(({ id }) => id);
+      const there = await parts.redis.hmget(parts.keys.tenant(tenant).schedules, ...ids);
+      const gone = ids.filter((_, position) => there[position] === null);
+      if (gone.length > 0) parts.log.warn({ event: 'schedule.stranger', tenant, schedules: gone }, 'due without a record, and forgotten');
+      await parts.store.forgetDue(tenant, gone);
+    }
+  } while (cursor !== '0');
+}

@@ -1,0 +1,51 @@
+import type { Task, TaskState } from '#shared/tasks/task.ts';
+import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import { toIso } from '#shared/time/iso.ts';
+
+export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** One that failed an attempt and will be tried again is under way. */
+const BY_TASK_STATUS: Readonly<Record<TaskStatus, RunStatus>> = {
+  pending: 'pending',
+  queued: 'pending',
+  scheduled: 'pending',
+  running: 'running',
+  failed: 'running',
+  timeout: 'running',
+  completed: 'succeeded',
+  cancelled: 'failed',
+  stale: 'failed',
+  permanently_failed: 'failed',
+  skipped: 'skipped',
+};
+
+/** The public record of a run, which is a task of a schedule. */
+export function runRecord({ body, state, output }: Task, summaryCharacters: number): Record<string, unknown> {
+  const { error, usage } = state;
+  return {
+    id: body.id,
+    scheduleId: body.scheduleId,
+    occurrence: toIso(body.scheduledFor),
+    status: BY_TASK_STATUS[state.status],
+    reason: reasonOf(state),
+    agent: body.agent,
+    startedAt: toIso(state.startedAt),
+    completedAt: toIso(state.completedAt),
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    resultSummary: output === null ? null : summaryOf(output, summaryCharacters),
+    error: error ? { code: error.code, message: error.message } : null,
+  };
+}
+
+/** Why it did not do what it was made for. */
+function reasonOf({ status, outcome, error }: TaskState): string | null {
+  if (status === 'completed') return null;
+  return outcome?.reason ?? error?.message ?? null;
+}
+
+function summaryOf(output: string, most: number): string {
+  if (output.length <= most) return output;
+  return `${output.slice(0, most).toWellFormed()} ...`;
+}

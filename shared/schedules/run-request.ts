@@ -1,0 +1,48 @@
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import { laneOf } from './lane-of.ts';
+import type { Firing, Schedule } from './schedule.ts';
+
+/**
+ * What is accepted for a run: a task of the schedule. Its `scheduledFor` is the occurrence, and `<schedule>:<occurrence>` the key
+ * under which it is accepted once.
+ */
+export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
+  const { tenant, agent, message, context, priority, channel, user, traceparent } = schedule;
+  const { id, occurrence, skip, missed } = firing;
+  const key = `${schedule.id}:${occurrence}`;
+  return {
+    id,
+    tenant,
+    agent,
+    input: message,
+    source: 'schedule',
+    scheduleId: schedule.id,
+    scheduledFor: new Date(occurrence).toISOString(),
+    idempotencyKey: key,
+    idempotencyBody: key,
+    ...withoutNull({ priority, channel, context, user, traceparent }),
+    ...(missed === undefined ? {} : { metadata: { missed: { count: missed.count, from: new Date(missed.from).toISOString() } } }),
+    ...(skip === undefined ? { ...orderOf(schedule), ...deliveryOf(schedule) } : { skip: { reason: skip } }),
+  };
+}
+
+/** In a session it waits like all else there, and stops nobody else's work. */
+function orderOf({ id, overlap, session }: Schedule): Partial<AcceptRequest> {
+  if (session !== null) return { session };
+  if (overlap === 'allow') return {};
+  return { lane: { name: laneOf(id), limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
+}
+
+/** Nothing is sent anywhere for what did not run. */
+function deliveryOf({ reply, platform, channel, callbackUrl }: Schedule): Partial<AcceptRequest> {
+  const named = platform === null || channel === null ? null : { platform, thread: channel };
+  return withoutNull({ reply: reply ?? named, callbackUrl });
+}
+
+type NonNull<T> = { [Field in keyof T]?: NonNullable<T[Field]> };
+
+function withoutNull<T extends object>(fields: T): NonNull<T> {
+  // What is left has these fields or lacks them.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as NonNull<T>;
+}

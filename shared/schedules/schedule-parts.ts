@@ -1,0 +1,40 @@
+import type { Settings } from '#shared/config/settings.ts';
+import type { Intake } from '#shared/queue/intake.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { Keys } from '#shared/redis/keys.ts';
+import type { Tenant } from '#shared/tenants/tenant.ts';
+import { ScheduleStore } from './schedule-store.ts';
+
+/** What making and firing schedules needs. */
+export interface ScheduleParts extends Intake {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly store: ScheduleStore;
+  readonly tenants: { get(id: string): Tenant | null; list(): Tenant[] };
+  /** Redis's clock, ms since the epoch: the same for all processes, whatever their own ones say. */
+  now(): Promise<number>;
+}
+
+type Given = Intake & Pick<ScheduleParts, 'redis' | 'keys' | 'tenants'> & { config: { settings: Settings } };
+
+/** Composes them from a process's parts. */
+export function openScheduleParts(parts: Given): ScheduleParts {
+  const { ledger, relay, log, redis, keys, tenants } = parts;
+  const { settings } = parts.config;
+  return {
+    ledger,
+    relay,
+    log,
+    findAgent: (tenant, id) => parts.findAgent(tenant, id),
+    redis,
+    keys,
+    tenants,
+    settings,
+    store: new ScheduleStore({ redis, keys, settings, log }),
+    now: async () => {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { agentIdSchema } from '#shared/config/agent-definitions.ts';
+import { prioritySchema } from '#shared/tasks/priority.ts';
+import { readDuration } from './read-duration.ts';
+import { OVERLAPS } from './schedule.ts';
+
+const shortText = z.string().min(1).max(200);
+const ruleText = z.string().min(1).max(1000);
+const DAY_MS = 86_400_000;
+
+/** `1.5h`, or milliseconds as a number. */
+const duration = (mostMs: number): z.ZodType<number> =>
+  z
+    .union([z.string().max(100), z.number()])
+    .transform((given, context) => {
+      const ms = typeof given === 'number' ? given : readDuration(given.trim().toLowerCase());
+      if (ms !== undefined && Number.isInteger(ms) && ms >= 0 && ms <= mostMs) return ms;
+      context.addIssue({ code: 'custom', message: 'expected a duration like 90s, 10m or 1.5h, or whole milliseconds as a number' });
+      return z.NEVER;
+    })
+    .meta({ description: 'A duration like `90s` or `1.5h`, or milliseconds as a number.' });
+
+const MISSED = /^(?:skip|once|all(?:\((\d{1,4})\))?)$/;
+
+const missed = z
+  .string()
+  .regex(MISSED, 'expected skip, once, all or all(<most>)')
+  .meta({ description: '`skip`, `once`, `all`, or `all(20)` for the newest 20.' });
+
+const instant = z.iso
+  .datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' })
+  .transform((text) => Date.parse(text));
+
+/** When it fires: one of the four. */
+export const ruleShape = {
+  phrase: ruleText.optional().meta({ description: '`every monday at 09:00`, `in 30 minutes`, or what the other three take.' }),
+  cron: ruleText.optional().meta({ description: 'Five fields, or six with seconds first.' }),
+  every: ruleText.optional().meta({ description: 'A duration: `5m`, `1.5h`, `1d`.' }),
+  at: ruleText.optional().meta({ description: 'ISO 8601; without an offset it is a wall time in `tz`.' }),
+} as const;
+
+const shape = {
+  ...ruleShape,
+  agent: agentIdSchema,
+  message: z.string().min(1).meta({ description: 'What the agent is given as input.' }),
+  context: z.record(z.string(), z.json()).nullish(),
+  name: shortText.nullish(),
+  tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
+  priority: prioritySchema.nullish(),
+  channel: shortText.nullish(),
+  platform: shortText.nullish().meta({ description: 'With `channel`: the chat that results are sent to.' }),
+  callbackUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(2000)
+    .nullish(),
+  missed: missed.optional(),
+  maxLateness: duration(365 * DAY_MS).nullish(),
+  overlap: z.enum(OVERLAPS).optional(),
+  jitter: duration(DAY_MS).nullish(),
+  exact: z.boolean().optional().meta({ description: 'Never spread over the full hour, whatever the configuration says.' }),
+  until: instant.nullish(),
+  maxRuns: z.number().int().min(1).nullish(),
+} as const;
+
+/** What `POST /v1/schedules` takes. */
+export const scheduleRequestSchema = z.strictObject({
+  ...shape,
+  idempotencyKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 visible ASCII characters')
+    .optional(),
+});
+export type ScheduleRequest = z.infer<typeof scheduleRequestSchema>;
+
+/** What `PATCH /v1/schedules/:id` takes; null takes away what may be absent. */
+export const schedulePatchSchema = z.strictObject({ ...shape, status: z.enum(['active', 'paused']) }).partial();
+export type SchedulePatch = z.infer<typeof schedulePatchSchema>;
+
+/** The number in `all(20)`; null when there is none. */
+export function mostOfMissed(text: string): number | null {
+  const most = MISSED.exec(text)?.[1];
+  return most === undefined ? null : Number(most);
+}

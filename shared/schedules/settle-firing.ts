@@ -1,0 +1,39 @@
+import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
+import type { AcceptRunsAnswer } from './accept-runs.ts';
+import { advanced, pauseForAgent } from './decide-firing.ts';
+import type { Schedule } from './schedule.ts';
+import type { ScheduleChange } from './schedule-store.ts';
+
+/** What follows for a schedule once its runs were accepted, or were not. */
+export function settleFiring(schedule: Schedule, answer: AcceptRunsAnswer, now: number, settings: SchedulerSettings): ScheduleChange {
+  switch (answer.kind) {
+    case 'accepted':
+      return { schedule: { ...schedule, firing: [], ...wakeOf(schedule, settings) } };
+    case 'later':
+      return { schedule: { ...schedule, wakeAt: now + answer.afterMs } };
+    case 'no-agent':
+      return pauseForAgent(withoutRuns(schedule));
+    case 'refused':
+      return {
+        schedule: { ...withoutRuns(schedule), status: 'failed', pausedReason: answer.reason, nextFireAt: null, wakeAt: null },
+        event: 'failed',
+      };
+  }
+}
+
+function wakeOf(schedule: Schedule, settings: SchedulerSettings): { wakeAt: number | null } {
+  const isActive = schedule.status === 'active';
+  return { wakeAt: isActive ? advanced(schedule, schedule.nextFireAt, settings).wakeAt : null };
+}
+
+/** As if they had not been decided. */
+export function withoutRuns(schedule: Schedule): Schedule {
+  const runs = schedule.firing.filter(({ skip }) => skip === undefined);
+  const isLast = runs.some(({ id }) => id === schedule.lastRunId);
+  return {
+    ...schedule,
+    firing: [],
+    runCount: schedule.runCount - runs.length,
+    ...(isLast ? { lastRunId: null, lastRunAt: null } : {}),
+  };
+}

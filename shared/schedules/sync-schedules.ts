@@ -1,0 +1,115 @@
+import type { Settings } from '#shared/config/settings.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { changeSchedule } from './change-schedule.ts';
+import { createSchedule } from './create-schedule.ts';
+import { patchSchedule, resume } from './patch-schedule.ts';
+import { readRule } from './read-rule.ts';
+import { readZone } from './read-zone.ts';
+import type { Schedule } from './schedule.ts';
+import { scheduleFields } from './schedule-fields.ts';
+import type { ScheduleParts } from './schedule-parts.ts';
+import { scheduleRequestSchema, type ScheduleRequest } from './schedule-request.ts';
+
+const KEY = 'config:';
+
+interface Configured {
+  name: string;
+  tenant: string;
+  request: ScheduleRequest;
+}
+
+/**
+ * Checks the configuration's schedules whole. Throws `config.invalid` with a line for each that cannot be made.
+ */
+export function assertSchedules(settings: Settings, now: number): void {
+  const problems = Object.entries(settings.schedules).flatMap(([name, given]) => {
+    const wrong = whatIsWrong(given, settings, now);
+    return wrong === null ? [] : [`schedules.${name}: ${wrong}`];
+  });
+  if (problems.length === 0) return;
+  throw new MusterError(
+    'config.invalid',
+    `The configuration has ${problems.length} problem(s):\n${problems.map((line) => `  - ${line}`).join('\n')}`,
+    {
+      details: { problems },
+    },
+  );
+}
+
+function whatIsWrong({ tenant: _tenant, ...given }: Settings['schedules'][string], settings: Settings, now: number): string | null {
+  const parsed = scheduleRequestSchema.safeParse(given);
+  if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  try {
+    const { phrase, cron, every, at } = parsed.data;
+    // A time that passed since the configuration was written is no mistake.
+    const since = at === undefined ? now : 0;
+    readRule({ phrase, cron, every, at }, { tz: readZone(parsed.data.tz), now: since });
+    scheduleFields(parsed.data, settings.scheduler.maxCaughtUp);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/**
+ * Makes, changes and resumes schedules so that they are what the configuration says, each known by its name. One that is no longer in
+ * it is paused; what people changed of one stays until its definition changes.
+ */
+export async function syncSchedules(parts: ScheduleParts): Promise<void> {
+  const configured = Object.entries(parts.settings.schedules).map(([name, { tenant, ...given }]): Configured => {
+    return { name, tenant, request: scheduleRequestSchema.parse({ ...given, name }) };
+  });
+  for (const each of configured) await syncAlone(parts, each);
+  const tenants = new Set([...parts.tenants.list().map(({ id }) => id), ...configured.map(({ tenant }) => tenant)]);
+  for (const tenant of tenants) await pauseRemoved(parts, tenant, configured);
+}
+
+/** One that cannot be made, because its agent or its time is gone, must not keep the others from being made. */
+async function syncAlone(parts: ScheduleParts, configured: Configured): Promise<void> {
+  try {
+    await sync(parts, configured);
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    const { name, tenant } = configured;
+    parts.log.warn({ event: 'schedule.not-made', err: error, name, tenant }, 'a schedule of the configuration could not be made');
+  }
+}
+
+async function sync(parts: ScheduleParts, { name, tenant, request }: Configured): Promise<void> {
+  const key = `${KEY}${name}`;
+  const definition = JSON.stringify(request);
+  const known = await parts.store.findByKey(tenant, key);
+  if (!known) {
+    await createSchedule(parts, request, { tenant, key, definition });
+    return;
+  }
+  if (known.heldBy === 'config') await letGo(parts, known);
+  if (known.definition === definition) return;
+  const { idempotencyKey: _key, ...fields } = request;
+  await patchSchedule(parts, tenant, known.id, fields);
+  await changeSchedule(parts, tenant, known.id, { change: (schedule) => ({ ...schedule, definition }) });
+  parts.log.info({ event: 'schedule.redefined', schedule: known.id, tenant, name }, 'a schedule follows its changed definition');
+}
+
+async function letGo(parts: ScheduleParts, { tenant, id }: Schedule): Promise<void> {
+  const now = await parts.now();
+  await changeSchedule(parts, tenant, id, { change: (schedule) => resume(schedule, now, parts), event: 'resumed' });
+}
+
+async function pauseRemoved(parts: ScheduleParts, tenant: string, configured: readonly Configured[]): Promise<void> {
+  const keys = (await parts.redis.hkeys(parts.keys.tenant(tenant).scheduleKeys)).filter((key) => key.startsWith(KEY));
+  const wanted = new Set(configured.filter((each) => each.tenant === tenant).map(({ name }) => `${KEY}${name}`));
+  for (const key of keys.filter((each) => !wanted.has(each))) {
+    const schedule = await parts.store.findByKey(tenant, key);
+    if (schedule?.status !== 'active') continue;
+    const held = {
+      status: 'paused',
+      pausedReason: 'the configuration no longer has it',
+      heldBy: 'config',
+      nextFireAt: null,
+      wakeAt: null,
+    } as const;
+    await changeSchedule(parts, tenant, schedule.id, { change: (current) => ({ ...current, ...held }), event: 'paused' });
+    parts.log.info({ event: 'schedule.paused', schedule: schedule.id, tenant }, 'a schedule is no longer in the configuration');
+  }
+}

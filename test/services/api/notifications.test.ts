@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tellFleet } from '#shared/events/tell-fleet.ts';
+import { notePressure } from '#shared/ledger/note-pressure.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { driveTasks, type TaskDriver } from './drive-tasks.ts';
+import { readNotifications } from './read-notifications.ts';
+import { startApi, type Api } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+let drive: TaskDriver;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url, {
+    events: { lookMs: 100 },
+    scheduler: { resultSummaryChars: 20 },
+    limits: { backpressure: { warningDepth: 10, criticalDepth: 20 } },
+  });
+  drive = driveTasks(api.parts);
+});
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+});
+
+interface Made {
+  id: string;
+  number: number;
+}
+
+async function schedule(key = api.key): Promise<Made> {
+  const { body } = await api.call('POST', '/v1/schedules', { key, body: { every: '1h', agent: 'echo', message: 'look at it' } });
+  return body as Made;
+}
+
+async function run(id: string): Promise<string> {
+  return (await api.call('POST', `/v1/schedules/${id}/run`)).body.id as string;
+}
+
+async function submit(tenant = 'default'): Promise<string> {
+  return (await acceptTask(api.parts, { tenant, agent: 'echo', input: 'hello' })).id;
+}
+
+describe('the stream of notifications', () => {
+  it('opens, and tells what becomes of runs', async () => {
+    const reader = await readNotifications(api, { kinds: 'run.*' });
+    expect(reader.events[0]).toMatchObject({ event: 'open', data: '{"ok":true}' });
+    const { id: scheduleId } = await schedule();
+    const good = await run(scheduleId);
+    await drive.complete(good, 'All is well, and there is more to say.');
+    const bad = await run(scheduleId);
+    await drive.fail(bad, null);
+    await reader.hears({ kind: 'run.failed' });
+    const known = { scheduleId, agent: 'echo', at: expect.any(String), startedAt: expect.any(String), occurrence: expect.any(String) };
+    expect(reader.told()).toEqual([
+      { kind: 'run.started', runId: good, taskId: good, status: 'running', completedAt: null, ...known },
+      {
+        kind: 'run.completed',
+        runId: good,
+        taskId: good,
+        status: 'succeeded',
+        completedAt: expect.any(String),
+        reason: null,
+        resultSummary: 'All is well, and the ...',
+        inputTokens: null,
+        outputTokens: null,
+        ...known,
+      },
+      { kind: 'run.started', runId: bad, taskId: bad, status: 'running', completedAt: null, ...known },
+      {
+        kind: 'run.failed',
+        runId: bad,
+        taskId: bad,
+        status: 'failed',
+        completedAt: expect.any(String),
+        reason: 'the line was cut',
+        error: { code: 'NETWORK_ERROR', message: 'the line was cut' },
+        ...known,
+      },
+    ]);
+    await reader.leave();
+  });
+
+  it('tells of an occurrence that was skipped, and why', async () => {
+    const reader = await readNotifications(api);
+    const { id: scheduleId } = await schedule();
+    const skip = { reason: 'the run before has not ended' };
+    const { id } = await acceptTask(api.parts, { tenant: 'default', agent: 'echo', input: 'x', source: 'schedule', scheduleId, skip });
+    const told = await reader.hears({ kind: 'run.skipped', runId: id });
+    expect(told).toMatchObject({ scheduleId, status: 'skipped', reason: skip.reason, startedAt: null });
+    await reader.leave();
+  });
+
+  it('tells runs, schedules and the like when nobody says what, and not each step of each task', async () => {
+    const reader = await readNotifications(api);
+    await drive.complete(await submit(), 'done');
+    const { id: scheduleId } = await schedule();
+    await api.call('PATCH', `/v1/schedules/${scheduleId}`, { body: { status: 'paused' } });
+    await reader.hears({ kind: 'schedule.paused', scheduleId, reason: 'by request' });
+    expect(reader.kinds()).toEqual(['schedule.created', 'schedule.paused']);
+    await reader.leave();
+  });
+
+  it('tells the kinds that were asked for, by name and by beginning', async () => {
+    const reader = await readNotifications(api, { kinds: 'task.completed, schedule.*' });
+    const all = await readNotifications(api, { kinds: '*' });
+    const id = await submit();
+    await drive.complete(id, 'done');
+    const { id: scheduleId } = await schedule();
+    await reader.hears({ kind: 'schedule.created', scheduleId });
+    expect(reader.told()[0]).toEqual({ kind: 'task.completed', at: expect.any(String), taskId: id });
+    expect(reader.kinds()).toEqual(['task.completed', 'schedule.created']);
+    await all.hears({ kind: 'schedule.created', scheduleId });
+    expect(all.kinds()).toEqual(['task.created', 'task.queued', 'task.started', 'task.completed', 'schedule.created']);
+    await Promise.all([reader.leave(), all.leave()]);
+  });
+
+  it('refuses kinds that there are not, and places that are none of its own', async () => {
+    for (const kinds of ['tasks', 'task', 'run.', 'jobs.*', '', 'task.*.x', Array(60).fill('run.*').join(',')]) {
+      const { status, body } = await api.call('GET', `/v1/notifications/stream?kinds=${encodeURIComponent(kinds)}`);
+      expect([kinds, status, body.code]).toEqual([kinds, 422, 'request.invalid']);
+    }
+    const headers = { 'last-event-id': 'yesterday' };
+    expect((await api.call('GET', '/v1/notifications/stream', { headers })).status).toBe(422);
+  });
+
+  it('tells once that pressure came, rose, fell and went', async () => {
+    const reader = await readNotifications(api, { kinds: 'backpressure.*' });
+    const { states } = api.parts.keys.tenant('default');
+    const before = await api.parts.redis.zcard(states);
+    const fill = (count: number): Promise<number> =>
+      api.parts.redis.zadd(states, ...Array.from({ length: count }, (_, place) => [0, `failed/filler-${place}`]).flat());
+    const leave = async (count: number): Promise<void> => {
+      const fillers = (await api.parts.redis.zrangebylex(states, '[failed/filler-', '(failed/filler-\u00FF')).slice(count);
+      await api.parts.redis.zrem(states, ...fillers);
+    };
+    await fill(10 - before);
+    const first = await submit();
+    await reader.hears({ kind: 'backpressure.warning' });
+    await submit();
+    await notePressure(api.parts.ledger, 'default');
+    await fill(21);
+    await submit();
+    await reader.hears({ kind: 'backpressure.critical' });
+    // Not yet below nine tenths of it.
+    await leave(15);
+    await notePressure(api.parts.ledger, 'default');
+    await leave(8);
+    await notePressure(api.parts.ledger, 'default');
+    await leave(0);
+    await drive.complete(first, 'done');
+    expect(await notePressure(api.parts.ledger, 'default')).toBe('none');
+    await reader.hears({ kind: 'backpressure.cleared' });
+    expect(reader.told()).toMatchObject([
+      { kind: 'backpressure.warning', queueDepth: 11 },
+      { kind: 'backpressure.critical', queueDepth: expect.any(Number) },
+      { kind: 'backpressure.warning' },
+      { kind: 'backpressure.cleared' },
+    ]);
+    await reader.leave();
+  });
+});
+
+describe('who hears what', () => {
+  it('is the tenant’s own alone', async () => {
+    const other = await readNotifications(api, { key: await api.keyOf('other', ['read']), kinds: '*' });
+    const ours = await readNotifications(api, { kinds: '*' });
+    const { id: scheduleId } = await schedule();
+    await drive.complete(await submit(), 'a secret');
+    await drive.complete(await run(scheduleId), 'another');
+    await ours.hears({ kind: 'run.completed', scheduleId });
+    const theirs = await submit('other');
+    await other.hears({ kind: 'task.created', taskId: theirs });
+    await ours.hears({ kind: 'task.completed' });
+    expect(other.kinds()).toEqual(['task.created', 'task.queued']);
+    expect(JSON.stringify(ours.told())).not.toContain(theirs);
+    await Promise.all([other.leave(), ours.leave()]);
+  });
+
+  it('is nothing for a visitor', async () => {
+    const { body } = await api.call('POST', '/v1/sessions/hall/visitors', { body: {} });
+    expect((await api.call('GET', '/v1/notifications/stream', { key: body.token })).body.code).toBe('auth.forbidden');
+    expect((await api.call('GET', '/v1/notifications/stream', { key: null })).status).toBe(401);
+  });
+
+  it('is the fleet for its operators only', async () => {
+    const look = await api.keyOf('default', ['read']);
+    const stranger = await api.keyOf('other', ['admin']);
+    const operator = await readNotifications(api, { key: await api.keyOf('default', ['operate']) });
+    const reader = await readNotifications(api, { key: look, kinds: '*' });
+    const { parts } = api;
+    const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
+    await tellFleet(fleet, 'worker.started', 'w-1');
+    await tellFleet(fleet, 'worker.lost', 'w-2');
+    await tellFleet(fleet, 'worker.lost', 'w-2');
+    await tellFleet(fleet, 'worker.stopped', 'w-1');
+    await operator.hears({ kind: 'fleet.worker.stopped' });
+    expect(operator.told().map(({ kind, worker }) => [kind, worker])).toEqual([
+      ['fleet.worker.started', 'w-1'],
+      ['fleet.worker.lost', 'w-2'],
+      ['fleet.worker.stopped', 'w-1'],
+    ]);
+    await reader.hears({ kind: 'task.created', taskId: await submit() });
+    expect(JSON.stringify(reader.told())).not.toContain('fleet');
+    for (const key of [look, stranger])
+      expect((await api.call('GET', '/v1/notifications/stream?kinds=fleet.*', { key })).body.code).toBe('auth.forbidden');
+    await Promise.all([operator.leave(), reader.leave()]);
+  });
+
+  it('is nothing any more once the tenant is disabled', async () => {
+    await api.call('POST', '/v1/tenants', { body: { id: 'closing', name: 'Closing' } });
+    const reader = await readNotifications(api, { key: await api.keyOf('closing', ['read']) });
+    expect((await api.call('PATCH', '/v1/tenants/closing', { body: { disabled: true } })).status).toBe(200);
+    await reader.ended;
+  });
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { driveTasks } from './drive-tasks.ts';
+import { startApi, type Api, type Reply } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url);
+});
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+});
+
+async function say(text: string, options: { key?: string; headers?: Record<string, string>; session?: string } = {}): Promise<Reply> {
+  const { session = 'desk', ...more } = options;
+  return await api.call('POST', `/v1/sessions/${session}/messages`, { body: { text }, ...more });
+}
+
+async function schedules(): Promise<{ id: string; number: number; status: string; message: string }[]> {
+  return (await api.call('GET', '/v1/schedules')).body.items;
+}
+
+describe('/schedule in a web chat', () => {
+  it('makes a schedule at once, lists it, pauses, resumes and cancels it', async () => {
+    const made = await say('/schedule every monday at 09:00: summarise the week');
+    expect([made.status, made.body.command]).toEqual([200, 'schedule']);
+    expect(made.body.text).toMatch(/^\[\/schedule create every monday at 09:00: summarise the week\]\nOK: scheduled #1 .* → echo\n/);
+    expect((await say('/schedule list')).body.text).toContain('#1 active');
+    expect((await say('/schedule pause 1')).body.text).toContain('OK: paused #1');
+    expect(await schedules()).toMatchObject([{ number: 1, status: 'paused', message: 'summarise the week' }]);
+    expect((await say('/schedule resume 1')).body.text).toContain('OK: resumed #1');
+    expect((await say('/schedule cancel 1')).body.text).toContain('OK: canceled #1');
+    expect(await schedules()).toEqual([]);
+    expect((await say('/schedule')).body.text).toContain('ERR: ');
+    expect((await say('/help')).body.text).toContain('/schedule');
+  });
+
+  it('shows the answers of its runs in the session that it was made in', async () => {
+    await say('/schedule every day: count the doors', { session: 'porch' });
+    const [schedule] = await schedules();
+    const run = (await api.call('POST', `/v1/schedules/${schedule?.id}/run`)).body.id as string;
+    await driveTasks(api.parts).complete(run, 'Seven.');
+    expect((await readTask(api.parts.ledger, 'default', run))?.body).toMatchObject({ session: 'porch', source: 'schedule', agent: 'echo' });
+    const { body } = await api.call('GET', '/v1/sessions/porch/transcript');
+    expect(body.items).toMatchObject([{ taskId: run, output: 'Seven.' }]);
+  });
+
+  it('makes one schedule of a message that is sent again', async () => {
+    const headers = { 'idempotency-key': 'again' };
+    const first = await say('/schedule in 3 hours: look once', { headers });
+    expect((await say('/schedule in 3 hours: look once', { headers })).body).toEqual(first.body);
+    expect((await schedules()).filter(({ message }) => message === 'look once')).toHaveLength(1);
+  });
+
+  it('is only a text to a visitor', async () => {
+    const { body } = await api.call('POST', '/v1/sessions/desk/visitors', { body: {} });
+    const before = (await schedules()).length;
+    expect((await say('/schedule list', { key: body.token })).status).toBe(202);
+    expect(await schedules()).toHaveLength(before);
+  });
+});

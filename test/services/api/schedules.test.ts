@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fireDue } from '#shared/schedules/fire-due.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { driveTasks } from './drive-tasks.ts';
+import { startApi, type Api, type Reply } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url);
+});
+afterAll(async () => {
+  await api.parts.relay.idle();
+  await api.close();
+  await redis.stop();
+});
+
+const post = (body: object, key = api.key): Promise<Reply> =>
+  api.call('POST', '/v1/schedules', { body: { agent: 'echo', message: 'do it', ...body }, key });
+const FAR = '2060-06-01T12:00:00Z';
+
+describe('POST /v1/schedules', () => {
+  it('answers 201 with the whole record', async () => {
+    const { status, headers, body } = await post({ phrase: 'every monday at 09:00', tz: 'Europe/Berlin', name: 'weekly' });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/v1/schedules/${body.id}`);
+    expect(body).toMatchObject({
+      number: 1,
+      name: 'weekly',
+      kind: 'cron',
+      rule: '0 9 * * 1',
+      tz: 'Europe/Berlin',
+      agent: 'echo',
+      message: 'do it',
+      status: 'active',
+      pausedReason: null,
+      priority: 10,
+      missed: 'once',
+      maxLateness: null,
+      overlap: 'skip',
+      jitter: null,
+      lastRunAt: null,
+      lastRunId: null,
+      runCount: 0,
+    });
+    expect(body.sentence).toMatch(/Monday/);
+    expect(body.next.length).toBe(3);
+    expect(body.nextFireAt).toBe(body.next[0]);
+    expect((await api.call('GET', `/v1/schedules/${body.id}`)).body).toEqual(body);
+    expect((await api.call('GET', '/v1/schedules/1')).body).toEqual(body);
+  });
+
+  it('takes durations as people write them and as milliseconds, and what it answers can be sent back', async () => {
+    const { body } = await post({ every: '90m', maxLateness: '1.5h', jitter: 90_000, missed: 'all(20)', priority: 'high' });
+    expect(body).toMatchObject({ rule: 'every 90m', maxLateness: '90m', jitter: '90s', missed: 'all(20)', priority: 8 });
+    const { maxLateness, jitter, missed, rule } = body;
+    expect((await api.call('PATCH', `/v1/schedules/${body.id}`, { body: { maxLateness, jitter, missed, every: rule } })).status).toBe(200);
+  });
+
+  it.each<[string, object]>([
+    ['a phrase that nobody understands', { phrase: 'now and then' }],
+    ['a cron that is none', { cron: '99 * * * *' }],
+    ['a time that is past', { at: '2020-01-01T00:00:00Z' }],
+    ['no rule', {}],
+    ['two rules', { every: '5m', cron: '* * * * *' }],
+  ])('answers 422 with the accepted forms for %s', async (_what, request) => {
+    const { status, body } = await post(request);
+    expect([status, body.code]).toEqual([422, 'schedule.unreadable']);
+    expect(body.detail).toMatch(/Accepted forms: .*every/s);
+  });
+
+  it.each<[string, object, string]>([
+    ['a zone that is none', { every: '5m', tz: 'Mars/Olympus' }, 'schedule.unknown-zone'],
+    ['an agent that is not there', { every: '5m', agent: 'nobody' }, 'agent.unknown'],
+    ['a duration that is none', { every: '5m', jitter: 'a while' }, 'request.invalid'],
+    ['an end before its first time', { every: '5m', until: '2020-01-01T00:00:00Z' }, 'request.invalid'],
+    ['a field that is none', { every: '5m', agnet: 'echo' }, 'request.invalid'],
+  ])('answers 422 for %s', async (_what, request, code) => {
+    const { status, body } = await post(request);
+    expect([status, body.code]).toEqual([422, code]);
+  });
+
+  it('answers 200 with the same schedule for a key that came before, and 409 for another body', async () => {
+    const [first, again] = [await post({ every: '7m', idempotencyKey: 'k' }), await post({ every: '7m', idempotencyKey: 'k' })];
+    expect([first.status, again.status, again.body.id]).toEqual([201, 200, first.body.id]);
+    const conflict = await post({ every: '8m', idempotencyKey: 'k' });
+    expect([conflict.status, conflict.body.code]).toEqual([409, 'schedule.idempotency-conflict']);
+  });
+});
+
+describe('POST /v1/schedules/preview', () => {
+  it('says how a rule is understood, and makes nothing', async () => {
+    const before = (await api.call('GET', '/v1/schedules')).body.items.length;
+    const request = { phrase: 'every day at 02:30', tz: 'Europe/Berlin', from: '2026-03-28T00:00:00Z', count: 2 };
+    const { status, body } = await api.call('POST', '/v1/schedules/preview', { body: request });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ kind: 'cron', rule: '30 2 * * *', tz: 'Europe/Berlin' });
+    // The clocks skip 02:30 on the 29th.
+    expect(body.next).toEqual(['2026-03-28T01:30:00.000Z', '2026-03-29T01:30:00.000Z']);
+    expect((await api.call('GET', '/v1/schedules')).body.items.length).toBe(before);
+  });
+});
+
+describe('the schedules of a tenant', () => {
+  it('are listed by page, newest first, by status and agent, and nobody else sees them', async () => {
+    const key = await api.keyOf('listing', ['submit']);
+    const made: Reply[] = [];
+    for (let n = 0; n < 5; n += 1) made.push(await post({ at: FAR, name: `${n}` }, key));
+    await api.call('PATCH', `/v1/schedules/${made[1]?.body.id}`, { key, body: { status: 'paused' } });
+    const names = async (query: string): Promise<[string[], string | null]> => {
+      const { body } = await api.call('GET', `/v1/schedules?${query}`, { key });
+      return [body.items.map(({ name }: { name: string }) => name), body.nextCursor];
+    };
+    const [first, cursor] = await names('limit=2');
+    expect(first).toEqual(['4', '3']);
+    expect(await names(`limit=3&cursor=${cursor}`)).toEqual([['2', '1', '0'], null]);
+    expect(await names('status=paused')).toEqual([['1'], null]);
+    expect(await names('status=active&agent=hidden')).toEqual([[], null]);
+    const other = await api.keyOf('other', ['submit']);
+    const id = String(made[0]?.body.id);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/run'],
+      ['GET', '/runs'],
+    ] as const) {
+      const body = method === 'PATCH' ? { body: { status: 'paused' } } : {};
+      const { status, body: problem } = await api.call(method, `/v1/schedules/${id}${path}`, { key: other, ...body });
+      expect([method, path, status, problem.code]).toEqual([method, path, 404, 'schedule.not-found']);
+    }
+  });
+
+  it('are paused, resumed, changed and removed', async () => {
+    const { body } = await post({ every: '1h' });
+    const path = `/v1/schedules/${body.id}`;
+    const patch = async (change: object): Promise<Reply['body']> => (await api.call('PATCH', path, { body: change })).body;
+    expect(await patch({ status: 'paused' })).toMatchObject({ status: 'paused', pausedReason: 'by request', nextFireAt: null, next: [] });
+    expect(await patch({ status: 'active', message: 'new' })).toMatchObject({ status: 'active', pausedReason: null, message: 'new' });
+    expect(await patch({ at: FAR })).toMatchObject({ kind: 'once', nextFireAt: '2060-06-01T12:00:00.000Z' });
+    expect((await api.call('PATCH', path, { body: { status: 'canceled' } })).status).toBe(422);
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    expect((await api.call('GET', path)).status).toBe(404);
+    expect((await api.call('DELETE', path)).status).toBe(404);
+  });
+
+  it('need a key that may submit to be made or changed', async () => {
+    const reader = await api.keyOf('default', ['read']);
+    expect((await post({ every: '1h' }, reader)).status).toBe(403);
+    expect((await api.call('GET', '/v1/schedules', { key: reader })).status).toBe(200);
+  });
+});
+
+describe('runs', () => {
+  it('of a schedule and of the tenant tell what became of them, newest first', async () => {
+    const key = await api.keyOf('running', ['submit']);
+    const { body: schedule } = await post({ every: '1s', overlap: 'skip' }, key);
+    const drive = driveTasks(api.parts, 'running');
+    const runs = async (path: string): Promise<Reply['body'][]> => (await api.call('GET', path, { key })).body.items;
+    const path = `/v1/schedules/${schedule.id}/runs`;
+    const run = await api.call('POST', `/v1/schedules/${schedule.id}/run`, { key });
+    expect([run.status, run.body.status]).toEqual([202, 'queued']);
+    expect(await runs(path)).toMatchObject([{ id: run.body.id, scheduleId: schedule.id, status: 'pending', agent: 'echo', reason: null }]);
+
+    const scheduling = openScheduleParts(api.parts);
+    const dueAt = Date.parse(schedule.nextFireAt);
+    await fireDue({ ...scheduling, now: () => Promise.resolve(dueAt) }, 0);
+    expect((await runs(path))[0]).toMatchObject({
+      occurrence: schedule.nextFireAt,
+      status: 'skipped',
+      reason: 'the run before has not ended',
+      startedAt: null,
+    });
+    await drive.complete(run.body.id, 'x'.repeat(600));
+    const [, done] = await runs(path);
+    expect(done).toMatchObject({ status: 'succeeded', error: null, reason: null });
+    expect(done.resultSummary).toBe(`${'x'.repeat(500)} ...`);
+    expect(Date.parse(done.completedAt)).toBeGreaterThan(0);
+
+    const failing = (await api.call('POST', `/v1/schedules/${schedule.id}/run`, { key })).body.id;
+    await drive.fail(failing, null);
+    expect((await runs(path))[0]).toMatchObject({ status: 'failed', reason: 'the line was cut', error: { code: 'NETWORK_ERROR' } });
+    expect((await runs('/v1/runs')).map(({ id }) => id)).toEqual((await runs(path)).map(({ id }) => id));
+    expect((await runs('/v1/runs?limit=1')).length).toBe(1);
+    expect(await runs(`/v1/runs?since=${new Date(Date.now() + 60_000).toISOString()}`)).toEqual([]);
+    expect((await runs(`/v1/runs?since=${Math.floor(Date.now() / 1000) - 60}`)).length).toBe(3);
+    expect((await api.call('GET', `/v1/schedules/${schedule.id}`, { key })).body).toMatchObject({ runCount: 2, lastRunId: failing });
+  });
+});

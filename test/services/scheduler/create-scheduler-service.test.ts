@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SettingsInput } from '#shared/config/settings.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
+import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { createSchedule } from '#shared/schedules/create-schedule.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
+import type { Schedule } from '#shared/schedules/schedule.ts';
+import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const TENANT = 'default';
+const SOON = 10_000;
+
+let server: RedisServer;
+let opened: { parts: Parts; service: Service }[];
+
+beforeEach(async () => {
+  server = await startRedis();
+  opened = [];
+});
+afterEach(async () => {
+  for (const { parts, service } of opened) {
+    await service.stop(2000);
+    await parts.close();
+  }
+  await server.stop();
+});
+
+/** A scheduler of its own, like a process. */
+async function start(settings: SettingsInput = {}): Promise<Parts> {
+  const agents = { echo: { kind: 'echo' } } as const;
+  const scheduler = { watchMs: 100, silentMs: 500, ...settings.scheduler };
+  const parts = await openTestParts({ redisUrl: server.url, settings: { agents, ...settings, scheduler } });
+  const service = createSchedulerService(parts);
+  opened.push({ parts, service });
+  await service.start();
+  return parts;
+}
+
+async function make(parts: Parts, request: object = {}): Promise<Schedule> {
+  const body = scheduleRequestSchema.parse({ every: '1s', agent: 'echo', message: 'tick', overlap: 'allow', ...request });
+  return (await createSchedule(openScheduleParts(parts), body, { tenant: TENANT })).schedule;
+}
+
+const occurrences = async (parts: Parts, { id }: Schedule): Promise<number[]> => {
+  const { items } = await listTasks(parts.ledger, TENANT, { schedule: id }, { limit: 100 });
+  return items.map(({ body }) => body.scheduledFor ?? 0).toReversed();
+};
+
+const hasFired = async (parts: Parts, schedule: Schedule, times: number): Promise<number[]> =>
+  await waitFor(async () => [await occurrences(parts, schedule)].find(({ length }) => length >= times), {
+    deadlineMs: SOON,
+    what: `${times} occurrences`,
+  });
+
+describe('the scheduler', () => {
+  it('fires each occurrence once, with any number of processes', async () => {
+    const parts = await start();
+    await Promise.all([start(), start()]);
+    const schedule = await make(parts);
+    const times = await hasFired(parts, schedule, 3);
+    expect(times).toEqual(times.map((_, position) => schedule.createdAt + (position + 1) * 1000));
+  });
+
+  it('fires on although its clock is taken away, and winds it up again', async () => {
+    const parts = await start();
+    const schedule = await make(parts);
+    await hasFired(parts, schedule, 1);
+    const clockKeys = async (): Promise<string[]> => await parts.redis.keys('*bull:ticks*');
+    await parts.redis.del(...(await clockKeys()));
+    const times = await hasFired(parts, schedule, 4);
+    expect(times).toEqual(times.map((_, position) => schedule.createdAt + (position + 1) * 1000));
+    await waitFor(async () => (await clockKeys()).some((key) => key.includes('repeat:shard-0')), {
+      deadlineMs: SOON,
+      what: 'a clock again',
+    });
+  });
+
+  it('follows the records: one put behind our back among the due is put back', async () => {
+    const parts = await start({ scheduler: { reconcileMs: 1000 } });
+    const schedule = await make(parts);
+    await parts.redis.del(parts.keys.shard(0).schedulesDue);
+    expect((await hasFired(parts, schedule, 1))[0]).toBeGreaterThan(schedule.createdAt);
+  });
+
+  it('goes on at once when a disabled tenant is enabled again', async () => {
+    const parts = await start();
+    const tenant = { id: TENANT, name: 'x', disabled: true, limits: null, createdAt: 0 };
+    await parts.tenants.save(tenant);
+    const schedule = await make(parts);
+    const { store } = openScheduleParts(parts);
+    await waitFor(async () => (await store.find(TENANT, schedule.id))?.heldBy === 'tenant', { deadlineMs: SOON, what: 'it to be held' });
+    await parts.tenants.save({ ...tenant, disabled: false });
+    expect((await hasFired(parts, schedule, 1)).length).toBeGreaterThan(0);
+    expect(await store.find(TENANT, schedule.id)).toMatchObject({ heldBy: null, status: 'active' });
+  });
+});
+
+const defined = (schedules: SettingsInput['schedules']): SettingsInput => ({ schedules });
+const report = { cron: '0 9 * * 1', tz: 'Europe/Berlin', agent: 'echo', message: 'weekly' };
+
+async function find(parts: Parts): Promise<Schedule | null> {
+  return await openScheduleParts(parts).store.findByKey(TENANT, 'config:report');
+}
+
+async function restart(settings: SettingsInput): Promise<Parts> {
+  const last = opened.pop();
+  await last?.service.stop(2000);
+  await last?.parts.close();
+  return await start(settings);
+}
+
+describe('schedules of the configuration', () => {
+  it('are made once, follow their definition, and are paused when they are taken out of it', async () => {
+    let parts = await start(defined({ report }));
+    const made = await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
+    expect(made).toMatchObject({ name: 'report', status: 'active', ruleText: '0 9 * * 1', version: 1 });
+    parts = await restart(defined({ report: { ...report, message: 'changed' } }));
+    await waitFor(async () => (await find(parts))?.message === 'changed', { deadlineMs: SOON, what: 'the change' });
+    expect(await find(parts)).toMatchObject({ id: made.id, number: made.number });
+    parts = await restart(defined({}));
+    await waitFor(async () => (await find(parts))?.status === 'paused', { deadlineMs: SOON, what: 'it to be paused' });
+    parts = await restart(defined({ report }));
+    await waitFor(async () => (await find(parts))?.status === 'active', { deadlineMs: SOON, what: 'it to be resumed' });
+  });
+
+  it('that cannot be read keep the scheduler from starting, all of them in one message', async () => {
+    const wrong = defined({ one: { ...report, cron: 'sometimes' }, two: { ...report, overlap: 'maybe' } });
+    await expect(start(wrong)).rejects.toThrow(/2 problem\(s\)[\s\S]*schedules\.one[\s\S]*schedules\.two/);
+  });
+});

@@ -1,0 +1,231 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/agent-function.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import { listSchedules } from '#shared/schedules/list-schedules.ts';
+import type { Schedule } from '#shared/schedules/schedule.ts';
+import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import type { Task, TaskBody } from '#shared/tasks/task.ts';
+import { traceIdOf } from '#shared/tasks/trace.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { carryOutWrits } from '../../../services/worker/carry-out-writs.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import type { Ending } from '../../../services/worker/judge-attempt.ts';
+import { RunningAttempt } from '../../../services/worker/running-attempt.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let redis: RedisServer;
+let parts: Parts;
+let schedules: ScheduleParts;
+let worker: Service;
+
+/** Stands for an agent of its own mind: what it says is what the test told it. */
+const says: AgentFunction = (task) => Promise.resolve(task.input);
+const writes: AgentFunction = (task, context) => {
+  for (const piece of task.input.split('|')) context.write(piece);
+  return Promise.resolve();
+};
+
+beforeAll(async () => {
+  redis = await startRedis();
+  parts = await openTestParts({
+    redisUrl: redis.url,
+    settings: {
+      agents: {
+        echo: { kind: 'echo' },
+        planner: { kind: 'function', run: says },
+        writer: { kind: 'function', run: writes },
+        quiet: { kind: 'function', run: says, writs: false },
+      },
+      scheduler: { maxWritsPerRun: 3 },
+    },
+  });
+  schedules = openScheduleParts(parts);
+  worker = createWorkerService(parts);
+  await worker.start();
+});
+afterEach(async () => {
+  for (const id of ['default', 'acme']) {
+    const keys = parts.keys.tenant(id);
+    await parts.redis.del(keys.schedules, keys.scheduleNumbers, keys.scheduleKeys);
+  }
+});
+afterAll(async () => {
+  await worker.stop(1000);
+  await parts.close();
+  await redis.stop();
+});
+
+async function run(input: string, request: Partial<AcceptRequest> = {}): Promise<Task> {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input, ...request });
+  return await waitFor(
+    async () => {
+      const task = await readTask(parts.ledger, request.tenant ?? 'default', id);
+      return task && isTerminal(task.state.status) ? task : null;
+    },
+    { deadlineMs: 8000, what: `the end of ${id}` },
+  );
+}
+
+async function made(tenant = 'default'): Promise<Schedule[]> {
+  return (await listSchedules(schedules, tenant, {}, { limit: 50, before: null })).items.toReversed();
+}
+
+describe('what an agent writes', () => {
+  it('makes a schedule for itself, and tells in its place what came of it', async () => {
+    const task = await run('Deploy is under way.\n/schedule in 1 hour: review the deploy status\nSee you then.');
+    const [schedule] = await made();
+    expect(task.state.status).toBe('completed');
+    expect(task.output).toMatch(
+      new RegExp(
+        [
+          '^Deploy is under way\\.',
+          '\\[/schedule create in 1 hour: review the deploy \\.\\.\\.\\]',
+          `OK: scheduled #${schedule?.number} in 1 hour \\(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d\\S*\\) → planner`,
+          '  message: review the deploy status',
+          '\\[END SCHEDULE\\]',
+          'See you then\\.$',
+        ].join('\n'),
+      ),
+    );
+    expect(schedule).toMatchObject({ agent: 'planner', message: 'review the deploy status', rule: { kind: 'once' }, reply: null });
+    expect(traceIdOf(schedule?.traceparent ?? '')).toBe(traceIdOf(task.body.traceparent));
+  });
+
+  it('lists, pauses, resumes and cancels by number, in the order in which it stands there', async () => {
+    await run('/schedule every monday at 09:00: summarise the week');
+    const number = (await made())[0]?.number;
+    const paused = await run(`/schedule pause ${number}\n/schedule list`);
+    expect(paused.output).toContain(`OK: paused #${number}\n[END SCHEDULE]\n[/schedule list]\nOK: 1 schedule\n  #${number} paused `);
+    const gone = await run(`/schedule resume ${number}\n/schedule cancel ${number}\n/schedule cancel ${number}`);
+    expect(gone.output?.match(/^(OK|ERR): .*$/gm)).toEqual([
+      expect.stringContaining(`OK: resumed #${number} (`),
+      `OK: canceled #${number}`,
+      `ERR: there is no schedule #${number}`,
+    ]);
+    expect(await made()).toEqual([]);
+  });
+
+  it('that cannot be read is answered with the accepted forms, and fails nothing', async () => {
+    const task = await run('Done.\n/schedule whenever you like: look again');
+    expect(task.state.status).toBe('completed');
+    expect(task.output).toMatch(/^Done\.\n\[\/schedule create whenever you like: look again\]\nERR: .*Accepted forms:\n {2}\S/);
+    expect(await made()).toEqual([]);
+  });
+
+  it('is carried out as its tenant, who sees nothing of another’s', async () => {
+    const theirs = await run('/schedule every hour: look\n/schedule list', { tenant: 'acme' });
+    expect(theirs.output).toContain('OK: 1 schedule');
+    expect([(await made('acme')).length, (await made()).length]).toEqual([1, 0]);
+    const [other] = await made('acme');
+    expect((await run(`/schedule cancel ${other?.number}`)).output).toContain('ERR: there is no schedule');
+  });
+
+  it('is bounded: what is too much stays as it was, with a note', async () => {
+    const task = await run([1, 2, 3, 4].map((hours) => `/schedule in ${hours} hours: look`).join('\n'));
+    expect(task.output?.match(/^OK: /gm)).toHaveLength(3);
+    expect(task.output).toMatch(/\n\/schedule in 4 hours: look\n\n\[.* one was not carried out: at most 3 /);
+    expect(await made()).toHaveLength(3);
+  });
+
+  it('goes out as it was written, and is kept with what came of it', async () => {
+    const task = await run('Well.\n|/schedule in 2 |hours: look\n', { agent: 'writer' });
+    const entries = await parts.redis.xrange(parts.keys.tenant('default').output(task.body.id), '-', '+');
+    expect(entries.map(([, fields]) => fields.at(-1)).join('')).toBe('Well.\n/schedule in 2 hours: look\n');
+    expect(task.output).toMatch(/^Well\.\n\[\/schedule create in 2 hours: look\]\nOK: /);
+  });
+
+  it('is left alone where its agent may not, or only repeats what somebody said', async () => {
+    const text = '/schedule in 1 hour: look';
+    expect((await run(text, { agent: 'quiet' })).output).toBe(text);
+    expect((await run(text, { agent: 'echo' })).output).toBe(text);
+    expect(await made()).toEqual([]);
+  });
+
+  it('comes back to the chat that it was written in', async () => {
+    const reply = { platform: 'telegram', thread: '"telegram:7"' };
+    await run('/schedule in 1 hour: look', { source: 'chat', session: 'telegram-7', channel: 'telegram', reply, user: 'ada' });
+    await run('/schedule in 2 hours: look', { source: 'chat', session: 'web', channel: 'webchat' });
+    await run('/schedule in 3 hours: look', { session: 'by-api' });
+    expect((await made()).map(({ reply: to, session, platform, user }) => ({ to, session, platform, user }))).toEqual([
+      { to: reply, session: null, platform: 'telegram', user: 'ada' },
+      { to: null, session: 'web', platform: null, user: null },
+      { to: null, session: null, platform: null, user: null },
+    ]);
+  });
+});
+
+const answered = (output: string): Ending => ({ kind: 'answered', result: { output }, written: '' });
+const using = (changed: Partial<ScheduleParts> = {}): Parameters<typeof carryOutWrits>[0] => ({
+  schedules: { ...schedules, ...changed },
+  catalog: parts.catalog,
+  clock: systemClock,
+});
+const outputOf = (ending: Ending): string => (ending.kind === 'answered' ? (ending.result.output ?? '') : ending.kind);
+
+describe('carrying out what was written', () => {
+  const silent = { debug: () => undefined, info: () => undefined, error: () => undefined };
+
+  /** An attempt that has answered and is not settled. */
+  async function begin(heldForMs = 10_000): Promise<{ body: TaskBody; attempt: RunningAttempt; log: Parts['log'] }> {
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input: 'nothing' });
+    const { body } = (await readTask(parts.ledger, 'default', id)) as Task;
+    const now = systemClock.monotonic();
+    const attempt = new RunningAttempt({
+      ref: { tenant: 'default', id, lane: null, token: 1 },
+      stored: '',
+      takesInput: false,
+      claimedAt: { redis: Date.now(), monotonic: now },
+      heldUntil: now + heldForMs,
+    });
+    return { body, attempt, log: { ...parts.log, ...silent } as Parts['log'] };
+  }
+  it('makes nothing twice when the task is run again before it was settled', async () => {
+    const writing = await begin();
+    const text = answered('/schedule in 1 hour: look\n/schedule in 1 hour: look');
+    const first = outputOf(await carryOutWrits(using(), writing, text));
+    const again = outputOf(await carryOutWrits(using(), { ...writing, attempt: (await begin()).attempt }, text));
+    expect(first.match(/#\d+/g)).toHaveLength(2);
+    expect(again).toBe(first);
+    expect(await made()).toHaveLength(2);
+    const other = answered('/schedule in 5 hours: something else');
+    expect(outputOf(await carryOutWrits(using(), writing, other))).toContain('ERR: an earlier attempt ');
+    expect(await made()).toHaveLength(2);
+  });
+
+  it('does nothing for an attempt that was stopped, or whose lease is over', async () => {
+    const writing = await begin();
+    writing.attempt.stop({ kind: 'drain' });
+    const text = answered('/schedule in 1 hour: look');
+    expect(await carryOutWrits(using(), writing, text)).toEqual({ kind: 'stopped', stop: { kind: 'drain' } });
+    expect(await carryOutWrits(using(), await begin(0), text)).toEqual({ kind: 'stopped', stop: { kind: 'lease-lost' } });
+    expect(await made()).toEqual([]);
+  });
+
+  it('waits for a Redis that is away', async () => {
+    let asked = 0;
+    const now = (): Promise<number> => {
+      asked += 1;
+      return asked === 1 ? Promise.reject(new Error('Connection is closed.')) : schedules.now();
+    };
+    expect(outputOf(await carryOutWrits(using({ now }), await begin(), answered('/schedule in 1 hour: look')))).toContain('OK: scheduled');
+    expect(asked).toBe(2);
+  });
+
+  it('says so when it goes wrong, and goes on with the next', async () => {
+    let asked = 0;
+    const now = (): Promise<number> => {
+      asked += 1;
+      return asked === 1 ? Promise.reject(new Error('a mistake')) : schedules.now();
+    };
+    const text = answered('/schedule in 1 hour: look\n/schedule in 2 hours: look');
+    const output = outputOf(await carryOutWrits(using({ now }), await begin(), text));
+    expect(output.match(/^(OK|ERR): \w+/gm)).toEqual(['ERR: this', 'OK: scheduled']);
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { watchPressure } from '../../../services/worker/chores/watch-pressure.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let redis: RedisServer;
+let parts: Parts;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  parts = await openTestParts({
+    redisUrl: redis.url,
+    settings: {
+      agents: { echo: { kind: 'echo' } },
+      worker: { leaseMs: 500, reconcileMs: 100 },
+      limits: { backpressure: { warningDepth: 5, criticalDepth: 500 } },
+    },
+  });
+});
+afterAll(async () => {
+  await parts.close();
+  await redis.stop();
+});
+
+async function told(group: string): Promise<[event: string | undefined, what: string | undefined][]> {
+  const entries = await parts.redis.xrange(parts.keys.tenant('default').events, '-', '+');
+  return entries.filter(([, fields]) => fields[1]?.startsWith(group)).map(([, fields]) => [fields[1], fields[3]]);
+}
+
+describe('operators', () => {
+  it('are told of workers that start, drain and stop, and once of one that is lost with several tasks', async () => {
+    for (const input of ['one', 'two']) {
+      const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input });
+      await claimTask(parts.ledger, { tenant: 'default', id, lane: null }, 'gone-1');
+    }
+    const worker = createWorkerService(parts);
+    await worker.start();
+    const leases = parts.keys.shard(0).leases;
+    await waitFor(async () => (await told('fleet.worker.lost')).length > 0 && (await parts.redis.zcard(leases)) === 0, {
+      deadlineMs: 8000,
+      what: 'both tasks to be taken back',
+    });
+    await worker.stop(1000);
+    const events = await told('fleet.');
+    const own = events.find(([event]) => event === 'fleet.worker.started')?.[1];
+    expect(events.filter(([, worker]) => worker === own).map(([event]) => event)).toEqual([
+      'fleet.worker.started',
+      'fleet.worker.draining',
+      'fleet.worker.stopped',
+    ]);
+    expect(events.filter(([, worker]) => worker !== own)).toEqual([['fleet.worker.lost', 'gone-1']]);
+  });
+});
+
+describe('pressure', () => {
+  it('is noticed by those who accept, and its end by a chore when nobody sends any more', async () => {
+    const { states } = parts.keys.tenant('default');
+    for (let count = 0; count < 8; count += 1) await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+    await waitFor(async () => (await told('backpressure')).length > 0, { deadlineMs: 5000, what: 'the warning' });
+    await watchPressure(parts);
+    expect(await listPressed(parts.ledger, 0)).toEqual(['default']);
+    await parts.redis.del(states);
+    await watchPressure(parts);
+    expect((await told('backpressure')).map(([event]) => event)).toEqual(['backpressure.warning', 'backpressure.cleared']);
+    expect(await notePressure(parts.ledger, 'default')).toBe('none');
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+let server: RedisServer;
+let parts: Parts;
+
+beforeAll(async () => {
+  server = await startRedis();
+  const limits = { backpressure: { warningDepth: 20, criticalDepth: 40 } };
+  parts = await openTestParts({ redisUrl: server.url, settings: { limits } });
+});
+afterEach(async () => {
+  await parts.redis.flushall();
+});
+afterAll(async () => {
+  await parts.close();
+  await server.stop();
+});
+
+/** As if so many tasks of the tenant had not ended. */
+async function load(depth: number): Promise<void> {
+  const { states } = parts.keys.tenant('acme');
+  await parts.redis.del(states);
+  if (depth > 0) await parts.redis.zadd(states, ...Array.from({ length: depth }, (_, place) => [0, `queued/${place}`]).flat());
+}
+
+async function told(): Promise<(string | undefined)[]> {
+  const entries = await parts.redis.xrange(parts.keys.tenant('acme').events, '-', '+');
+  return entries.map(([, fields]) => `${fields[1]} ${fields[3]}`);
+}
+
+describe('the pressure of a tenant', () => {
+  it('is told when it crosses a depth, and not again', async () => {
+    for (const depth of [19, 20, 30, 25, 39, 40, 60]) {
+      await load(depth);
+      await notePressure(parts.ledger, 'acme');
+    }
+    expect(await told()).toEqual(['backpressure.warning 20', 'backpressure.critical 40']);
+    expect(await listPressed(parts.ledger, 0)).toEqual(['acme']);
+  });
+
+  it('ends below nine tenths of the depth, so that a tenant that stays near it is told once', async () => {
+    const levels: string[] = [];
+    for (const depth of [40, 37, 40, 36, 35, 19, 20, 18, 17, 0]) {
+      await load(depth);
+      levels.push(await notePressure(parts.ledger, 'acme'));
+    }
+    expect(levels).toEqual(['critical', 'critical', 'critical', 'critical', 'warning', 'warning', 'warning', 'warning', 'none', 'none']);
+    expect(await told()).toEqual(['backpressure.critical 40', 'backpressure.warning 35', 'backpressure.cleared 17']);
+    expect(await listPressed(parts.ledger, 0)).toEqual([]);
+  });
+
+  it('is told once when many see it at the same time', async () => {
+    await load(25);
+    await Promise.all(Array.from({ length: 10 }, () => notePressure(parts.ledger, 'acme')));
+    expect(await told()).toEqual(['backpressure.warning 25']);
+  });
+});
