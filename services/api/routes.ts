@@ -42,6 +42,7 @@ import { submitTasks } from './tasks/submit-tasks.ts';
 import { changeTenant } from './tenants/change-tenant.ts';
 import { createTenant } from './tenants/create-tenant.ts';
 import { getTenant, getTenants } from './tenants/get-tenants.ts';
+import { deleteTenant } from './tenants/delete-tenant.ts';
 import { createTenantKey, deleteTenantKey, getTenantKeys } from './tenants/tenant-keys.ts';
 
 /** Every endpoint of the API, each in the file of its name. */
@@ -94,6 +95,7 @@ const ROUTES = [
   getTenants,
   getTenant,
   changeTenant,
+  deleteTenant,
   createTenantKey,
   getTenantKeys,
   deleteTenantKey,

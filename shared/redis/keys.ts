@@ -6,6 +6,8 @@ export interface Keys {
   /** The shard that holds everything of this tenant. */
   shardOf(tenant: string): number;
   tenant(tenant: string): TenantKeys;
+  /** What the names of all of a tenant's keys start with. */
+  tenantPrefix(tenant: string): string;
   readonly shards: number;
 }
 
@@ -107,6 +109,7 @@ export interface TenantKeys {
 /** Names every key of an installation with this many shards. */
 export function createKeys(shards: number): Keys {
   const shardOf = (tenant: string): number => hash(tenant) % shards;
+  const tenantPrefix = (tenant: string): string => `${tag(shardOf(tenant))}t:${tenant}:`;
   return {
     shards,
     fleet: {
@@ -123,7 +126,8 @@ export function createKeys(shards: number): Keys {
     },
     shard: (index) => shardKeys(tag(index)),
     shardOf,
-    tenant: (tenant) => tenantKeys(`${tag(shardOf(tenant))}t:${tenant}:`),
+    tenant: (tenant) => tenantKeys(tenantPrefix(tenant)),
+    tenantPrefix,
   };
 }
 

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scanKeys } from '#shared/redis/scan-keys.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { startApi, type Api } from './start-api.ts';
+
+let redis: RedisServer;
+let api: Api;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  api = await startApi(redis.url);
+});
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+});
+
+/** Every key, and every member of the sets and hashes that tenants share, that names this tenant. BullMQ's own are not among them. */
+async function tracesOf(tenant: string): Promise<string[]> {
+  const client = api.parts.redis;
+  const found: string[] = [];
+  for await (const keys of scanKeys(client, '*')) {
+    for (const key of keys.filter((name) => !name.includes(':bull'))) {
+      if (key.includes(tenant)) found.push(key);
+      const type = await client.type(key);
+      const members =
+        type === 'zset' ? await client.zrange(key, '0', '-1') : type === 'hash' ? Object.entries(await client.hgetall(key)).flat() : [];
+      found.push(...members.filter((member) => member.includes(tenant)).map((member) => `${key}: ${member}`));
+    }
+  }
+  return found;
+}
+
+describe('deleting a tenant', () => {
+  it('ends what runs, and leaves no trace of what it owned', async () => {
+    await api.call('POST', '/v1/tenants', { body: { id: 'leaving' } });
+    const key = (await api.call('POST', '/v1/tenants/leaving/keys', { body: { name: 'k', scopes: ['operate'] } })).body.secret;
+    const own = (method: string, path: string, body: unknown): ReturnType<Api['call']> => api.call(method, path, { key, body });
+    await own('PUT', '/v1/agents/mine', { kind: 'echo' });
+    await own('POST', '/v1/schedules', { every: '1h', agent: 'echo', message: 'hello' });
+    await own('PUT', '/v1/sessions/s/mode', { mode: 'latest' });
+    await own('POST', '/v1/sessions/s/visitors', {});
+    const running = await own('POST', '/v1/tasks', {
+      agent: 'echo',
+      input: 'a b c d e f g h',
+      session: 's',
+      context: { paceMs: 60_000 },
+      callbackUrl: 'https://example.com/x',
+    });
+    expect((await own('POST', '/v1/tasks', { agent: 'echo', input: 'waits', session: 's', deadline: '2999-01-01T00:00:00Z' })).status).toBe(
+      202,
+    );
+    const worker = createWorkerService(api.parts);
+    await worker.start();
+    try {
+      await waitFor(async () => (await api.call('GET', `/v1/tasks/${running.body.id}`, { key })).body.status === 'running', {
+        deadlineMs: 10_000,
+        what: 'the task to run',
+      });
+      expect((await tracesOf('leaving')).length).toBeGreaterThan(10);
+
+      expect((await api.call('DELETE', '/v1/tenants/leaving')).status).toBe(204);
+      expect((await api.call('GET', '/v1/tasks', { key })).status).toBe(401);
+      expect((await api.call('GET', '/v1/tenants/leaving')).body.code).toBe('tenant.not-found');
+    } finally {
+      await worker.stop(5000);
+    }
+    expect(await tracesOf('leaving')).toEqual([]);
+  });
+
+  it('is refused for the tenant `default`, for keys of other tenants, and for one that is not there', async () => {
+    expect((await api.call('DELETE', '/v1/tenants/default')).body.code).toBe('request.invalid');
+    expect((await api.call('DELETE', '/v1/tenants/nobody')).body.code).toBe('tenant.not-found');
+    await api.call('POST', '/v1/tenants', { body: { id: 'other' } });
+    const stranger = (await api.call('POST', '/v1/tenants/other/keys', { body: { name: 'k', scopes: ['admin'] } })).body.secret;
+    expect((await api.call('DELETE', '/v1/tenants/other', { key: stranger })).status).toBe(403);
+    expect((await api.call('GET', '/v1/tenants/other')).status).toBe(200);
+  });
+});
