@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetCall, Reply } from '../support/fleet-client.ts';
 import { openFleet, type Fleet } from '../support/fleet-processes.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 let fleet: Fleet;
 let webhooksUrl: string;
@@ -8,7 +9,7 @@ let dashboardUrl: string;
 let mine: FleetCall;
 let theirs: FleetCall;
 /** What tenant `theirs` has. */
-let own: { task: string; failed: string; agent: string; hook: string; keyId: string };
+let own: { task: string; failed: string; agent: string; hook: string; schedule: string; delivery: string; keyId: string };
 
 const UNKNOWN_TASK = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
@@ -19,9 +20,10 @@ async function makeTenant(id: string): Promise<FleetCall & { keyId: string }> {
 }
 
 beforeAll(async () => {
-  fleet = await openFleet();
+  fleet = await openFleet({ settings: { deliveries: { callbacks: { retryMs: [] } } } });
   await fleet.start('api');
-  const [webhooks, dashboard] = await Promise.all([fleet.start('webhooks'), fleet.start('dashboard'), fleet.start('worker')]);
+  const starting = [fleet.start('webhooks'), fleet.start('dashboard'), fleet.start('worker'), fleet.start('chat')] as const;
+  const [webhooks, dashboard] = await Promise.all(starting);
   webhooksUrl = webhooks.url;
   dashboardUrl = dashboard.url;
   mine = await makeTenant('mine');
@@ -32,13 +34,22 @@ beforeAll(async () => {
   const hook = await fleet.client.make('/v1/hooks', { provider: 'none', agent: 'private' }, { ...theirs, url: webhooksUrl });
   own = {
     task: await fleet.client.submit({ session: 'shared', context: { workMs: [120_000] } }, theirs),
-    failed: await fleet.client.submit({ context: { failRuns: 9 }, execution: { maxAttempts: 1 } }, theirs),
+    // No endpoint on this machine may be called, so its delivery fails.
+    failed: await fleet.client.submit(
+      { context: { failRuns: 9 }, execution: { maxAttempts: 1 }, callbackUrl: 'http://127.0.0.1:9/' },
+      theirs,
+    ),
     agent: 'private',
     hook: hook.id,
+    schedule: (await fleet.client.make('/v1/schedules', { every: '1d', agent: 'work', message: 'x' }, theirs)).id,
+    delivery: '',
     keyId,
   };
   await fleet.client.reaches(own.task, ['running'], theirs);
   await fleet.client.reaches(own.failed, ['permanently_failed'], theirs);
+  const isFailed = async (): Promise<string | undefined> =>
+    (await fleet.client.call('GET', '/v1/deliveries?status=failed', theirs)).body.items[0]?.id;
+  own.delivery = await waitFor(isFailed, { deadlineMs: 20_000, everyMs: 50, what: 'the delivery to fail' });
 });
 afterAll(async () => {
   await fleet.stop();
@@ -58,13 +69,20 @@ async function endpoints(url?: string): Promise<string[]> {
 }
 
 describe('an id of another tenant', () => {
-  type Ids = { tasks: string; failed: string; agents: string; hooks: string };
+  type Ids = { tasks: string; failed: string; agents: string; hooks: string; schedules: string; deliveries: string };
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
-    ...['', '/why', '/attempts', '/timeline', '/stream'].map(
+    ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries'].map(
       (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
     ),
     ['POST', `/v1/tasks/${ids.tasks}/cancel`, ids.tasks],
     ['POST', `/v1/tasks/${ids.failed}/retry`, ids.failed],
+    ['POST', `/v1/tasks/${ids.tasks}/input`, ids.tasks, { text: 'x' }],
+    ['POST', `/v1/deliveries/${ids.deliveries}/retry`, ids.deliveries],
+    ['GET', `/v1/schedules/${ids.schedules}`, ids.schedules],
+    ['GET', `/v1/schedules/${ids.schedules}/runs`, ids.schedules],
+    ['POST', `/v1/schedules/${ids.schedules}/run`, ids.schedules],
+    ['PATCH', `/v1/schedules/${ids.schedules}`, ids.schedules, { status: 'paused' }],
+    ['DELETE', `/v1/schedules/${ids.schedules}`, ids.schedules],
     ['POST', `/v1/tasks/${ids.tasks}/priority`, ids.tasks, { priority: 1 }],
     ['POST', '/v1/tasks', ids.tasks, { agent: 'echo', input: 'x', parentTaskId: ids.tasks }],
     ['POST', '/v1/tasks', ids.agents, { agent: ids.agents, input: 'x' }],
@@ -76,12 +94,21 @@ describe('an id of another tenant', () => {
   ];
 
   it('is answered like one that is not there, at every endpoint', async () => {
-    const unknown = calls({ tasks: UNKNOWN_TASK, failed: UNKNOWN_TASK, agents: 'nowhere', hooks: UNKNOWN_TASK });
+    const unknown = calls({
+      tasks: UNKNOWN_TASK,
+      failed: UNKNOWN_TASK,
+      agents: 'nowhere',
+      hooks: UNKNOWN_TASK,
+      schedules: UNKNOWN_TASK,
+      deliveries: `${UNKNOWN_TASK}-callback`,
+    });
     for (const [position, [method, path, id, body]] of calls({
       tasks: own.task,
       failed: own.failed,
       agents: own.agent,
       hooks: own.hook,
+      schedules: own.schedule,
+      deliveries: own.delivery,
     }).entries()) {
       const url = path.startsWith('/v1/hooks') ? { url: webhooksUrl } : {};
       const [, unknownPath = '', unknownId = '', unknownBody] = unknown[position] ?? [];
@@ -91,6 +118,8 @@ describe('an id of another tenant', () => {
       expect(shapeOf(answer, id)).toBe(shapeOf(other, unknownId));
     }
     // Nothing of it did anything.
+    expect((await fleet.client.call('GET', `/v1/schedules/${own.schedule}`, theirs)).body).toMatchObject({ status: 'active', runCount: 0 });
+    expect((await fleet.client.call('GET', '/v1/deliveries?status=failed', theirs)).body.items).toHaveLength(1);
     expect((await fleet.client.task(own.task, theirs)).status).toBe('running');
     expect((await fleet.client.task(own.failed, theirs)).status).toBe('permanently_failed');
     expect((await fleet.client.call('GET', '/v1/agents/private', theirs)).status).toBe(200);
@@ -100,7 +129,14 @@ describe('an id of another tenant', () => {
   it('covers every endpoint that takes an id', async () => {
     const documented = [...(await endpoints()), ...(await endpoints(webhooksUrl))];
     const withId = documented.filter((path) => path.includes(':id') && !path.includes('/tenants'));
-    const tested = calls({ tasks: ':id', failed: ':id', agents: ':id', hooks: ':id' }).map(([method, path]) => `${method} ${path}`);
+    const tested = calls({
+      tasks: ':id',
+      failed: ':id',
+      agents: ':id',
+      hooks: ':id',
+      schedules: ':id',
+      deliveries: ':id',
+    }).map(([method, path]) => `${method} ${path}`);
     // PUT makes an agent of one's own under the same name.
     const known = new Set([...tested, 'PUT /v1/agents/:id', 'POST /hooks/:id']);
     // A session is a name, and none is unknown; see below.
@@ -181,6 +217,8 @@ describe('a tenant', () => {
       ['GET', '/v1/tenants/theirs'],
       ['PATCH', '/v1/tenants/theirs', { disabled: true }],
       ['PATCH', '/v1/tenants/mine', { limits: null }],
+      ['DELETE', '/v1/tenants/theirs'],
+      ['DELETE', '/v1/tenants/mine'],
       ['GET', '/v1/tenants/theirs/keys'],
       ['POST', '/v1/tenants/theirs/keys', { name: 'x', scopes: ['admin'] }],
       ['POST', '/v1/tenants/default/keys', { name: 'x', scopes: ['admin'] }],
