@@ -12,6 +12,7 @@ import { retryTask } from './retry-task.ts';
 import type { RunContext } from './run-context.ts';
 import { sendTask, type SendOptions } from './send-task.ts';
 import { showTask } from './show-task.ts';
+import { watchNotifications, type WatchOptions } from './watch-notifications.ts';
 
 export interface ProgramOptions {
   /** What commands work with; made when one runs, because the address is among its options. */
@@ -44,6 +45,7 @@ export function createProgram({ contextOf, doctor }: ProgramOptions): Command {
   addCommandsOfOneTask(program, contextOf);
   addSessionCommands(program, contextOf);
   addScheduleCommands(program, contextOf);
+  addWatch(program, contextOf);
   program
     .command('doctor')
     .description('check this machine: Node, Redis, configuration, agents')
@@ -80,6 +82,15 @@ function addTasks(program: Command, contextOf: ProgramOptions['contextOf']): voi
     .option('--cursor <cursor>', 'go on where the last list ended')
     .option('--json', 'print the answer as JSON')
     .action((options: Parameters<typeof listTasks>[0], command: Command) => listTasks(options, contextOf(command), systemClock));
+}
+
+function addWatch(program: Command, contextOf: ProgramOptions['contextOf']): void {
+  program
+    .command('watch')
+    .description('print what happens, a line each, until Ctrl-C: runs, schedules, pressure, workers')
+    .option('--kinds <list>', 'such as run.*,task.failed; * is all')
+    .option('--json', 'print each as a line of JSON')
+    .action((options: WatchOptions, command: Command) => watchNotifications(options, contextOf(command)));
 }
 
 interface OneTaskOptions {

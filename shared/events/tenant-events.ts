@@ -28,7 +28,7 @@ export interface EventsPage {
 }
 
 /** Before every entry. */
-export const BEFORE_ALL = '0-0';
+const BEFORE_ALL = '0-0';
 
 const ENTRY_ID = /^(\d{1,20})-(\d{1,20})$/;
 

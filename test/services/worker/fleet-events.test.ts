@@ -49,12 +49,12 @@ describe('operators', () => {
     await worker.stop(1000);
     const events = await told('fleet.');
     const own = events.find(([event]) => event === 'fleet.worker.started')?.[1];
-    expect(events.filter(([, worker]) => worker === own).map(([event]) => event)).toEqual([
+    expect(events.filter(([, name]) => name === own).map(([event]) => event)).toEqual([
       'fleet.worker.started',
       'fleet.worker.draining',
       'fleet.worker.stopped',
     ]);
-    expect(events.filter(([, worker]) => worker !== own)).toEqual([['fleet.worker.lost', 'gone-1']]);
+    expect(events.filter(([, name]) => name !== own)).toEqual([['fleet.worker.lost', 'gone-1']]);
   });
 });
 

@@ -66,6 +66,15 @@ describe('a stream of events', () => {
     expect(text).toContain('retry: 2000');
   });
 
+  it('lets its writer say a comment, and with it where the reader goes on', async () => {
+    const port = await serve(new OpenStreams(1), (stream) => {
+      stream.comment();
+      stream.comment('7-0');
+      return Promise.resolve();
+    });
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('retry: 2000\n\n:\n\n:\nid: 7-0\n\n');
+  });
+
   it('is refused with 429 when too many are open, and let in when one has gone', async () => {
     const streams = new OpenStreams(1);
     const port = await serve(streams, untilGone);
