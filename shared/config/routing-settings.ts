@@ -5,10 +5,7 @@ import { QUEUE_MODES, type QueueMode } from './queue-mode.ts';
 const mode = z.enum(QUEUE_MODES);
 const name = z.string().min(1).max(200);
 
-/** Where people write from. `webchat` is Muster's own page and API. */
-export const SURFACES = ['webchat', 'telegram', 'slack', 'discord', 'whatsapp'] as const;
-export type Surface = (typeof SURFACES)[number];
-
+/** Surfaces are where people write from: `telegram`, `slack`, `discord`, `whatsapp`, and `webchat`, Muster's own page and API. */
 const DEFAULT_BY_SURFACE: Readonly<Partial<Record<string, QueueMode>>> = {
   whatsapp: 'interrupt',
   telegram: 'interrupt',

@@ -7,8 +7,8 @@ export class ChaosReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules
       .toSorted((a, b) => a.moduleId.localeCompare(b.moduleId))
-      .flatMap((module) => [`\n${basename(module.moduleId, '.test.ts').replaceAll('-', ' ')}`, ...statementsOf(module)]);
-    writeSync(1, `${lines.join('\n')}\n\n`);
+      .map((module) => `\n${basename(module.moduleId, '.test.ts').replaceAll('-', ' ')}\n${statementsOf(module).join('\n')}\n`);
+    writeSync(1, `${lines.join('')}\n`);
   }
 }
 
