@@ -58,7 +58,7 @@ export class CommandSender {
   /** How long to wait before the next try; null for none. */
   async #tryOnce(port: ChatPort, thread: string, text: string): Promise<number | null> {
     try {
-      await port.post(thread, text);
+      await port.post(thread, text, { isPlain: true });
       return null;
     } catch (error) {
       const { kind, retryAfterMs = RETRY_MS } = error instanceof DeliveryRefused ? error : { kind: 'transient' as const };

@@ -31,8 +31,9 @@ export function createChatPort(kit: PlatformKit, { callTimeoutMs, ready }: ChatP
     maxCharacters,
     minEditMs,
     startTyping: (thread) => call('edit', () => adapter.startTyping(thread)),
-    post: async (thread, text) => {
-      const { id } = await call('post', () => adapter.postMessage(thread, kit.render(text)));
+    post: async (thread, text, { isPlain } = { isPlain: false }) => {
+      const message = isPlain ? kit.renderPlain(text) : kit.render(text);
+      const { id } = await call('post', () => adapter.postMessage(thread, message));
       return { id };
     },
     edit: async (thread, id, text) => {

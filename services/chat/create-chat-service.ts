@@ -34,7 +34,9 @@ export function createChatService(parts: Parts): Service {
     for (const platform of await open(parts, sender)) platforms.set(platform.name, platform);
     deliveries = openDeliveries(parts, [...platforms.values()]);
     deliveries.start();
-    log.info({ event: 'chat.started', platforms: [...platforms.keys()] }, 'chat platforms are on');
+    const names = [...platforms.keys()];
+    const text = names.length === 0 ? 'no chat platform is on' : `chat platforms are on: ${names.join(', ')}`;
+    log.info({ event: 'chat.started', platforms: names }, text);
   };
   const stop = async (graceMs: number): Promise<void> => {
     await Promise.all([

@@ -24,7 +24,7 @@ export class Reconciler {
     const { reconcileMs } = this.#parts.settings.scheduler;
     // A little less than the period, so that the next round finds the place free.
     this.#timer = setInterval(() => this.#begin(reconcileMs * 0.9), reconcileMs);
-    this.#begin(Math.min(START_SHARE_MS, reconcileMs));
+    this.#begin(Math.min(START_SHARE_MS, reconcileMs), { isFirst: true });
   }
 
   async stop(): Promise<void> {
@@ -32,18 +32,20 @@ export class Reconciler {
     await this.#running;
   }
 
-  #begin(shareMs: number): void {
-    this.#running ??= this.#reconcile(shareMs)
+  #begin(shareMs: number, { isFirst } = { isFirst: false }): void {
+    this.#running ??= this.#reconcile(shareMs, isFirst)
       .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'the schedules could not be reconciled now'))
       .finally(() => {
         this.#running = undefined;
       });
   }
 
-  async #reconcile(shareMs: number): Promise<void> {
+  async #reconcile(shareMs: number, isFirst: boolean): Promise<void> {
     const { redis, keys, settings, log } = this.#parts;
     const mended = await this.#clock.mend(settings.scheduler.silentMs, await this.#parts.now());
-    if (mended.length > 0) log.warn({ event: 'clock.mended', mended }, 'the clock was not as it is to be');
+    // At the start it has stood still since the last process, or has never run.
+    const level = isFirst ? 'debug' : 'warn';
+    if (mended.length > 0) log[level]({ event: 'clock.mended', reason: mended.join('; ') }, 'the clock was not as it is to be');
     for (let shard = 0; shard < keys.shards; shard += 1) {
       const isOurs = await redis.set(keys.shard(shard).schedulesReconciled, '1', 'PX', Math.floor(shareMs), 'NX');
       if (isOurs !== null) await reconcileSchedules(this.#parts, shard);

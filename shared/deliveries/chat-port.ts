@@ -9,10 +9,11 @@ export interface ChatPort {
   /** Shows that an answer is coming. It may fail; that never fails a delivery. */
   startTyping(thread: string): Promise<void>;
   /**
-   * Posts one message and answers with its id on the platform.
+   * Posts one message and answers with its id on the platform. `isPlain`: the text is lines of Muster's own and no markdown, which
+   * would run them together.
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
    */
-  post(thread: string, text: string): Promise<{ readonly id: string }>;
+  post(thread: string, text: string, options?: { readonly isPlain: boolean }): Promise<{ readonly id: string }>;
   /**
    * Gives a posted message another text.
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`

@@ -8,15 +8,18 @@ import type { ScheduleParts } from './schedule-parts.ts';
  */
 export function scheduleCommands(parts: ScheduleParts): Readonly<Record<'schedule', SessionCommand>> {
   return {
-    schedule: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) =>
-      await runScheduleCommand(parts, {
-        tenant,
-        agent,
-        text: `/schedule ${argument}`,
-        key: idempotencyKey === null ? undefined : `chat:${idempotencyKey}`,
-        user: user ?? undefined,
-        channel: channel ?? undefined,
-        ...(reply === null ? { session } : { reply }),
-      }),
+    schedule: {
+      help: '/schedule <when>: <message> has the agent do it then; /schedule list shows what is planned; pause, resume, cancel <number>',
+      carryOut: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) =>
+        await runScheduleCommand(parts, {
+          tenant,
+          agent,
+          text: `/schedule ${argument}`,
+          key: idempotencyKey === null ? undefined : `chat:${idempotencyKey}`,
+          user: user ?? undefined,
+          channel: channel ?? undefined,
+          ...(reply === null ? { session } : { reply }),
+        }),
+    },
   };
 }

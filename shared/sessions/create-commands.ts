@@ -7,37 +7,46 @@ import { describeMode, HOW_TO_CHOOSE } from './describe-mode.ts';
 import { describeSession } from './describe-session.ts';
 import { stopSession } from './stop-session.ts';
 
-const HELP = [
-  '/stop withdraws what waits and stops what runs',
-  '/new begins a fresh transcript: the agent no longer sees what came before',
-  '/status says what runs, what waits and why',
-  '/queue shows what becomes of a message that arrives while the agent works; /queue <mode> chooses it for this session',
-  '/queue <mode> with a text sends that text in that mode, this once',
-  '/help shows this',
-];
-
 /** The commands that every session has, and those of others; a name that is none of them is text for the agent. */
 export function createCommands(ledger: Ledger, others: Readonly<Record<string, SessionCommand>>): ReadonlyMap<string, SessionCommand> {
   const own: Record<string, SessionCommand> = {
-    queue: async ({ tenant, session, surface }) => {
-      const choices = await readChoices(ledger, tenant, session);
-      return `${describeMode(chooseMode(ledger.settings, { inline: null, choices, surface }), surface)} ${HOW_TO_CHOOSE}`;
+    stop: {
+      help: '/stop withdraws what waits and stops what runs',
+      carryOut: async ({ tenant, session, argument }) => {
+        const { withdrawn, stopped } = await stopSession(ledger, tenant, session, 'stopped by /stop');
+        return withNote(describeStop(withdrawn, stopped), argument);
+      },
     },
-    stop: async ({ tenant, session, argument }) => {
-      const { withdrawn, stopped } = await stopSession(ledger, tenant, session, 'stopped by /stop');
-      return withNote(describeStop(withdrawn, stopped), argument);
+    new: {
+      help: '/new begins a fresh transcript: the agent no longer sees what came before',
+      carryOut: async ({ tenant, session, argument }) => {
+        await beginTranscript(ledger, tenant, session);
+        return withNote('A fresh transcript begins: the agent no longer sees what came before. What runs or waits goes on.', argument);
+      },
     },
-    new: async ({ tenant, session, argument }) => {
-      await beginTranscript(ledger, tenant, session);
-      return withNote('A fresh transcript begins: the agent no longer sees what came before. What runs or waits goes on.', argument);
+    status: {
+      help: '/status says what runs, what waits and why',
+      carryOut: async ({ tenant, session, argument }) =>
+        withNote(describeSession(await readSession({ ledger }, tenant, session)), argument),
     },
-    status: async ({ tenant, session, argument }) => withNote(describeSession(await readSession({ ledger }, tenant, session)), argument),
-    help: async ({ argument }) => {
-      const more = Object.keys(others).map((name) => `/${name}`);
-      return withNote([...HELP, ...more].join('\n'), argument);
+    queue: {
+      help: [
+        '/queue shows what becomes of a message that arrives while the agent works; /queue <mode> chooses it for this session',
+        '/queue <mode> with a text sends that text in that mode, this once',
+      ].join('\n'),
+      carryOut: async ({ tenant, session, surface }) => {
+        const choices = await readChoices(ledger, tenant, session);
+        return `${describeMode(chooseMode(ledger.settings, { inline: null, choices, surface }), surface)} ${HOW_TO_CHOOSE}`;
+      },
+    },
+    help: {
+      help: '/help shows this',
+      carryOut: ({ argument }) => Promise.resolve(withNote([...commands.values()].map(({ help }) => help).join('\n'), argument)),
     },
   };
-  return new Map([...Object.entries(others), ...Object.entries(own)]);
+  // Ours win, and are listed last: `/help` stands at the end.
+  const commands = new Map([...Object.entries(others).filter(([name]) => !Object.hasOwn(own, name)), ...Object.entries(own)]);
+  return commands;
 }
 
 function describeStop(withdrawn: number, stopped: number): string {

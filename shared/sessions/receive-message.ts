@@ -91,7 +91,7 @@ function commandOf(parts: SessionParts, message: IncomingMessage, parsed: Parsed
     const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null } = message;
     const agent = await chooseAgent(parts, { ...message, surface });
     const idempotencyKey = message.idempotencyKey ?? null;
-    return await command({ tenant, session, user, surface, channel, agent, argument: parsed.argument, reply, idempotencyKey });
+    return await command.carryOut({ tenant, session, user, surface, channel, agent, argument: parsed.argument, reply, idempotencyKey });
   };
 }
 
@@ -105,7 +105,11 @@ async function chooseSessionMode({ ledger }: SessionParts, message: IncomingMess
 async function acceptMessage(parts: SessionParts, message: IncomingMessage, text: string, word: ModeWord | null): Promise<MessageAnswer> {
   const { tenant, session, surface = DEFAULT_SURFACE } = message;
   const { ledger } = parts;
-  const [choices, agent] = await Promise.all([useChoices(ledger, tenant, session), chooseAgent(parts, { ...message, surface })]);
+  const [choices, agent] = await Promise.all([
+    useChoices(ledger, tenant, session),
+    chooseAgent(parts, { ...message, surface }),
+    assertNoCommand(ledger, message),
+  ]);
   if (surface !== (choices.surface ?? DEFAULT_SURFACE)) await setSurface(ledger, tenant, session, surface);
   const { mode } = chooseMode(ledger.settings, { inline: word ?? message.mode ?? null, choices, surface });
   const accepted = await acceptTask(parts, {
@@ -122,6 +126,12 @@ async function acceptMessage(parts: SessionParts, message: IncomingMessage, text
   });
   hintSession(ledger, tenant, session);
   return { kind: 'accepted', accepted };
+}
+
+/** Tasks are found by their keys when they are accepted; commands are remembered elsewhere. */
+async function assertNoCommand({ redis, keys }: SessionParts['ledger'], { tenant, idempotencyKey }: IncomingMessage): Promise<void> {
+  if (idempotencyKey === undefined || (await redis.exists(keys.tenant(tenant).command(idempotencyKey))) === 0) return;
+  throw new MusterError('task.idempotency-conflict', 'This idempotency key was used for a command');
 }
 
 /** What the task takes from the message as it is; an exact optional property takes no undefined. */

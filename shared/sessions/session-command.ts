@@ -17,5 +17,10 @@ export interface SessionCall {
   idempotencyKey: string | null;
 }
 
-/** Carries a command out at once, whatever runs; answers what to tell the person. */
-export type SessionCommand = (call: SessionCall) => Promise<string>;
+/** A command of a session. */
+export interface SessionCommand {
+  /** What `/help` says of it, in a line that begins with the command. */
+  readonly help: string;
+  /** Carries it out at once, whatever runs; answers what to tell the person. */
+  carryOut(call: SessionCall): Promise<string>;
+}

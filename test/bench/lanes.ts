@@ -1,8 +1,12 @@
+import { Redis } from 'ioredis';
 import { startRedis } from '../support/redis-server.ts';
+import { cpuSecondsOfRedis } from './cpu-seconds.ts';
 import { graphileQueuesPerSecond } from './graphile-queues.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { BENCH_QUEUE_SLOTS, OurFleet } from './our-fleet.ts';
 import { startPostgres } from './postgres.ts';
+import { print } from './print.ts';
+import { printHeading } from './print-heading.ts';
 import { median } from './statistics.ts';
 
 // What lanes cost: the same tasks with and without a session, interleaved, and next to them graphile-worker's named queues.
@@ -11,53 +15,87 @@ const SESSIONS = Number(process.argv[2] ?? 10_000);
 const TURNS = 10;
 const TASKS = SESSIONS * TURNS;
 const IN_FLIGHT = 50;
+/** Accepted and run before the first round: code compiled, scripts loaded. */
+const WARM = 2000;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'] });
 const fleet = await OurFleet.open(server.url);
+const monitor = new Redis(server.url);
 
-/** Accepts and runs all tasks; answers with both rates. */
-async function round(sessionOf: (index: number) => string | undefined): Promise<[accepted: number, ran: number]> {
-  const accepted = await perSecond(TASKS, async () => {
-    await inFlight(TASKS, IN_FLIGHT, (index) => fleet.accept(sessionOf(index)));
-    await fleet.parts.relay.idle();
-  });
-  return [accepted, await perSecond(TASKS, () => fleet.process(TASKS))];
+interface Round {
+  /** Tasks a second. */
+  accept: number;
+  run: number;
+  /** Tasks a second through both, one after the other. */
+  both: number;
+  /** CPU time for a task from its acceptance to its end, microseconds. */
+  redisMicros: number;
+  nodeMicros: number;
 }
 
-try {
-  const without: [number, number][] = [];
-  const withLanes: [number, number][] = [];
-  for (let index = 0; index < ROUNDS; index += 1) {
-    without.push(await round(() => undefined));
-    withLanes.push(await round((task) => `${index}-${task % SESSIONS}`));
-  }
-  const of = (rounds: [number, number][], which: 0 | 1): number => median(rounds.map((each) => each[which]));
-  const ratio = (which: 0 | 1): string =>
-    median(withLanes.map((each, index) => each[which] / (without[index]?.[which] ?? Number.NaN))).toFixed(2);
-  const whole = ([accepted, ran]: [number, number]): number => 1 / (1 / accepted + 1 / ran);
-  const wholeRatio = median(withLanes.map((each, index) => whole(each) / whole(without[index] ?? [Number.NaN, Number.NaN])));
-  print(`\n${ROUNDS} interleaved rounds, ${SESSIONS} sessions of ${TURNS} messages, ${BENCH_QUEUE_SLOTS} slots; medians\n`);
-  print('                       with lanes   without   ratio');
-  print(`accept, a second       ${row(of(withLanes, 0), of(without, 0))}   ${ratio(0)}`);
-  print(`run, a second          ${row(of(withLanes, 1), of(without, 1))}   ${ratio(1)}`);
-  print(`both, a second         ${row(median(withLanes.map(whole)), median(without.map(whole)))}   ${wholeRatio.toFixed(2)}`);
+/** Accepts and runs all tasks. */
+async function measure(sessionOf: (index: number) => string | undefined, tasks = TASKS): Promise<Round> {
+  const [redisBefore, nodeBefore] = [await cpuSecondsOfRedis(monitor), process.cpuUsage()];
+  const accept = await perSecond(tasks, async () => {
+    await inFlight(tasks, IN_FLIGHT, (index) => fleet.accept(sessionOf(index)));
+    await fleet.parts.relay.idle();
+  });
+  const run = await perSecond(tasks, () => fleet.process(tasks));
+  const node = process.cpuUsage(nodeBefore);
+  return {
+    accept,
+    run,
+    both: 1 / (1 / accept + 1 / run),
+    redisMicros: (((await cpuSecondsOfRedis(monitor)) - redisBefore) * 1e6) / tasks,
+    nodeMicros: (node.user + node.system) / tasks,
+  };
+}
+
+function printTable(withLanes: readonly Round[], without: readonly Round[]): void {
+  const row = (name: string, of: keyof Round): void => {
+    const [ours, plain] = [withLanes, without].map((rounds) => median(rounds.map((each) => each[of])));
+    const ratio = median(withLanes.map((each, index) => each[of] / (without[index]?.[of] ?? Number.NaN)));
+    print(`${name.padEnd(44)}${(ours ?? 0).toFixed(0).padStart(12)}${(plain ?? 0).toFixed(0).padStart(12)}${ratio.toFixed(2).padStart(8)}`);
+  };
+  print(`\n${''.padEnd(44)}  with lanes     without   ratio`);
+  row('accept, a second', 'accept');
+  row('claim, run, settle, a second', 'run');
+  row('both, a second (goal: ratio of 0.90)', 'both');
+  row('CPU of Redis for a task, µs', 'redisMicros');
+  row('CPU of Node for a task, µs', 'nodeMicros');
+}
+
+async function measureGraphile(): Promise<void> {
   const postgres = await startPostgres();
   if (postgres === null) {
     print('\ngraphile-worker: not measured, because there is no PostgreSQL (Debian: apt-get install postgresql)');
-  } else {
-    try {
-      const theirs = await graphileQueuesPerSecond(postgres.url, SESSIONS, TURNS);
-      print(`\ngraphile-worker's named queues, the same work: ${theirs.toFixed(0)} a second`);
-    } finally {
-      await postgres.stop();
-    }
+    return;
   }
-} finally {
-  await fleet.parts.close();
-  await server.stop();
+  try {
+    const theirs = await graphileQueuesPerSecond(postgres.url, SESSIONS, TURNS);
+    print(`\ngraphile-worker's named queues, the same work, run only, in the first minute at most: ${theirs.toFixed(0)} a second`);
+  } finally {
+    await postgres.stop();
+  }
 }
 
-function row(ours: number, theirs: number): string {
-  return `${ours.toFixed(0).padStart(10)}${theirs.toFixed(0).padStart(10)}`;
+try {
+  await printHeading(server.url, 'Lanes', [
+    `The same ${TASKS} tasks, accepted and then run by one worker process: without a session, and as ${SESSIONS} sessions of ${TURNS}`,
+    `messages, whose lanes run one at a time. ${ROUNDS} interleaved rounds, ${IN_FLIGHT} accepted at once, ${BENCH_QUEUE_SLOTS} slots; medians.`,
+    'Without lanes a ticket is made when a task is accepted; in a lane when its turn comes, so that only both together compare.',
+  ]);
+  await measure((task) => (task % 2 === 0 ? `warm-${task % 100}` : undefined), WARM);
+  const without: Round[] = [];
+  const withLanes: Round[] = [];
+  for (let index = 0; index < ROUNDS; index += 1) {
+    without.push(await measure(() => undefined));
+    withLanes.push(await measure((task) => `${index}-${task % SESSIONS}`));
+  }
+  printTable(withLanes, without);
+  await measureGraphile();
+} finally {
+  monitor.disconnect();
+  await fleet.parts.close();
+  await server.stop();
 }

@@ -3,6 +3,8 @@ import { startRedis } from '../support/redis-server.ts';
 import { HttpFleet } from './http-fleet.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { BENCH_QUEUE_SLOTS, OurFleet } from './our-fleet.ts';
+import { print } from './print.ts';
+import { printHeading } from './print-heading.ts';
 import { RawBullmq } from './raw-bullmq.ts';
 import { median, percentile } from './statistics.ts';
 
@@ -54,17 +56,18 @@ async function callsOf(work: () => Promise<void>): Promise<Calls> {
   return { scripts: sum(counts.filter(([name]) => name === 'evalsha' || name === 'eval')), commands: sum(counts) };
 }
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
 try {
+  await printHeading(server.url, 'Muster against raw BullMQ', [
+    'The same tasks through both, on the same Redis and in one process. Ratio: Muster of raw BullMQ, 1.00 is as fast.',
+    `${ROUNDS} interleaved rounds of ${TASKS} tasks, ${IN_FLIGHT} accepted at once, ${BENCH_QUEUE_SLOTS} slots; medians.`,
+  ]);
   await round(-1); // Warm: code compiled, scripts loaded.
   const rounds: Round[] = [];
   for (let index = 0; index < ROUNDS; index += 1) rounds.push(await round(index));
   const of = (name: keyof Round): number => median(rounds.map((each) => each[name]));
   const ratio = (our: keyof Round, their: keyof Round): number => median(rounds.map((each) => each[our] / each[their]));
 
-  print(`\n${ROUNDS} interleaved rounds of ${TASKS} tasks, ${IN_FLIGHT} in flight, ${BENCH_QUEUE_SLOTS} slots, AOF everysec; medians\n`);
-  print('                          a second   raw BullMQ   ratio');
+  print('\n                          a second   raw BullMQ   ratio');
   print(`accept, ticket included   ${row(of('ourAccept'), of('rawAdd'), ratio('ourAccept', 'rawAdd'))}`);
   print(`accept through HTTP       ${row(of('ourHttp'), of('rawAdd'), ratio('ourHttp', 'rawAdd'))}`);
   print(`claim, run, settle        ${row(of('ourProcess'), of('rawProcess'), ratio('ourProcess', 'rawProcess'))}`);

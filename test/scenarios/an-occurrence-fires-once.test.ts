@@ -28,38 +28,50 @@ interface Run {
   reason: string | null;
 }
 
-const KILLS = testEnvironment.isChaos ? 200 : 6;
-const SCHEDULES = testEnvironment.isChaos ? 1000 : 100;
+/** Processes are killed for so long, and at least so often each, after a life of up to `liveMs`. */
+const FULL = { schedules: 1000, periodsMs: [4000, 8000], forMs: 600_000, killsEach: 2, liveMs: 6000 } as const;
+const SMALL = { schedules: 100, periodsMs: [1000, 2000], forMs: 0, killsEach: 2, liveMs: 600 } as const;
+const SIZE = testEnvironment.isChaos ? FULL : SMALL;
 const SEEN_MS = 60_000;
+/** While what is due last is waited for, older occurrences are not looked at; in the end all are. */
+const LAST_MS = 120_000;
 
 async function make(body: object): Promise<Schedule> {
   return (await fleet.client.make('/v1/schedules', { agent: 'echo', message: 'tick', tz: 'UTC', ...body })) as Schedule;
 }
 
-/** Every run of every schedule. */
-async function allRuns(path = '/v1/runs'): Promise<Run[]> {
+/** Every run of every schedule that was made since. */
+async function allRuns(since = 0): Promise<Run[]> {
   const runs: Run[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const { body } = await fleet.client.call('GET', `${path}?limit=200${cursor && `&cursor=${cursor}`}`);
+    const query = `limit=200&since=${new Date(since).toISOString()}${cursor && `&cursor=${cursor}`}`;
+    const { body } = await fleet.client.call('GET', `/v1/runs?${query}`);
     runs.push(...(body.items as Run[]));
     cursor = body.nextCursor;
   }
   return runs;
 }
 
-/** Kills processes, each at a moment that does not depend on what it does, and starts another in its place a little later. */
-async function killAtRandom(processes: FleetProcess[], kills: number): Promise<void> {
-  for (let kill = 0; kill < kills; kill += 1) {
-    await wait(200 + Math.random() * 600);
-    const position = Math.floor(Math.random() * processes.length);
-    await processes[position]?.kill();
-    await wait(Math.random() * 500);
-    processes[position] = await fleet.start('scheduler');
-  }
+/** Kills each process at moments that do not depend on what it or another does, and starts one in its place a little later. */
+async function killAtRandom(processes: FleetProcess[]): Promise<number> {
+  const endsAt = Date.now() + SIZE.forMs;
+  const kills = await Promise.all(
+    processes.map(async (_, position) => {
+      let times = 0;
+      for (; times < SIZE.killsEach || Date.now() < endsAt; times += 1) {
+        await wait(200 + Math.random() * SIZE.liveMs);
+        await processes[position]?.kill();
+        await wait(Math.random() * 500);
+        processes[position] = await fleet.start('scheduler');
+      }
+      return times;
+    }),
+  );
+  return kills.reduce((sum, each) => sum + each, 0);
 }
 
-const periodOf = (position: number): number => (position % 2 === 0 ? 1000 : 2000);
+const periodOf = (position: number): number => SIZE.periodsMs[position % 2 === 0 ? 0 : 1];
 const secondsOf = (everyMs: number): string => `${everyMs / 1000}s`;
 
 describe('while schedulers are killed at random', () => {
@@ -69,19 +81,19 @@ describe('while schedulers are killed at random', () => {
     const schedulers = await Promise.all([fleet.start('scheduler'), fleet.start('scheduler'), fleet.start('scheduler')]);
     await fleet.start('worker', { MUSTER_QUEUES: 'schedules=50,tasks=1,maintenance=1' });
     const schedules = await Promise.all(
-      Array.from({ length: SCHEDULES }, async (_, position) => ({
+      Array.from({ length: SIZE.schedules }, async (_, position) => ({
         ...(await make({ every: secondsOf(periodOf(position)), overlap: position % 4 < 2 ? 'skip' : 'allow' })),
         everyMs: periodOf(position),
       })),
     );
-    await killAtRandom(schedulers, KILLS);
+    const kills = await killAtRandom(schedulers);
     const until = Date.now();
-    const look = async (): Promise<{ all: Run[]; missing: string[] }> => {
-      const all = await allRuns();
-      const runs = Map.groupBy(all, ({ scheduleId }) => scheduleId);
-      return { all, missing: schedules.flatMap((schedule) => missingOf(schedule, runs.get(schedule.id) ?? [], until)) };
+    const missingIn = (runs: readonly Run[], since: number): string[] => {
+      const found = new Set(runs.map((run) => nameOf(run.scheduleId, Date.parse(run.occurrence))));
+      return schedules.flatMap((schedule) => dueNames(schedule, since, until)).filter((name) => !found.has(name));
     };
-    await waitFor(async () => (await look()).missing.length === 0, {
+    const since = until - LAST_MS;
+    await waitFor(async () => missingIn(await allRuns(since), since).length === 0, {
       deadlineMs: SEEN_MS,
       everyMs: 500,
       what: 'what is due to have fired',
@@ -89,31 +101,33 @@ describe('while schedulers are killed at random', () => {
     await Promise.all(schedulers.map((each) => each.kill('SIGTERM')));
     await Promise.all(schedulers.map((each) => each.exited));
 
-    const { all, missing } = await look();
+    const all = await allRuns();
+    const missing = missingIn(all, 0);
     const skipped = all.filter(({ status }) => status === 'skipped');
-    const occurrences = all.map(({ scheduleId, occurrence }) => `${scheduleId} ${occurrence}`);
+    const byName = Map.groupBy(all, (run) => nameOf(run.scheduleId, Date.parse(run.occurrence)));
     reportFigure(
-      `${SCHEDULES} schedules every 1 or 2 s, ${KILLS} schedulers killed`,
+      `${SIZE.schedules} schedules every ${SIZE.periodsMs.map((ms) => secondsOf(ms)).join(' or ')}, ${kills} schedulers killed`,
       `${all.length} occurrences, ${skipped.length} skipped, fired after ${spread(all.map((run) => decidedAt(run) - Date.parse(run.occurrence)))}`,
     );
     expect(missing).toEqual([]);
-    expect(occurrences.filter((each, position) => occurrences.indexOf(each) !== position)).toEqual([]);
+    expect([...byName].filter(([, runs]) => runs.length > 1)).toEqual([]);
     expect(skipped.filter(({ reason }) => reason === null)).toEqual([]);
-    expect(all.length).toBeGreaterThan(SCHEDULES);
+    expect(all.length).toBeGreaterThan(SIZE.schedules);
   });
 });
 
 /** A run's id holds when it was decided. */
 const decidedAt = ({ id }: Run): number => decodeTime(id);
 
-/** Occurrences up to an instant that have no run. */
-function missingOf({ id, everyMs, createdAt }: Schedule, runs: readonly Run[], until: number): string[] {
-  const found = new Set(runs.map(({ occurrence }) => Date.parse(occurrence)));
-  const missing: string[] = [];
+const nameOf = (schedule: string, at: number): string => `${schedule} at ${new Date(at).toISOString()}`;
+
+/** Its occurrences from one instant to another. */
+function dueNames({ id, everyMs, createdAt }: Schedule, since: number, until: number): string[] {
+  const names: string[] = [];
   for (let at = Date.parse(createdAt) + everyMs; at <= until; at += everyMs) {
-    if (!found.has(at)) missing.push(`${id} at ${new Date(at).toISOString()}`);
+    if (at >= since) names.push(nameOf(id, at));
   }
-  return missing;
+  return names;
 }
 
 /** Whether it stands for occurrences that were missed and do not run. */

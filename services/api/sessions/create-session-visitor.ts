@@ -12,7 +12,7 @@ export function createSessionVisitor(parts: Parts): Route {
     path: '/v1/sessions/:id/visitors',
     summary: 'Make a token with which somebody may talk in this session and do nothing else',
     description:
-      'It sends messages, reads the session, its stream and its transcript, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`.',
+      'It sends messages, reads the session, its stream and its transcript, chooses its mode, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`.',
     scope: 'submit',
     request: {
       params: sessionPathSchema,

@@ -1,3 +1,4 @@
+import { OutputReader } from '#shared/deliveries/output-reader.ts';
 import { readTasks } from '#shared/ledger/read-tasks.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import type { Task } from '#shared/tasks/task.ts';
@@ -23,12 +24,22 @@ export async function readHistory(ledger: Ledger, tenant: string, ids: readonly 
   let leftBytes = MOST_BYTES;
   const newestFirst = ids.toReversed();
   for (let from = 0; from < newestFirst.length; from += BATCH) {
-    for (const task of await readTasks(ledger, tenant, newestFirst.slice(from, from + BATCH))) {
-      if (!task) continue;
-      if (!isTerminal(task.state.status)) live.push(task);
-      else if (leftBytes > 0) ended.push(turnOf(task));
-      leftBytes -= task.body.input.length + (task.output?.length ?? 0);
+    const tasks = (await readTasks(ledger, tenant, newestFirst.slice(from, from + BATCH))).filter((task) => task !== null);
+    live.push(...tasks.filter(({ state }) => !isTerminal(state.status)));
+    if (leftBytes <= 0) continue;
+    const turns = await Promise.all(tasks.filter(({ state }) => isTerminal(state.status)).map((task) => endedTurnOf(ledger, tenant, task)));
+    for (const turn of turns) {
+      if (leftBytes > 0) ended.push(turn);
+      leftBytes -= turn.text.length + (turn.output?.length ?? 0);
     }
   }
   return { ended: ended.toReversed(), live: live.toReversed() };
+}
+
+/** One that was stopped has no answer in its record. What people saw of it is still there when they come back soon. */
+async function endedTurnOf(ledger: Ledger, tenant: string, task: Task): Promise<SessionTurn> {
+  const turn = turnOf(task);
+  if (turn.output !== null || task.state.attempt === 0) return turn;
+  const written = await new OutputReader(ledger, tenant, turn.taskId).read();
+  return { ...turn, output: written === '' ? null : written };
 }

@@ -16,6 +16,8 @@ export function setSessionMode({ ledger }: Parts): Route {
     summary: 'Choose what becomes of messages that meet a running task',
     description: '`default` takes the choice back. Holds for the next message, at every process.',
     scope: 'submit',
+    // Who may write in a session may choose by `/queue` in a message as well.
+    forVisitors: true,
     request: { params: sessionPathSchema, body: z.strictObject({ mode: z.enum([...QUEUE_MODES, 'default']) }) },
     responses: { 200: sessionViewSchema },
     handle: async ({ params: { id }, body: { mode } }, { tenant }) => {

@@ -40,6 +40,7 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     minEditMs: 1200,
     // Discord reads markdown itself; the adapter would write it anew, and longer.
     render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
+    renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
     sequenceOf: ({ id }) => snowflakeNumber(id),

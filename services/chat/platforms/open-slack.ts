@@ -41,6 +41,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     maxCharacters: MAX_CHARACTERS,
     minEditMs: 1200,
     render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
+    renderPlain: (text) => ({ raw: plainText(text) }),
     textOf: slackText,
     // A `ts` is unique within its channel only.
     keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
@@ -50,7 +51,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     readCommand: ({ raw }): CommandFacts => ({ key: commandSchema.parse(raw).trigger_id, sequence: undefined }),
     answerCommand: ({ kind, text }) =>
       // Without a text, everybody sees the command itself and nothing else.
-      kind === 'accepted' ? { response_type: 'in_channel' } : { response_type: 'ephemeral', text },
+      kind === 'accepted' ? { response_type: 'in_channel' } : { response_type: 'ephemeral', text: plainText(text) },
     // The adapter would take events of a socket forwarder on another secret than the signing secret, which is not set here.
     isAllowed: (request) => !request.headers.has('x-slack-socket-token'),
   };
@@ -61,6 +62,13 @@ class PromptSlackAdapter extends SlackAdapter {
   protected override extractLinks(): LinkPreview[] {
     return [];
   }
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** A text as Slack's own notation has it: https://docs.slack.dev/messaging/formatting-message-text#escaping */
+function plainText(text: string): string {
+  return withoutMentions(text, HARD_LIMIT).replaceAll(/[&<>]/g, (mark) => ESCAPED[mark] ?? mark);
 }
 
 /** The plain text, which has lost code and the addresses of links: where there are any, as markdown. */

@@ -30,6 +30,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
     maxCharacters: 4000,
     minEditMs: null,
     render: (text) => ({ raw: renderWhatsapp(adapter, text) }),
+    renderPlain: (text) => ({ raw: text }),
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
     sequenceOf: (message) => arrivalWithinSecond(message, clock),

@@ -25,6 +25,8 @@ export interface PlatformKit {
   restMs?(threadId: string): number;
   /** The text as the adapter has to be given it to arrive whole, and formatted as far as that goes. */
   render(text: string): AdapterPostableMessage;
+  /** The same for a text that is no markdown: each of its lines stays a line. */
+  renderPlain(text: string): AdapterPostableMessage;
   /** What a person wrote, before attachments are named. */
   textOf(message: Message): Promise<string> | string;
   /** Unique among the platform's messages. */

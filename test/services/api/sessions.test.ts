@@ -176,12 +176,13 @@ describe('a visitor’s token', () => {
     expect((await letIn('salon', { expiresInMs: 5 })).status).toBe(422);
   });
 
-  it('talks in its session, reads it and stops it, under its own name', async () => {
+  it('talks in its session, reads it, chooses its mode and stops it, under its own name', async () => {
     const { token: key } = (await letIn('parlour', { name: 'Ada' })).body;
     const said = await api.call('POST', '/v1/sessions/parlour/messages', { key, body: { text: 'hello', mode: 'queue', sequence: 3 } });
     expect(said.status).toBe(202);
     await drive.complete(said.body.id, 'hello to you');
     for (const path of ['', '/transcript']) expect((await api.call('GET', `/v1/sessions/parlour${path}`, { key })).status).toBe(200);
+    expect((await api.call('PUT', '/v1/sessions/parlour/mode', { key, body: { mode: 'default' } })).status).toBe(200);
     expect((await api.call('POST', '/v1/sessions/parlour/stop', { key })).status).toBe(200);
     const stored = await api.parts.redis.hget(api.parts.keys.tenant('default').task(said.body.id), 'body');
     expect(JSON.parse(stored ?? '')).toMatchObject({ user: 'Ada', session: 'parlour' });
@@ -205,9 +206,9 @@ describe('a visitor’s token', () => {
         ['GET', `/v1/sessions/${name}/transcript`],
         ['POST', `/v1/sessions/${name}/messages`, { text: 'x' }],
         ['POST', `/v1/sessions/${name}/stop`],
+        ['PUT', `/v1/sessions/${name}/mode`, { mode: 'steer' }],
       ]),
       ['GET', '/v1/sessions'],
-      ['PUT', '/v1/sessions/parlour/mode', { mode: 'steer' }],
       ['POST', '/v1/sessions/parlour/visitors', {}],
       ['POST', '/v1/tasks', { agent: 'echo', input: 'x', session: 'parlour' }],
       ['GET', '/v1/tasks'],

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -115,6 +116,30 @@ describe('the stream of a session', () => {
       ['message', { taskId: running, status: 'running' }],
       ['output', { taskId: running, text: 'so far' }],
       ['message', { taskId: waiting, status: 'pending' }],
+    ]);
+    await reader.leave();
+  });
+
+  it('begins with what an answer had come to when it was stopped', async () => {
+    const stopped = await say('halfway', 'a long story');
+    const attempt = await drive.start(stopped);
+    await drive.write(attempt, 1, 1, 'Once upon ');
+    await drive.write(attempt, 1, 2, 'a time');
+    const withdrawn = await say('halfway', 'and then?');
+    await api.call('POST', '/v1/sessions/halfway/stop');
+    await settleAttempt(api.parts.ledger, attempt, { kind: 'cancelled', reason: 'stopped' });
+    const reader = await read('halfway');
+    await reader.hears('history', {});
+    expect(reader.told()).toMatchObject([
+      [
+        'history',
+        {
+          items: [
+            { taskId: stopped, status: 'cancelled', output: 'Once upon a time' },
+            { taskId: withdrawn, output: null },
+          ],
+        },
+      ],
     ]);
     await reader.leave();
   });

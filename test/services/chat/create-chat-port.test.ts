@@ -76,6 +76,17 @@ describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
     expect(lettersOf(fakes[name].shown[0]?.text)).toBe(lettersOf(text));
   });
 
+  it('keeps the lines of a plain text', async () => {
+    const lines = ['2 wait:', '1. "one *a* <b>" (task X)', '2. "two @all" (task Y)', 'Mode: queue.'];
+    await ports[name].post(fakes[name].threadOf(), lines.join('\n'), { isPlain: true });
+    const text = fakes[name].shown[0]?.text ?? '';
+    const unescaped = text.replaceAll('\u200B', '').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+    expect(unescaped.split('\n')).toEqual(lines);
+    const body = fakes[name].calls.at(-1)?.body;
+    expect([body?.['markdown_text'], body?.['rich_message'], body?.['parse_mode']]).toEqual([undefined, undefined, undefined]);
+    if (name === 'slack') expect(text).toContain('&lt;b&gt;');
+  });
+
   it.each(['throttled', 'gone'] as const)('says that the platform refused: %s', async (kind) => {
     fakes[name].refuseNext(kind);
     const refusal = await refusalOf(ports[name].post(fakes[name].threadOf(), 'No'));

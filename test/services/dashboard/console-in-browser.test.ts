@@ -103,6 +103,26 @@ test.skipIf(!hasBrowser)(
   },
 );
 
+test.skipIf(!hasBrowser)('messages that are typed while the first is on its way come behind it, also when they say the same', async () => {
+  await page.goto(`${dashboard.url}/chat`);
+  const typed = Promise.withResolvers<void>();
+  let requests = 0;
+  await page.route('**/messages', async (call) => {
+    requests += 1;
+    if (requests === 1) await typed.promise;
+    await call.continue();
+  });
+  for (const text of ['opening words', 'same', 'same']) await say(text);
+  await page.evaluate('document.title');
+  typed.resolve();
+  await page.locator('article').nth(2).waitFor();
+  await page.unroute('**/messages');
+  // Above each answer stand the person's words.
+  expect(await page.locator('article > div:first-child').allInnerTexts()).toEqual(['opening words', 'same', 'same']);
+  await page.getByRole('navigation', { name: 'Conversations' }).getByText('opening words').first().waitFor();
+  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('opening words');
+});
+
 test.skipIf(!hasBrowser)('Stop ends the answer in the middle and withdraws what waits; /stop does the same', async () => {
   await page.goto(`${dashboard.url}/chat`);
   await say('long');

@@ -4,6 +4,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { listTasks } from '#shared/ledger/list-tasks.ts';
 import { createSchedule } from '#shared/schedules/create-schedule.ts';
+import { createLog } from '#shared/log/create-log.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
 import type { Schedule } from '#shared/schedules/schedule.ts';
@@ -78,6 +79,21 @@ describe('the scheduler', () => {
       deadlineMs: SOON,
       what: 'a clock again',
     });
+  });
+
+  it('warns of a clock that was taken away, and not of one that it winds up at its start', async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(line) } });
+    const parts = await openTestParts({ redisUrl: server.url, settings: { scheduler: { watchMs: 60_000, reconcileMs: 1000 } } });
+    const service = createSchedulerService({ ...parts, log });
+    opened.push({ parts, service });
+    await service.start();
+    const clock = async (): Promise<string[]> => await parts.redis.keys('*bull:ticks:repeat*');
+    await waitFor(async () => (await clock()).length > 0, { deadlineMs: SOON, what: 'a clock' });
+    expect(lines.filter((line) => line.includes('clock.mended'))).toEqual([]);
+    await parts.redis.del(...(await parts.redis.keys('*bull:ticks*')));
+    const warning = await waitFor(() => lines.find((line) => line.includes('clock.mended')), { deadlineMs: SOON, what: 'a warning' });
+    expect(JSON.parse(warning)).toMatchObject({ level: 'warn', reason: expect.stringMatching(/"shard-0" was (missing|silent)/) });
   });
 
   it('follows the records: one put behind our back among the due is put back', async () => {

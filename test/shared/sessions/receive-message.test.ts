@@ -188,17 +188,20 @@ describe('a command', () => {
 
   it('of others is called with what it needs, and listed by /help', async () => {
     const calls: unknown[] = [];
-    const schedule = (call: unknown): Promise<string> => {
+    const carryOut = (call: unknown): Promise<string> => {
       calls.push(call);
       return Promise.resolve('done');
     };
+    const schedule = { help: '/schedule does something later', carryOut };
     const more = { ...parts, commands: { schedule } };
     const context = { surface: 'slack', channel: 'C1', user: 'ada', idempotencyKey: 'm1' };
     expect(await say('/Schedule@bot every day', context, more)).toBe('done');
     expect(await say('/Schedule@bot every day', context, more)).toBe('done');
     const expected = { tenant: 'acme', session: 'room', ...context, agent: 'poet', argument: 'every day', reply: null };
     expect(calls).toEqual([expected]);
-    expect(await say('/help', {}, more)).toContain('/schedule');
+    const help = (await say('/help', {}, more)).split('\n');
+    expect([help[0], help.at(-1)]).toEqual(['/schedule does something later', '/help shows this']);
+    expect(await say('/help', {}, { ...parts, commands: { stop: schedule } })).not.toContain('later');
   });
 
   it('/queue shows the mode and where it comes from', async () => {
@@ -231,6 +234,14 @@ describe('a command', () => {
     const later = await say('later');
     expect(await say('/stop', { idempotencyKey: 'update-7' })).toBe('Nothing runs and nothing waits.');
     expect(await statusOf(later)).toBe('queued');
+  });
+
+  it('and a message do not share a key', async () => {
+    await say('/status', { idempotencyKey: 'key-1' });
+    await expect(say('hello', { idempotencyKey: 'key-1' })).rejects.toMatchObject({ code: 'task.idempotency-conflict' });
+    const running = await say('hello', { idempotencyKey: 'key-2' });
+    await expect(say('/stop', { idempotencyKey: 'key-2' })).rejects.toMatchObject({ code: 'task.idempotency-conflict' });
+    expect(await statusOf(running)).toBe('queued');
   });
 
   it('/stop reaches no other session and no other tenant', async () => {

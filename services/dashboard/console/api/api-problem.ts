@@ -18,6 +18,7 @@ export class ApiProblem extends Error {
 export function problemText(thrown: unknown): string {
   if (thrown instanceof ApiProblem) return thrown.message;
   // What `fetch` throws when nothing answers differs from browser to browser and says nothing to a person.
-  if (thrown instanceof TypeError) return 'Muster does not answer. The network may be gone, or it is being restarted.';
+  if (thrown instanceof TypeError || (thrown instanceof DOMException && thrown.name === 'TimeoutError'))
+    return 'Muster does not answer. The network may be gone, or it is being restarted.';
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -9,6 +9,9 @@ export interface ApiCall {
   signal?: AbortSignal;
 }
 
+/** The API answers within seconds, also while Redis is away; what takes longer is a connection that hangs. */
+const TIMEOUT_MS = 30_000;
+
 const problemSchema = z.object({
   code: z.string(),
   status: z.number(),
@@ -21,13 +24,14 @@ const problemSchema = z.object({
  * Throws an `ApiProblem`; without a sign-in it goes to the form instead, and comes back.
  */
 export async function callApi<Answer>(schema: z.ZodType<Answer>, path: string, call: ApiCall = {}): Promise<Answer> {
-  const { method = 'GET', body, headers, signal } = call;
+  const { method = 'GET', body, headers } = call;
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetch(path, {
     method,
     credentials: 'same-origin',
     headers: { Accept: 'application/json', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    signal: call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]),
   });
   if (answer.status === 401) signInAgain();
   const text = await answer.text();

@@ -52,6 +52,8 @@ interface StatusChange {
 
 export type ConversationChange =
   | { kind: 'history'; messages: readonly ChatMessage[] }
+  /** What the answer to sending it said, which may come later than the stream's word. */
+  | { kind: 'sent'; message: ChatMessage }
   | { kind: 'message'; message: ChatMessage }
   | { kind: 'output'; piece: OutputPiece }
   | ({ kind: 'status' } & StatusChange)
@@ -65,6 +67,10 @@ export function changeConversation(conversation: Conversation, change: Conversat
   switch (change.kind) {
     case 'history':
       return { ...conversation, messages: change.messages.reduce(withMessage, messages), isLoaded: true };
+    case 'sent':
+      return messages.some(({ id }) => id === change.message.id)
+        ? conversation
+        : { ...conversation, messages: withMessage(messages, change.message) };
     case 'message':
       return { ...conversation, messages: withMessage(messages, change.message) };
     case 'output':

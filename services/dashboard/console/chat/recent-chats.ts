@@ -21,15 +21,21 @@ export function readRecentChats(tenant: string): RecentChat[] {
   }
 }
 
-/** Notes that a conversation began with these words. */
+/** Notes that a conversation began with these words. Of several that were sent at once, the first one names it. */
 export function rememberChat(tenant: string, id: string, text: string): void {
-  const title = text.replaceAll(/\s+/g, ' ').slice(0, TITLE_CHARACTERS);
-  const chats = [{ id, title }, ...readRecentChats(tenant).filter((chat) => chat.id !== id)].slice(0, MOST);
+  const known = readRecentChats(tenant);
+  if (known.some((chat) => chat.id === id)) return;
+  const chats = [{ id, title: titleOf(text) }, ...known].slice(0, MOST);
   try {
     window.localStorage.setItem(placeOf(tenant), JSON.stringify(chats));
   } catch {
     // It is only for its title in the list.
   }
+}
+
+function titleOf(text: string): string {
+  const characters = Array.from(text.replaceAll(/\s+/g, ' ').trim());
+  return characters.length <= TITLE_CHARACTERS ? characters.join('') : `${characters.slice(0, TITLE_CHARACTERS - 1).join('')}…`;
 }
 
 function placeOf(tenant: string): string {

@@ -10,7 +10,7 @@ import { LIVE_EVENTS, readLiveEvent } from './read-live-event.ts';
 /** Between two looks at what waits, while something does; the stream says the rest at once. */
 const LOOK_MS = 2000;
 
-/** A message that was sent, without an answer so far. */
+/** A message whose sending failed: nobody knows whether it was accepted. */
 interface Unsure {
   text: string;
   key: string;
@@ -35,6 +35,7 @@ export function useConversation(id: string): OpenConversation {
   const [problem, setProblem] = useState<unknown>(null);
   const lines = useRef(0);
   const unsure = useRef<Unsure | null>(null);
+  const sending = useRef<Promise<unknown>>(Promise.resolve());
   const queries = useQueryClient();
   const isBusy = conversation.messages.some(isOpen);
   const { data: session } = useQuery({
@@ -67,31 +68,47 @@ export function useConversation(id: string): OpenConversation {
       return false;
     }
   };
+  const deliver = async (text: string, agent: string | null): Promise<void> => {
+    const sent = await sendOnce(unsure, text, (key) => sendMessage(id, { text, ...(agent === null ? {} : { agent }) }, key));
+    if ('command' in sent) {
+      lines.current += 1;
+      change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
+      return;
+    }
+    const { status, outcome } = sent;
+    const message = { id: sent.id, text, agent, status, outcome: outcome ?? null, error: null, answer: '', attempt: 0, seq: 0 };
+    change({ kind: 'sent', message });
+  };
   return {
     conversation,
     session,
     connection,
     problem,
-    send: (text, agent) =>
-      attempt(async () => {
-        const sent = await sendMessage(id, { text, ...(agent === null ? {} : { agent }) }, keyOf(unsure, text));
-        unsure.current = null;
-        if ('command' in sent) {
-          lines.current += 1;
-          change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
-          return;
-        }
-        const { status, outcome } = sent;
-        const message = { id: sent.id, text, agent, status, outcome: outcome ?? null, error: null, answer: '', attempt: 0, seq: 0 };
-        change({ kind: 'message', message });
-      }),
+    send: (text, agent) => {
+      const sendIt = (): Promise<boolean> => attempt(() => deliver(text, agent));
+      // Two requests at once may be accepted in either order. A command waits for nothing: it may be to stop what hangs.
+      if (text.startsWith('/')) return sendIt();
+      const sent = sending.current.then(sendIt);
+      sending.current = sent;
+      return sent;
+    },
     stop: () => attempt(() => stopSession(id)),
     setMode: (mode) => attempt(() => setSessionMode(id, mode)),
   };
 }
 
-/** The same text sent again after a failure has the same key: it may have been accepted although no answer came back. */
-function keyOf(unsure: RefObject<Unsure | null>, text: string): string {
-  if (unsure.current?.text !== text) unsure.current = { text, key: randomKey() };
-  return unsure.current.key;
+/**
+ * The same text sent again after a failure has the same key: it may have been accepted although no answer came back. Sent again
+ * after an answer it is another message.
+ */
+async function sendOnce<T>(unsure: RefObject<Unsure | null>, text: string, call: (key: string) => Promise<T>): Promise<T> {
+  const key = unsure.current?.text === text ? unsure.current.key : randomKey();
+  try {
+    const sent = await call(key);
+    if (unsure.current?.key === key) unsure.current = null;
+    return sent;
+  } catch (error) {
+    unsure.current = { text, key };
+    throw error;
+  }
 }

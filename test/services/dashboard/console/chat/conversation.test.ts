@@ -86,6 +86,14 @@ describe('a conversation', () => {
     expect(conversation.messages).toMatchObject([{ status: 'completed', answer: 'done' }]);
   });
 
+  it('is told by the answer to sending only what the stream did not tell before', () => {
+    const sent = { kind: 'sent', message: message(FIRST, { text: '/queue latest hi', agent: null, status: 'queued' }) } as const;
+    expect(after(sent).messages).toMatchObject([{ status: 'queued' }]);
+    const told = [{ text: 'hi', agent: 'echo', status: 'running' }];
+    expect(after(arrival(FIRST, { text: 'hi' }), sent).messages).toMatchObject(told);
+    expect(after(sent, arrival(FIRST, { text: 'hi' })).messages).toMatchObject(told);
+  });
+
   it('has what a command answered behind the message that was last then', () => {
     const conversation = after(arrival(FIRST), { kind: 'line', id: 'line-1', text: 'Nothing runs.' }, arrival(SECOND));
     expect(conversation.lines).toEqual([{ id: 'line-1', text: 'Nothing runs.', after: FIRST }]);
