@@ -41,6 +41,10 @@ function addCreate(schedule: Command, contextOf: ContextOf): void {
     .option('--jitter <duration>', 'a little later each time, by up to this')
     .option('--until <time>', 'the last time that counts, in ISO 8601')
     .addOption(new Option('--max-runs <count>', 'end after so many runs').argParser(parseCount))
+    .option('--exact', 'never spread over the full hour, whatever the configuration says')
+    .option('--platform <name>', 'the chat platform that results are sent to: telegram, slack, discord, whatsapp')
+    .option('--channel <id>', 'the chat on it')
+    .option('--callback-url <url>', 'is told how each run ended')
     .option('--json', 'print the record as JSON')
     .action((when: string | undefined, message: string | undefined, options: CreateScheduleOptions, command: Command) =>
       createSchedule({ when, message }, options, contextOf(command)),
@@ -77,7 +81,7 @@ function addChanges(schedule: Command, contextOf: ContextOf): void {
     ['show', 'show a schedule and its latest runs', showSchedule],
     ['pause', 'stop it from firing until it is resumed', pauseSchedule],
     ['resume', 'let it fire again', resumeSchedule],
-    ['cancel', 'delete it; runs that have begun go on', cancelSchedule],
+    ['cancel', 'delete it; runs that it made go on', cancelSchedule],
     ['run', 'make a run now, besides its own times', runSchedule],
   ];
   for (const [name, description, act] of commands) {

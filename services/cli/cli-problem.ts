@@ -6,6 +6,8 @@ export interface CliProblemOptions {
   code?: string;
   /** When the server wants to be asked again, in milliseconds. */
   retryAfterMs?: number;
+  /** Printed below the sentence, a line each. */
+  lines?: readonly string[];
   cause?: unknown;
 }
 
@@ -14,12 +16,14 @@ export class CliProblem extends Error {
   readonly exitCode: ExitCode;
   readonly code: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly lines: readonly string[];
 
-  constructor(message: string, { exitCode, code, retryAfterMs, cause }: CliProblemOptions) {
+  constructor(message: string, { exitCode, code, retryAfterMs, lines = [], cause }: CliProblemOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'CliProblem';
     this.exitCode = exitCode;
     this.code = code;
     this.retryAfterMs = retryAfterMs;
+    this.lines = lines;
   }
 }

@@ -18,6 +18,10 @@ export interface CreateScheduleOptions {
   jitter?: string;
   until?: string;
   maxRuns?: number;
+  exact?: boolean;
+  platform?: string;
+  channel?: string;
+  callbackUrl?: string;
   json?: boolean;
 }
 

@@ -27,11 +27,12 @@ export async function listSchedules({ json, ...query }: ListSchedulesOptions, co
   if (json === true) return terminal.json(answer);
   const { items, nextCursor } = readAnswer(pageSchema, answer);
   if (items.length === 0) return terminal.note('There is no schedule. Make one: npx muster schedule "every day at 9" "Hello"');
-  const rows = items.map(({ number, status, agent, rule, nextFireAt, tz, runCount, message }) => [
+  const rows = items.map(({ number, status, agent, kind, rule, nextFireAt, tz, runCount, message }) => [
     String(number),
     status,
     agent,
-    oneLine(rule, RULE_WIDTH),
+    // Its time is the next one, or is over.
+    kind === 'once' ? 'once' : oneLine(rule, RULE_WIDTH),
     nextFireAt ? wallTime(nextFireAt, tz) : '-',
     tz,
     String(runCount),

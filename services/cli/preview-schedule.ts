@@ -18,6 +18,5 @@ export async function previewSchedule(when: string, { json, ...options }: Previe
   const answer = await context.connect().post('/v1/schedules/preview', { body: { phrase: when, ...options } });
   if (json === true) return terminal.json(answer);
   const preview = readAnswer(previewSchema, answer);
-  terminal.line(terminal.paint(preview.rule, 'bold'));
   showUpcoming(preview, context);
 }

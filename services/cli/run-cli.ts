@@ -57,7 +57,8 @@ function report(error: unknown): ExitCode {
   // Commander has said what it had to say.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CliProblem) {
-    process.stderr.write(`muster: ${error.message}${error.code === undefined ? '' : ` [${error.code}]`}\n`);
+    const first = `muster: ${error.message}${error.code === undefined ? '' : ` [${error.code}]`}`;
+    process.stderr.write([first, ...error.lines, ''].join('\n'));
     return error.exitCode;
   }
   const message = error instanceof Error ? error.message : String(error);

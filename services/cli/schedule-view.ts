@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RunContext } from './run-context.ts';
 
 const text = z.string().nullish();
+const duration = z.union([z.string(), z.number()]).nullish();
 
 /** What the commands show of a schedule; the server's record has more. */
 export const scheduleViewSchema = z.object({
@@ -18,8 +19,12 @@ export const scheduleViewSchema = z.object({
   pausedReason: text,
   priority: z.union([z.number(), z.string()]).nullish(),
   channel: text,
+  platform: text,
+  callbackUrl: text,
   missed: text,
+  maxLateness: duration,
   overlap: text,
+  jitter: duration,
   until: text,
   maxRuns: z.number().nullish(),
   nextFireAt: text,
@@ -36,9 +41,10 @@ export function schedulePath(name: string): string {
   return `/v1/schedules/${encodeURIComponent(name.replace(/^#/, ''))}`;
 }
 
-/** Says the rule in words, and when it fires next. */
-export function showUpcoming({ sentence, tz, next }: Pick<ScheduleView, 'sentence' | 'tz' | 'next'>, { terminal }: RunContext): void {
-  terminal.line(`${sentence} (${tz})`);
+/** Says the rule in words, as it was understood and in which zone, and when it fires next. */
+export function showUpcoming(shown: Pick<ScheduleView, 'rule' | 'sentence' | 'tz' | 'next'>, { terminal }: RunContext): void {
+  const { rule, sentence, tz, next } = shown;
+  terminal.line(`${sentence} (${tz})  ${terminal.paint(rule, 'dim')}`);
   for (const at of next) terminal.line(`  ${wallTime(at, tz)}`);
 }
 

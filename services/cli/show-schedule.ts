@@ -24,16 +24,23 @@ export async function showSchedule(name: string, { json }: { json?: boolean }, c
   for (const line of runLines(items, view.tz)) terminal.line(line);
 }
 
+/** The server writes what is no whole number of seconds in milliseconds. */
+function durationText(given: ScheduleView['jitter']): string | null {
+  return typeof given === 'number' ? `${given} ms` : (given ?? null);
+}
+
 function rowsOf(view: ScheduleView): string[][] {
   const rows: [string, string | null | undefined][] = [
-    ['rule', view.rule],
     ['name', view.name],
     ['agent', view.agent],
     ['message', view.message],
     ['paused', view.pausedReason],
-    ['channel', view.channel],
+    ['channel', [view.platform, view.channel].filter(Boolean).join(' ')],
+    ['callback', view.callbackUrl],
     ['missed', view.missed],
+    ['max lateness', durationText(view.maxLateness)],
     ['overlap', view.overlap],
+    ['jitter', durationText(view.jitter)],
     ['until', view.until ? wallTime(view.until, view.tz) : null],
     ['runs', `${view.runCount}${view.maxRuns ? ` of ${view.maxRuns}` : ''}`],
     ['last run', view.lastRunAt ? `${wallTime(view.lastRunAt, view.tz)}  ${view.lastRunId ?? ''}` : null],

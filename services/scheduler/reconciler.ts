@@ -44,8 +44,8 @@ export class Reconciler {
     const { redis, keys, settings, log } = this.#parts;
     const mended = await this.#clock.mend(settings.scheduler.silentMs, await this.#parts.now());
     // At the start it has stood still since the last process, or has never run.
-    const level = isFirst ? 'debug' : 'warn';
-    if (mended.length > 0) log[level]({ event: 'clock.mended', reason: mended.join('; ') }, 'the clock was not as it is to be');
+    const told = isFirst ? mended.edited : [...mended.edited, ...mended.silent];
+    if (told.length > 0) log.warn({ event: 'clock.mended', reason: told.join('; ') }, 'the clock was not as it is to be; mended');
     for (let shard = 0; shard < keys.shards; shard += 1) {
       const isOurs = await redis.set(keys.shard(shard).schedulesReconciled, '1', 'PX', Math.floor(shareMs), 'NX');
       if (isOurs !== null) await reconcileSchedules(this.#parts, shard);

@@ -139,12 +139,14 @@ export class ReplyFollower {
     return quietMs > 0 && (hasMore || sender.hasShown) ? { ms: Math.min(quietMs, lookMs), isDeaf: true } : { ms: lookMs, isDeaf: false };
   }
 
-  /** A line about how long the message waited, once, and not when that fails. */
-  async #notice({ body, state }: Task): Promise<void> {
+  /** A line about how long the message waited, once, behind the answers before it, and not when that fails. */
+  async #notice(task: Task): Promise<void> {
+    const { body, state } = task;
     const { held, port, thread } = this.#options;
     const { verbose, noticeAfterMs, callTimeoutMs } = this.#context.ledger.settings.deliveries;
     const waitedMs = (state.startedAt ?? 0) - Math.max(state.createdAt, body.scheduledFor ?? 0);
     if (!verbose || waitedMs < noticeAfterMs || held.delivery.isNoticed || held.delivery.parts.length > 0) return;
+    if (await this.#isBehind(task)) return;
     await held.save({ isNoticed: true });
     const text = `queued for ${(waitedMs / SECOND).toFixed(1)} s`;
     await callPlatform(() => port.post(thread, text), callTimeoutMs).catch(() => undefined);

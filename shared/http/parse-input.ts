@@ -24,12 +24,22 @@ export function parseInput(schemas: RequestSchemas, request: Request): Record<st
   for (const part of PARTS) {
     const schema = schemas[part];
     if (!schema) continue;
-    const parsed = schema.safeParse(request[part]);
+    const parsed = parse(schema, request[part], part);
     if (parsed.success) input[part] = parsed.data;
     else problems.push(...problemsOf(parsed.error, part));
   }
   if (problems.length > 0) throw invalidRequest(problems);
   return input;
+}
+
+/** Schemas go down as deep as the data does: data that is a few thousand levels deep ends their stack, and is the sender's mistake. */
+function parse(schema: z.ZodType, data: unknown, part: string): z.ZodSafeParseResult<unknown> {
+  try {
+    return schema.safeParse(data);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidRequest([{ path: part, message: 'nested too deep' }]);
+  }
 }
 
 /** The problems that a schema found, with paths from `root` on. */

@@ -9,6 +9,7 @@ import { newTaskId } from '../tasks/task-id.ts';
 import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
 import { childTraceparent } from '../tasks/trace.ts';
+import { assertBytes } from './assert-bytes.ts';
 import { laneOf } from './lane-of.ts';
 import { takesInput } from './takes-input.ts';
 
@@ -127,18 +128,9 @@ function timeOf(text: string | undefined, futureOnly?: string): number | null {
   return at;
 }
 
-function checkSize(request: AcceptRequest, settings: Settings): void {
-  const input = Buffer.byteLength(request.input);
-  if (input > settings.tasks.maxInputBytes) throw tooLarge('input', input, settings.tasks.maxInputBytes);
-  if (!request.context && !request.metadata) return;
-  const context = Buffer.byteLength(JSON.stringify([request.context, request.metadata]));
-  if (context > settings.tasks.maxContextBytes) throw tooLarge('context and metadata', context, settings.tasks.maxContextBytes);
-}
-
-function tooLarge(what: string, bytes: number, mostBytes: number): MusterError {
-  return new MusterError('request.too-large', `${what}: expected at most ${mostBytes} bytes, got ${bytes}`, {
-    details: { bytes, mostBytes },
-  });
+function checkSize({ input, context, metadata }: AcceptRequest, { tasks }: Settings): void {
+  assertBytes('input', input, tasks.maxInputBytes);
+  if (context || metadata) assertBytes('context and metadata', JSON.stringify([context, metadata]), tasks.maxContextBytes);
 }
 
 /** Tells whether a request that comes again under its key is the same. */

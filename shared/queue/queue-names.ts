@@ -13,7 +13,7 @@ const DEFAULT_SLOTS: Readonly<Record<WorkerQueue, number>> = {
   critical: 5,
   chat: 8,
   webhooks: 4,
-  schedules: 2,
+  schedules: 4,
   tasks: 4,
   background: 2,
   remote: 0,

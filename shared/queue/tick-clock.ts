@@ -1,4 +1,4 @@
-import { Queue, Worker } from 'bullmq';
+import { Queue, Worker, type JobSchedulerJson } from 'bullmq';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { LATE, within } from '../time/wait.ts';
@@ -14,6 +14,14 @@ export interface TickClockOptions {
   /** Of BullMQ's keys. */
   prefix: string;
   log: Log;
+}
+
+/** What was mended, in words. */
+export interface Mended {
+  /** Jobs that nobody took for a while, as when no process ran, or that were missing. */
+  silent: string[];
+  /** What somebody had changed. */
+  edited: string[];
 }
 
 const QUEUE = 'ticks';
@@ -53,28 +61,28 @@ export class TickClock {
 
   /**
    * Makes the repeatable jobs what they are to be: what is missing, changed or has been silent for `silentMs` is made anew, what
-   * is no name of ours is removed, and a paused queue goes on. Answers what was mended, in words.
+   * is no name of ours is removed, and a paused queue goes on. Answers what was mended.
    */
-  async mend(silentMs: number, now: number): Promise<string[]> {
+  async mend(silentMs: number, now: number): Promise<Mended> {
     const { names, everyMs } = this.#options;
     const queue = this.#queue;
-    if (!queue) return [];
+    const mended: Mended = { silent: [], edited: [] };
+    if (!queue) return mended;
     const found = new Map((await queue.getJobSchedulers(0, MOST)).map((each) => [each.key, each]));
-    const mended: string[] = [];
     for (const key of found.keys()) {
       if (names.includes(key)) continue;
       await queue.removeJobScheduler(key);
-      mended.push(`removed "${key}", which is none of ours`);
+      mended.edited.push(`"${key}" was none of ours`);
     }
     for (const name of names) {
       const wrong = whatIsWrong(found.get(name), everyMs, now - silentMs);
       if (wrong === null) continue;
       await this.wind(name);
-      mended.push(`"${name}" ${wrong}`);
+      mended[wrong.kind].push(`"${name}" ${wrong.what}`);
     }
     if (await queue.isPaused()) {
       await queue.resume();
-      mended.push('the queue was paused');
+      mended.edited.push('the queue was paused');
     }
     return mended;
   }
@@ -96,8 +104,14 @@ export class TickClock {
   }
 }
 
-function whatIsWrong(found: { every?: number; next?: number } | undefined, everyMs: number, silentSince: number): string | null {
-  if (!found) return 'was missing';
-  if (found.every !== everyMs) return `ticked every ${found.every} ms and not every ${everyMs} ms`;
-  return (found.next ?? 0) < silentSince ? 'was silent' : null;
+interface Wrong {
+  kind: keyof Mended;
+  what: string;
+}
+
+function whatIsWrong(found: JobSchedulerJson | undefined, everyMs: number, silentSince: number): Wrong | null {
+  if (!found) return { kind: 'silent', what: 'was missing' };
+  const period = found.every === undefined ? `by ${found.pattern}` : `every ${found.every} ms`;
+  if (found.every !== everyMs) return { kind: 'edited', what: `ticked ${period} and not every ${everyMs} ms` };
+  return (found.next ?? 0) < silentSince ? { kind: 'silent', what: 'was silent' } : null;
 }

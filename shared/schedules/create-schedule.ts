@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Settings } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
+import { assertBytes } from '#shared/queue/assert-bytes.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import type { ReplyAddress } from '#shared/tasks/task.ts';
 import { assertAgent } from './assert-agent.ts';
@@ -8,9 +10,9 @@ import { upcomingTimes } from './due-occurrences.ts';
 import { readRule } from './read-rule.ts';
 import { readZone } from './read-zone.ts';
 import type { Schedule } from './schedule.ts';
-import { FIELD_DEFAULTS, ruleFields, scheduleFields } from './schedule-fields.ts';
+import { assertPlace, FIELD_DEFAULTS, ruleFields, scheduleFields } from './schedule-fields.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
-import type { ScheduleRequest } from './schedule-request.ts';
+import type { SchedulePatch, ScheduleRequest } from './schedule-request.ts';
 
 export interface CreateScheduleOptions {
   tenant: string;
@@ -76,7 +78,7 @@ async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, optio
   const id = newTaskId();
   const { phrase, cron, every, at } = request;
   const read = readRule({ phrase, cron, every, at }, { tz, now, seed: id });
-  checkMessage(request.message, settings.tasks.maxInputBytes);
+  checkSizes(request, settings.tasks);
   await assertAgent(parts, options.tenant, request.agent);
   const schedule: Schedule = {
     ...FIELD_DEFAULTS,
@@ -91,6 +93,7 @@ async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, optio
     createdAt: now,
     updatedAt: now,
   };
+  assertPlace(schedule);
   const [nextFireAt] = upcomingTimes(schedule, now, 1);
   if (nextFireAt === undefined) throw new MusterError('request.invalid', 'until: this schedule would never fire');
   return { ...schedule, ...advanced(schedule, nextFireAt, settings.scheduler) };
@@ -123,12 +126,10 @@ const BEGINNING = {
 } satisfies Partial<Schedule>;
 
 /** Refused now, and not each time that it fires. Errors: `request.too-large`. */
-export function checkMessage(message: string, mostBytes: number): void {
-  const bytes = Buffer.byteLength(message);
-  if (bytes <= mostBytes) return;
-  throw new MusterError('request.too-large', `message: expected at most ${mostBytes} bytes, got ${bytes}`, {
-    details: { bytes, mostBytes },
-  });
+export function checkSizes({ message, context }: SchedulePatch, { maxInputBytes, maxContextBytes }: Settings['tasks']): void {
+  if (message !== undefined) assertBytes('message', message, maxInputBytes);
+  // As it is counted when a run is accepted, which has no metadata.
+  if (context) assertBytes('context', JSON.stringify([context, null]), maxContextBytes);
 }
 
 function digestOf(request: ScheduleRequest): string {

@@ -18,7 +18,8 @@ const EVEN_STEPS: readonly RegExp[] = [
 export function describeRule(rule: Rule, tz: string, seed?: string): string {
   switch (rule.kind) {
     case 'heartbeat':
-      return `Every ${spellDuration(rule.everyMs)}`;
+      // `Every hour`, and not `Every 1 hour`.
+      return `Every ${spellDuration(rule.everyMs).replace(/^1 (\S+)$/, '$1')}`;
     case 'once':
       return `Once, on ${formatWallTime(rule.at, tz).replace(' ', ' at ')}`;
     case 'cron':

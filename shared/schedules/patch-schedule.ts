@@ -1,14 +1,14 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { assertAgent } from './assert-agent.ts';
 import { changeSchedule } from './change-schedule.ts';
-import { checkMessage } from './create-schedule.ts';
+import { checkSizes } from './create-schedule.ts';
 import { advanced } from './decide-firing.ts';
 import { upcomingTimes } from './due-occurrences.ts';
 import { readRule } from './read-rule.ts';
 import { readZone } from './read-zone.ts';
 import type { ReadRule } from './rule.ts';
 import type { Schedule } from './schedule.ts';
-import { ruleFields, scheduleFields } from './schedule-fields.ts';
+import { assertPlace, ruleFields, scheduleFields } from './schedule-fields.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 import type { SchedulePatch } from './schedule-request.ts';
 import type { ScheduleEvent } from './schedule-store.ts';
@@ -21,7 +21,7 @@ export async function patchSchedule(parts: ScheduleParts, tenant: string, id: st
   const now = await parts.now();
   const { maxCaughtUp } = parts.settings.scheduler;
   const fields = scheduleFields(patch, maxCaughtUp);
-  if (patch.message !== undefined) checkMessage(patch.message, parts.settings.tasks.maxInputBytes);
+  checkSizes(patch, parts.settings.tasks);
   if (patch.agent !== undefined) await assertAgent(parts, tenant, patch.agent);
   const tz = patch.tz === undefined ? undefined : readZone(patch.tz);
   return await changeSchedule(parts, tenant, id, {
@@ -29,6 +29,7 @@ export async function patchSchedule(parts: ScheduleParts, tenant: string, id: st
       const zone = tz ?? schedule.tz;
       const rule = newRule(patch, zone, now, schedule.id);
       const changed = { ...schedule, ...fields, tz: zone, ...(rule ? ruleFields(rule, now) : {}) };
+      assertPlace(changed);
       return withStatus(changed, { patch, hasNewRule: rule !== null, now }, parts);
     },
     event: eventOf(patch),
@@ -62,14 +63,17 @@ function withStatus(schedule: Schedule, wish: StatusWish, parts: ScheduleParts):
 /** What the change makes of it; null when it says nothing of that. */
 function wantedStatus(schedule: Schedule, { patch, hasNewRule }: StatusWish): 'active' | 'paused' | null {
   const isOver = schedule.status === 'completed' || schedule.status === 'failed';
-  if (isOver && hasNewRule) return patch.status ?? 'active';
-  if (isOver && patch.status !== undefined) assertRecurring(schedule);
-  return patch.status ?? null;
+  const wanted = patch.status ?? (isOver && hasNewRule ? 'active' : null);
+  if (isOver && wanted !== null) assertCanGoOn(schedule, hasNewRule);
+  return wanted;
 }
 
-function assertRecurring({ rule, status }: Schedule): void {
-  if (rule.kind !== 'once') return;
-  throw new MusterError('schedule.wrong-state', `The schedule is ${status}; give it a new time`, { details: { status } });
+function assertCanGoOn({ rule, status, maxRuns, runCount }: Schedule, hasNewRule: boolean): void {
+  const details = { status };
+  if (rule.kind === 'once' && !hasNewRule)
+    throw new MusterError('schedule.wrong-state', `The schedule is ${status}; give it a new time`, { details });
+  if (maxRuns === null || runCount < maxRuns) return;
+  throw new MusterError('schedule.wrong-state', `The schedule has had its ${maxRuns} run(s); give it a larger maxRuns`, { details });
 }
 
 function pause(schedule: Schedule): Schedule {

@@ -72,9 +72,7 @@ function overlapping(schedule: Schedule, caughtUp: readonly number[], fresh: rea
     case 'cancel-other':
       return all.map((occurrence) => ({ occurrence }));
     case 'skip':
-      return all.map((occurrence, position) =>
-        facts.isRunning || position > 0 ? { occurrence, skip: 'the run before has not ended' } : { occurrence },
-      );
+      return facts.isRunning ? skipped(all, 'the run before has not ended') : onlyNewest(all);
     case 'queue':
       return all.map((occurrence, position) =>
         facts.waiting + position >= facts.settings.maxQueuedRuns
@@ -82,6 +80,15 @@ function overlapping(schedule: Schedule, caughtUp: readonly number[], fresh: rea
           : { occurrence },
       );
   }
+}
+
+/** Of those that come due in one look, because nobody looked for a while, one may run: the one that is least late. */
+function onlyNewest(all: readonly number[]): Planned[] {
+  return [...skipped(all.slice(0, -1), 'a later one was due as well'), ...all.slice(-1).map((occurrence) => ({ occurrence }))];
+}
+
+function skipped(all: readonly number[], skip: string): Planned[] {
+  return all.map((occurrence) => ({ occurrence, skip }));
 }
 
 /** Skipped ones count nothing; those after the last run are no occurrences any more. */

@@ -18,7 +18,7 @@ export interface ReadRuleOptions extends Moment {
 
 /** Enough for a list of all minutes. */
 const MOST_CHARACTERS = 256;
-const NOT_ONE = 'says in none or in several of phrase, cron, every and at when to fire; one is needed';
+const ONE_IS_NEEDED = 'one of phrase, cron, every and at says when to fire';
 
 /** What each way of writing may hold. */
 const READERS: Readonly<Record<keyof RuleInput, (text: string, moment: Moment) => FormAnswer>> = {
@@ -51,7 +51,8 @@ function givenIn(input: RuleInput): { way: keyof RuleInput; given: string } {
   const ways = (['phrase', 'cron', 'every', 'at'] as const).filter((way) => input[way] !== undefined);
   const [way] = ways;
   const given = way === undefined ? undefined : input[way];
-  if (way === undefined || given === undefined || ways.length > 1) throw unreadableRule(ways.join(' and '), NOT_ONE);
+  if (ways.length > 1) throw unreadableRule(ways.join(' and '), `were given together; ${ONE_IS_NEEDED}`);
+  if (way === undefined || given === undefined) throw unreadableRule('no rule', `was given; ${ONE_IS_NEEDED}`);
   return { way, given };
 }
 

@@ -24,6 +24,7 @@ export function isScheduleCommand(text: string): boolean {
  */
 export function readScheduleCommand(text: string): ScheduleCommand {
   const words = text.replace(COMMAND, '').trim();
+  if (words === '') return { kind: 'unreadable', reason: `It says neither when nor what: ${USAGE}` };
   if (words.toLowerCase() === 'list') return { kind: 'list' };
   const [, verb, number] = NUMBERED.exec(words) ?? [];
   if (verb !== undefined) return { kind: verbOf(verb), number: Number(number) };

@@ -7,7 +7,7 @@ import type { Firing, Schedule } from './schedule.ts';
  * under which it is accepted once.
  */
 export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
-  const { tenant, agent, message, context, priority, channel, user, traceparent } = schedule;
+  const { tenant, agent, message, priority, channel, user, traceparent } = schedule;
   const { id, occurrence, skip, missed } = firing;
   const key = `${schedule.id}:${occurrence}`;
   return {
@@ -20,10 +20,15 @@ export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
     scheduledFor: new Date(occurrence).toISOString(),
     idempotencyKey: key,
     idempotencyBody: key,
-    ...withoutNull({ priority, channel, context, user, traceparent }),
+    ...withoutNull({ priority, channel, user, traceparent }),
     ...(missed === undefined ? {} : { metadata: { missed: { count: missed.count, from: new Date(missed.from).toISOString() } } }),
-    ...(skip === undefined ? { ...orderOf(schedule), ...deliveryOf(schedule) } : { skip: { reason: skip } }),
+    ...(skip === undefined ? workOf(schedule) : { skip: { reason: skip } }),
   };
+}
+
+/** What only a task that runs needs; of skipped ones there may be very many. */
+function workOf(schedule: Schedule): Partial<AcceptRequest> {
+  return { ...withoutNull({ context: schedule.context }), ...orderOf(schedule), ...deliveryOf(schedule) };
 }
 
 /** In a session it waits like all else there, and stops nobody else's work. */
@@ -33,7 +38,6 @@ function orderOf({ id, overlap, session }: Schedule): Partial<AcceptRequest> {
   return { lane: { name: laneOf(id), limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
 }
 
-/** Nothing is sent anywhere for what did not run. */
 function deliveryOf({ reply, platform, channel, callbackUrl }: Schedule): Partial<AcceptRequest> {
   const named = platform === null || channel === null ? null : { platform, thread: channel };
   return withoutNull({ reply: reply ?? named, callbackUrl });

@@ -58,11 +58,17 @@ export function ruleFields({ rule, text, sentence }: ReadRule, now: number): Pic
   };
 }
 
+/** A platform alone is no place for results. Errors: `request.invalid`. */
+export function assertPlace({ platform, channel, reply }: Pick<Schedule, 'platform' | 'channel' | 'reply'>): void {
+  if (platform === null || channel !== null || reply !== null) return;
+  throw new MusterError('request.invalid', 'platform: expected a channel with it, the chat that results are sent to');
+}
+
 function missedOf(text: string, maxCaughtUp: number): Missed {
   if (text === 'skip' || text === 'once') return { policy: text };
   const most = mostOfMissed(text) ?? maxCaughtUp;
   if (most < 1 || most > maxCaughtUp) {
-    throw new MusterError('request.invalid', `missed: expected at most all(${maxCaughtUp}), got ${text}`, { details: { maxCaughtUp } });
+    throw new MusterError('request.invalid', `missed: expected all(1) to all(${maxCaughtUp}), got ${text}`, { details: { maxCaughtUp } });
   }
   return { policy: 'all', most };
 }

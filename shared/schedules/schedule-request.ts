@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/agent-definitions.ts';
+import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
 import { prioritySchema } from '#shared/tasks/priority.ts';
 import { readDuration } from './read-duration.ts';
 import { OVERLAPS } from './schedule.ts';
 
 const shortText = z.string().min(1).max(200);
-const ruleText = z.string().min(1).max(1000);
+/** Of any length: the reader refuses what is too long as it refuses all else, with the accepted forms. */
+const ruleText = z.string();
 const DAY_MS = 86_400_000;
 
 /** `1.5h`, or milliseconds as a number. */
@@ -48,7 +50,7 @@ const shape = {
   tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
   priority: prioritySchema.nullish(),
   channel: shortText.nullish(),
-  platform: shortText.nullish().meta({ description: 'With `channel`: the chat that results are sent to.' }),
+  platform: z.enum(CHAT_PLATFORMS).nullish().meta({ description: 'With `channel`: the chat that results are sent to.' }),
   callbackUrl: z
     .url({ protocol: /^https?$/ })
     .max(2000)

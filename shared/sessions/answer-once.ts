@@ -16,9 +16,9 @@ export async function answerOnce(
   act: () => Promise<string>,
 ): Promise<string> {
   if (message === null) return await act();
-  const { command, idempotency } = keys.tenant(tenant);
-  const key = command(message.key);
-  const [known = null, task = null] = await redis.mget(key, idempotency(message.key));
+  const own = keys.tenant(tenant);
+  const key = own.command(message.key);
+  const [known = null, task = null] = await redis.mget(key, own.idempotency(message.key));
   const remembered = known === null ? null : rememberedSchema.parse(JSON.parse(known));
   if (remembered?.digest === message.digest) return remembered.text;
   if (remembered !== null || task !== null)

@@ -47,7 +47,8 @@ async function streamOf(id: string): Promise<{ attempt: number; text: string }[]
 describe('one live attempt', () => {
   it('a worker that was frozen for longer than its lease and wakes up changes nothing', async () => {
     const frozen = await fleet.start('worker', SLOTS);
-    const ids = await runningOn(frozen, 3000);
+    // Far from its end when it wakes up, however slowly the other one starts.
+    const ids = await runningOn(frozen, 60_000);
     const other = await fleet.start('worker', SLOTS);
     await frozen.kill('SIGSTOP');
     await startsAt(other, TASKS);

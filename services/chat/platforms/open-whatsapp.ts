@@ -3,6 +3,7 @@ import { parseMarkdown, type Logger, type Message } from 'chat';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import type { PlatformAdapter, PlatformKit } from './platform-kit.ts';
+import { whatsappText } from './whatsapp-text.ts';
 
 export interface WhatsAppSecrets {
   accessToken: string;
@@ -44,7 +45,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
 
 /** In WhatsApp's own notation, where that is not too long. */
 function renderWhatsapp(adapter: PlatformAdapter, text: string): string {
-  const rendered = adapter.renderFormatted(parseMarkdown(text));
+  const rendered = whatsappText(adapter.renderFormatted(parseMarkdown(text)));
   return rendered !== '' && rendered.length <= HARD_LIMIT ? rendered : text;
 }
 

@@ -15,7 +15,7 @@ export interface TicketAdapterOptions {
 const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
   deliveries: 'Replies and callbacks; retried by POST /v1/deliveries/:id/retry',
   maintenance: 'The fleet’s own chores',
-  ticks: 'The clock of the schedules; what is changed here is undone',
+  ticks: 'The clock of the schedules; what anybody changes in it is undone',
 };
 
 /** TicketAdapter is responsible for how the board sees one queue: which actions it shows, and what it says of a ticket. */

@@ -84,7 +84,7 @@ describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
     expect(unescaped.split('\n')).toEqual(lines);
     const body = fakes[name].calls.at(-1)?.body;
     expect([body?.['markdown_text'], body?.['rich_message'], body?.['parse_mode']]).toEqual([undefined, undefined, undefined]);
-    if (name === 'slack') expect(text).toContain('&lt;b&gt;');
+    expect(text.includes('&lt;b&gt;')).toBe(name === 'slack');
   });
 
   it.each(['throttled', 'gone'] as const)('says that the platform refused: %s', async (kind) => {
@@ -133,6 +133,19 @@ describe('the port of Telegram', () => {
   it('counts an edit that changes nothing as done', async () => {
     const { id } = await ports.telegram.post('telegram:4001', 'Same');
     await expect(ports.telegram.edit('telegram:4001', id, 'Same')).resolves.toBeUndefined();
+  });
+});
+
+describe('the port of WhatsApp', () => {
+  it.each([
+    ['see [1], 2 * 3 and ~7', 'see [1], 2 * 3 and ~7'],
+    ['**bold**, *it* and [the docs](https://example.com/a_b)', '*bold*, _it_ and the docs (https://example.com/a_b)'],
+    ['go to https://example.com/a_b?c=1', 'go to https://example.com/a_b?c=1'],
+    ['[https://example.com/](https://example.com/)', 'https://example.com/'],
+    ['`a\\[0]` and\n\n```\nx = \\[y\\]\n```', '`a\\[0]` and\n\n```\nx = \\[y\\]\n```'],
+  ])('writes what people are to read, and no marks of markdown: %j', async (text, shown) => {
+    await ports.whatsapp.post(fakes.whatsapp.threadOf(), text);
+    expect(fakes.whatsapp.shown.map((message) => message.text)).toEqual([shown]);
   });
 });
 

@@ -91,7 +91,7 @@ describe('muster schedule <when> <message>', () => {
     });
     expect(stdout.split('\n')).toEqual([
       `#17 → research: ${message}`,
-      'At 09:00, only on Monday (Europe/Berlin)',
+      'At 09:00, only on Monday (Europe/Berlin)  0 9 * * 1',
       '  2026-05-11 09:00',
       '  2026-05-18 09:00',
       '',
@@ -127,6 +127,13 @@ describe('muster schedule <when> <message>', () => {
       '2027-01-01T00:00Z',
       '--max-runs',
       '9',
+      '--exact',
+      '--platform',
+      'slack',
+      '--channel',
+      'C1',
+      '--callback-url',
+      'https://example.com/x',
       '--json',
     );
 
@@ -143,17 +150,23 @@ describe('muster schedule <when> <message>', () => {
       jitter: '30s',
       until: '2027-01-01T00:00Z',
       maxRuns: 9,
+      exact: true,
+      platform: 'slack',
+      channel: 'C1',
+      callbackUrl: 'https://example.com/x',
     });
   });
 
   it('says what the server says of a phrase that it cannot read', async () => {
-    const problem = { code: 'schedule.unreadable', detail: '"soon" is no rule that can be read. Accepted forms: at TIME.' };
+    const details = { given: '"soon"', reason: 'is no rule that can be read', accepted: ['at TIME', 'tomorrow'] };
+    const detail = '"soon" is no rule that can be read. Accepted forms: at TIME; tomorrow.';
+    const problem = { code: 'schedule.unreadable', detail, details };
     api = await startFakeApi({ 'POST /v1/schedules': (response) => answer(response, 422, problem) });
 
     const { code, stderr } = await muster('schedule', 'soon', 'go');
 
     expect(code).toBe(2);
-    expect(stderr).toContain('Accepted forms: at TIME. [schedule.unreadable]');
+    expect(stderr).toContain('muster: "soon" is no rule that can be read [schedule.unreadable]\nIt can be:\n  at TIME\n  tomorrow\n');
   });
 
   it('may be named create, and an address may follow', async () => {
@@ -182,23 +195,25 @@ describe('muster schedule preview', () => {
     const { stdout } = await muster('schedule', 'preview', 'weekly', '--tz', tz, '--count', '2', '--from', '2026-05-08T00:00Z');
 
     expect(bodyOf(0)).toEqual({ phrase: 'weekly', tz, count: 2, from: '2026-05-08T00:00Z' });
-    expect(stdout.split('\n')[0]).toBe('0 9 * * 1');
+    expect(stdout.split('\n')[0]).toBe('At 09:00, only on Monday (Europe/Berlin)  0 9 * * 1');
     expect(stdout).toContain('  2026-05-11 09:00\n');
   });
 });
 
 describe('muster schedule list', () => {
   it('shows a line for each, without what steers a terminal', async () => {
-    const items = [schedule, { ...schedule, number: 18, status: 'paused', nextFireAt: null, next: [] }];
+    const paused = { ...schedule, number: 18, status: 'paused', nextFireAt: null, next: [] };
+    const items = [schedule, paused, { ...schedule, number: 19, kind: 'once', rule: '2026-05-11T07:00:00.000Z' }];
     await serve({ 'GET /v1/schedules': { items, nextCursor: 'more' } });
 
     const { stdout, stderr } = await muster('schedule', 'list', '--status', 'active');
 
     expect(api?.requests[0]?.path).toBe('/v1/schedules?limit=20&status=active');
-    const [heading, first, second] = stdout.split('\n');
+    const [heading, first, second, third] = stdout.split('\n');
     expect(heading?.split(/ +/)).toEqual(['#', 'STATUS', 'AGENT', 'RULE', 'NEXT', 'ZONE', 'RUNS', 'MESSAGE']);
     expect(first).toMatch(/^17 +active +research +0 9 \* \* 1 +2026-05-11 09:00 +Europe\/Berlin +3 +summarise the \[31mweek$/);
     expect(second).toMatch(/^18 +paused .* - +Europe/);
+    expect(third).toMatch(/^19 +active +research +once +2026-05-11 09:00/);
     expect(stderr).toContain('--cursor more');
   });
 
@@ -213,12 +228,16 @@ describe('a schedule by its number', () => {
   const path = '/v1/schedules/17';
 
   it('is shown, with its latest runs', async () => {
-    await serve({ [`GET ${path}`]: schedule, [`GET ${path}/runs`]: { items: [run], nextCursor: null } });
+    const shown = { ...schedule, jitter: '30s', maxLateness: 1500, platform: 'slack', channel: 'C1' };
+    await serve({ [`GET ${path}`]: shown, [`GET ${path}/runs`]: { items: [run], nextCursor: null } });
 
     const { stdout } = await muster('schedule', 'show', '#17');
 
-    expect(stdout).toContain(`#17  active  ${schedule.id}\nAt 09:00, only on Monday (Europe/Berlin)\n`);
-    expect(stdout).toMatch(/last run {2}2026-05-04 09:00/);
+    expect(stdout).toContain(`#17  active  ${schedule.id}\nAt 09:00, only on Monday (Europe/Berlin)  0 9 * * 1\n`);
+    expect(stdout).toMatch(/channel +slack C1\n/);
+    expect(stdout).toMatch(/max lateness +1500 ms\n/);
+    expect(stdout).toMatch(/jitter +30s\n/);
+    expect(stdout).toMatch(/last run +2026-05-04 09:00/);
     expect(stdout).toContain(`  2026-05-04 09:00  skipped  ${TASK_ID}  the run before goes on\n`);
   });
 

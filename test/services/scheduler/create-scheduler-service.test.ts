@@ -81,7 +81,7 @@ describe('the scheduler', () => {
     });
   });
 
-  it('warns of a clock that was taken away, and not of one that it winds up at its start', async () => {
+  it('warns of a clock that was taken away or changed, and not of one that it winds up at its start', async () => {
     const lines: string[] = [];
     const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(line) } });
     const parts = await openTestParts({ redisUrl: server.url, settings: { scheduler: { watchMs: 60_000, reconcileMs: 1000 } } });
@@ -94,6 +94,15 @@ describe('the scheduler', () => {
     await parts.redis.del(...(await parts.redis.keys('*bull:ticks*')));
     const warning = await waitFor(() => lines.find((line) => line.includes('clock.mended')), { deadlineMs: SOON, what: 'a warning' });
     expect(JSON.parse(warning)).toMatchObject({ level: 'warn', reason: expect.stringMatching(/"shard-0" was (missing|silent)/) });
+    await service.stop(2000);
+    lines.length = 0;
+    const [changed = ''] = await parts.redis.keys('*bull:ticks:repeat:shard-0');
+    await parts.redis.hset(changed, 'every', 3_600_000);
+    const second = createSchedulerService({ ...parts, log });
+    opened = [{ parts, service: second }];
+    await second.start();
+    const told = await waitFor(() => lines.find((line) => line.includes('clock.mended')), { deadlineMs: SOON, what: 'a warning' });
+    expect(JSON.parse(told)).toMatchObject({ level: 'warn', reason: '"shard-0" ticked every 3600000 ms and not every 1000 ms' });
   });
 
   it('follows the records: one put behind our back among the due is put back', async () => {

@@ -178,6 +178,19 @@ describe('replies of one session', () => {
     expect(port.texts()).toEqual(['first', 'second']);
   });
 
+  it('tell how long a message waited behind the answer to the one before', async () => {
+    const { port, drive } = await open({ deliveries: { verbose: true, noticeAfterMs: 0, lookMs: 50 } });
+    const [first, second] = await both();
+    // Its notice, which is not sent again, and its answer.
+    port.refuse('post', 'throttled', { times: 2, retryAfterMs: 300 });
+    fleet.start();
+    await drive.complete(first, 'first');
+    await waitFor(async () => (await fleet.delivery(first))?.nextTryAt, { deadlineMs: 5000, what: 'the first to be refused' });
+    await drive.complete(second, 'second');
+    await fleet.becomes(second, 'delivered');
+    expect(port.texts()).toEqual(['first', expect.stringMatching(/^queued for/), 'second']);
+  });
+
   it('do not wait for ever for an earlier one', async () => {
     const { port, drive } = await open({ deliveries: { orderWaitMs: 50 } });
     const [first, second] = await both();

@@ -53,6 +53,15 @@ const routes: Route[] = [
     handle: ({ body }) => (body ? { status: 200, body } : { status: 204 }),
   }),
   route({
+    method: 'post',
+    path: '/json',
+    summary: 'Takes any JSON',
+    scope: 'submit',
+    request: { body: z.object({ any: z.json() }) },
+    responses: { 204: z.null() },
+    handle: () => ({ status: 204 }),
+  }),
+  route({
     method: 'delete',
     path: '/fails/:how',
     summary: 'Fails',
@@ -162,6 +171,8 @@ describe('a browser that signed in', () => {
   });
 });
 
+const nested = (levels: number): string => `{"any":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
 describe('what a request has to look like', () => {
   it('parts with a schema reach the handler parsed', async () => {
     const { status, body } = await post('/things/7?count=3', '{"name":"n","items":[1]}');
@@ -220,6 +231,12 @@ describe('what a request has to look like', () => {
     expect((await call('/maybe', { method: 'POST' })).status).toBe(204);
     expect((await post('/maybe', '', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(204);
     expect((await post('/maybe', '{"reason":"r"}')).body).toEqual({ reason: 'r' });
+  });
+
+  it('data that is nested too deep is a mistake of the sender, not of ours', async () => {
+    expect((await post('/json', nested(20))).status).toBe(204);
+    const { status, body } = await post('/json', nested(20_000));
+    expect([status, body.code, body.detail]).toEqual([422, 'request.invalid', 'body: nested too deep']);
   });
 
   it('an address that cannot be decoded is malformed', async () => {

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
-import { TickClock } from '#shared/queue/tick-clock.ts';
+import { TickClock, type Mended } from '#shared/queue/tick-clock.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
@@ -56,9 +56,9 @@ const isTicking = async (): Promise<void> => {
 describe('the clock', () => {
   it('ticks for each name once it is wound up, over any number of processes, and is right then', async () => {
     const [clock] = [start(), start(), start()];
-    expect(await clock.mend(SILENT_MS, Date.now())).toEqual(['"one" was missing', '"two" was missing']);
+    expect(await clock.mend(SILENT_MS, Date.now())).toEqual({ silent: ['"one" was missing', '"two" was missing'], edited: [] });
     await isTicking();
-    expect(await clock.mend(60_000, Date.now())).toEqual([]);
+    expect(await clock.mend(60_000, Date.now())).toEqual({ silent: [], edited: [] });
     expect(await clock.nextTick('one')).toBeGreaterThan(Date.now() - 60_000);
   });
 
@@ -74,18 +74,19 @@ describe('the clock', () => {
 });
 
 describe('what somebody did to it in the board is undone:', () => {
-  it.each<[string, () => Promise<unknown>, RegExp]>([
-    ['a removed job', () => board.removeJobScheduler('one'), /"one" was missing/],
-    ['a job of another period', () => board.upsertJobScheduler('two', { every: 3_600_000 }), /"two" ticked every 3600000 ms/],
-    ['a foreign job', () => board.upsertJobScheduler('nightly', { pattern: '0 3 * * *' }), /removed "nightly"/],
-    ['a paused queue', () => board.pause(), /was paused/],
-    ['an emptied queue', () => board.obliterate({ force: true }), /missing|silent/],
-  ])('%s', async (_what, breakIt, told) => {
+  it.each<[string, () => Promise<unknown>, keyof Mended, RegExp]>([
+    ['a removed job', () => board.removeJobScheduler('one'), 'silent', /"one" was missing/],
+    ['a job of another period', () => board.upsertJobScheduler('two', { every: 3_600_000 }), 'edited', /"two" ticked every 3600000 ms/],
+    ['a job by a cron', () => board.upsertJobScheduler('two', { pattern: '0 3 * * *' }), 'edited', /"two" ticked by 0 3 \* \* \* and/],
+    ['a foreign job', () => board.upsertJobScheduler('nightly', { pattern: '0 3 * * *' }), 'edited', /"nightly" was none of ours/],
+    ['a paused queue', () => board.pause(), 'edited', /was paused/],
+    ['an emptied queue', () => board.obliterate({ force: true }), 'silent', /missing|silent/],
+  ])('%s', async (_what, breakIt, kind, told) => {
     const clock = start();
     await clock.mend(SILENT_MS, Date.now());
     await isTicking();
     await breakIt();
-    expect((await clock.mend(60_000, Date.now())).join('\n')).toMatch(told);
+    expect((await clock.mend(60_000, Date.now()))[kind].join('\n')).toMatch(told);
     await isTicking();
     expect((await board.getJobSchedulers()).map(({ key, every }) => `${key} ${every}`).toSorted()).toEqual(['one 100', 'two 100']);
   });
@@ -102,7 +103,7 @@ describe('what somebody did to it in the board is undone:', () => {
     await board.resume();
     const next = async (): Promise<number[]> => await Promise.all(['one', 'two'].map(async (name) => (await clock.nextTick(name)) ?? 0));
     await waitFor(async () => Math.max(...(await next())) < Date.now() - SILENT_MS, SOON);
-    expect(await clock.mend(SILENT_MS, Date.now())).toEqual(['"one" was silent', '"two" was silent']);
+    expect(await clock.mend(SILENT_MS, Date.now())).toEqual({ silent: ['"one" was silent', '"two" was silent'], edited: [] });
     await isTicking();
   });
 });

@@ -141,6 +141,27 @@ describe('editing', () => {
     expect(await t.read(schedule)).toMatchObject({ ...schedule, version: 1 });
   });
 
+  it('is refused for a context that no run could carry, and for a platform without a chat', async () => {
+    const schedule = await t.make({ context: { a: 'x'.repeat(60_000) } });
+    const context = { a: 'x'.repeat(70_000) };
+    await expect(t.make({ context })).rejects.toMatchObject({ code: 'request.too-large' });
+    await expect(patch(schedule, { context })).rejects.toMatchObject({ code: 'request.too-large' });
+    await expect(t.make({ platform: 'slack' })).rejects.toThrow(/^platform: expected a channel/);
+    await expect(patch(schedule, { platform: 'slack' })).rejects.toThrow(/^platform: expected a channel/);
+    await expect(t.make({ platform: 'pigeon', channel: 'c' })).rejects.toThrow(/telegram/);
+    expect(await patch(schedule, { platform: 'slack', channel: 'C1' })).toMatchObject({ platform: 'slack', channel: 'C1' });
+  });
+
+  it('does not resume one that has had all its runs, until it may have more', async () => {
+    const schedule = await t.make({ maxRuns: 1 });
+    t.clock.now += MINUTE;
+    await t.fire();
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed', runCount: 1 });
+    await expect(patch(schedule, { status: 'active' })).rejects.toMatchObject({ code: 'schedule.wrong-state' });
+    await expect(patch(schedule, { every: '2m' })).rejects.toMatchObject({ code: 'schedule.wrong-state' });
+    expect(await patch(schedule, { status: 'active', maxRuns: 2 })).toMatchObject({ status: 'active', maxRuns: 2 });
+  });
+
   it('at the same time loses no change', async () => {
     const schedule = await t.make();
     await Promise.all(Array.from({ length: 8 }, () => changeSchedule(t.parts, TENANT, schedule.id, { change: countOne })));

@@ -154,6 +154,20 @@ describe('overlap', () => {
     expect(await history(schedule)).toEqual(['1 completed', '2 skipped the run before has not ended', '3 queued']);
   });
 
+  it('of several that come due in one look runs the newest', async () => {
+    const schedule = await t.make({ every: '2s' });
+    at(schedule, 7 / 60);
+    await t.fire();
+    const runs = await t.runs(schedule);
+    expect(runs.map(({ state }) => [state.status, state.outcome?.reason])).toEqual([
+      ['skipped', 'a later one was due as well'],
+      ['skipped', 'a later one was due as well'],
+      ['queued', undefined],
+    ]);
+    expect(runs.at(-1)?.body.scheduledFor).toBe(schedule.createdAt + 6000);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, nextFireAt: schedule.createdAt + 8000, lastRunId: runs.at(-1)?.body.id });
+  });
+
   it('queue lets it wait for its turn, up to a bound', async () => {
     t.set({ maxQueuedRuns: 1 });
     const schedule = await fireTwice({ overlap: 'queue' });

@@ -51,8 +51,8 @@ describe('the phrases', () => {
     ['tomorrow at 10:30', '2026-05-09T08:30:00.000Z', 'Once, on 2026-05-09 at 10:30', ['2026-05-09T08:30Z']],
     ['on 2026-06-01', '2026-06-01T07:00:00.000Z', 'Once, on 2026-06-01 at 09:00', ['2026-06-01T07:00Z']],
     ['on 2026-06-01 at 12:00', '2026-06-01T10:00:00.000Z', 'Once, on 2026-06-01 at 12:00', ['2026-06-01T10:00Z']],
-    ['every hour', 'every 1h', 'Every 1 hour', ['2026-05-08T13:23Z', '2026-05-08T14:23Z']],
-    ['hourly', 'every 1h', 'Every 1 hour', ['2026-05-08T13:23Z', '2026-05-08T14:23Z']],
+    ['every hour', 'every 1h', 'Every hour', ['2026-05-08T13:23Z', '2026-05-08T14:23Z']],
+    ['hourly', 'every 1h', 'Every hour', ['2026-05-08T13:23Z', '2026-05-08T14:23Z']],
     ['every 15 minutes', 'every 15m', 'Every 15 minutes', ['2026-05-08T12:38Z', '2026-05-08T12:53Z']],
     ['every 2 hours', 'every 2h', 'Every 2 hours', ['2026-05-08T14:23Z', '2026-05-08T16:23Z']],
     ['every day', '0 9 * * *', 'At 09:00, every day', ['2026-05-09T07:00Z', '2026-05-10T07:00Z']],
@@ -73,7 +73,7 @@ describe('the phrases', () => {
     ['every day at noon', '0 12 * * *', 'At 12:00, every day', ['2026-05-09T10:00Z', '2026-05-10T10:00Z']],
     ['every day at midnight', '0 0 * * *', 'At 00:00, every day', ['2026-05-08T22:00Z', '2026-05-09T22:00Z']],
     ['every day at 9 and 17', '0 9,17 * * *', 'At 09:00 and 17:00, every day', ['2026-05-08T15:00Z', '2026-05-09T07:00Z']],
-    ['every minute', 'every 1m', 'Every 1 minute', ['2026-05-08T12:24Z', '2026-05-08T12:25Z']],
+    ['every minute', 'every 1m', 'Every minute', ['2026-05-08T12:24Z', '2026-05-08T12:25Z']],
     ['every 90 minutes', 'every 90m', 'Every 1 hour 30 minutes', ['2026-05-08T13:53Z', '2026-05-08T15:23Z']],
     ['next friday at 5pm', '2026-05-15T15:00:00.000Z', 'Once, on 2026-05-15 at 17:00', ['2026-05-15T15:00Z']],
     ['next thu', '2026-05-14T07:00:00.000Z', 'Once, on 2026-05-14 at 09:00', ['2026-05-14T07:00Z']],
@@ -266,8 +266,8 @@ describe('what cannot be read', () => {
   });
 
   it('is refused when it is given in no way or in two', () => {
-    expect(refusal({}).code).toBe('schedule.unreadable');
-    expect(refusal({ cron: '0 9 * * *', every: '5m' }).message).toContain('cron and every');
+    expect(refusal({}).message).toMatch(/^"no rule" was given; one of phrase, cron, every and at/);
+    expect(refusal({ cron: '0 9 * * *', every: '5m' }).message).toMatch(/^"cron and every" were given together;/);
   });
 
   it('is shown cut, and without what steers a terminal', () => {

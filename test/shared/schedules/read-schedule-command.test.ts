@@ -32,7 +32,7 @@ describe('/schedule', () => {
   });
 
   it.each([
-    ['/schedule', 'no colon'],
+    ['/schedule', 'neither when nor what'],
     ['/schedule cancel', 'no colon'],
     ['/schedule cancel all', 'no colon'],
     ['/schedule at 17:00 do it', 'no colon'],

@@ -1,20 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useReducer, useRef, useState, type RefObject } from 'react';
+import { useReducer, useState } from 'react';
 import type { Session } from '../api/records.ts';
-import { readSession, sendMessage, sessionStreamPath, setSessionMode, stopSession } from '../api/session-calls.ts';
+import { readSession, sessionStreamPath, setSessionMode, stopSession } from '../api/session-calls.ts';
 import { useLiveEvents, type Connection } from '../api/use-live-events.ts';
 import { changeConversation, EMPTY_CONVERSATION, isOpen, type Conversation } from './conversation.ts';
-import { randomKey } from './random-key.ts';
 import { LIVE_EVENTS, readLiveEvent } from './read-live-event.ts';
+import { useSending } from './use-sending.ts';
 
 /** Between two looks at what waits, while something does; the stream says the rest at once. */
 const LOOK_MS = 2000;
-
-/** A message whose sending failed: nobody knows whether it was accepted. */
-interface Unsure {
-  text: string;
-  key: string;
-}
 
 export interface OpenConversation {
   conversation: Conversation;
@@ -33,9 +27,6 @@ export interface OpenConversation {
 export function useConversation(id: string): OpenConversation {
   const [conversation, change] = useReducer(changeConversation, EMPTY_CONVERSATION);
   const [problem, setProblem] = useState<unknown>(null);
-  const lines = useRef(0);
-  const unsure = useRef<Unsure | null>(null);
-  const sending = useRef<Promise<unknown>>(Promise.resolve());
   const queries = useQueryClient();
   const isBusy = conversation.messages.some(isOpen);
   const { data: session } = useQuery({
@@ -68,47 +59,14 @@ export function useConversation(id: string): OpenConversation {
       return false;
     }
   };
-  const deliver = async (text: string, agent: string | null): Promise<void> => {
-    const sent = await sendOnce(unsure, text, (key) => sendMessage(id, { text, ...(agent === null ? {} : { agent }) }, key));
-    if ('command' in sent) {
-      lines.current += 1;
-      change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
-      return;
-    }
-    const { status, outcome } = sent;
-    const message = { id: sent.id, text, agent, status, outcome: outcome ?? null, error: null, answer: '', attempt: 0, seq: 0 };
-    change({ kind: 'sent', message });
-  };
+  const { deliver, sendInTurn } = useSending(id, change);
   return {
     conversation,
     session,
     connection,
     problem,
-    send: (text, agent) => {
-      const sendIt = (): Promise<boolean> => attempt(() => deliver(text, agent));
-      // Two requests at once may be accepted in either order. A command waits for nothing: it may be to stop what hangs.
-      if (text.startsWith('/')) return sendIt();
-      const sent = sending.current.then(sendIt);
-      sending.current = sent;
-      return sent;
-    },
+    send: (text, agent) => sendInTurn(text, () => attempt(() => deliver(text, agent))),
     stop: () => attempt(() => stopSession(id)),
     setMode: (mode) => attempt(() => setSessionMode(id, mode)),
   };
-}
-
-/**
- * The same text sent again after a failure has the same key: it may have been accepted although no answer came back. Sent again
- * after an answer it is another message.
- */
-async function sendOnce<T>(unsure: RefObject<Unsure | null>, text: string, call: (key: string) => Promise<T>): Promise<T> {
-  const key = unsure.current?.text === text ? unsure.current.key : randomKey();
-  try {
-    const sent = await call(key);
-    if (unsure.current?.key === key) unsure.current = null;
-    return sent;
-  } catch (error) {
-    unsure.current = { text, key };
-    throw error;
-  }
 }
