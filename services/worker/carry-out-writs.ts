@@ -57,7 +57,9 @@ async function withResults(parts: CarryOutWritsParts, writing: WritingAttempt, o
   return lines.join('\n');
 }
 
+/** A guest could talk an agent into writing what the guest may not do. */
 async function mayWrite({ catalog }: CarryOutWritsParts, { body, attempt }: WritingAttempt): Promise<boolean> {
+  if (body.metadata?.['visitor'] === true) return false;
   const entry = await untilRedisAnswers(attempt.signal, () => catalog.find(body.tenant, body.agent));
   return entry !== null && entry.definition.kind !== 'echo' && entry.definition.writs !== false;
 }

@@ -20,6 +20,13 @@ const HALVINGS = 50;
  */
 export function dueOccurrences(schedule: Schedule, now: number, keep: number): DueOccurrences {
   const from = schedule.nextFireAt ?? now;
+  const [first, second = null] = upcomingTimes(schedule, from - 1, 2);
+  const isOnlyOne = first === from && from <= now && (second === null || second > now);
+  // The ordinary case in one look at the rule, because very many schedules may be due at once.
+  return isOnlyOne ? { times: [from], older: null, next: second } : manyOccurrences(schedule, from, now, keep);
+}
+
+function manyOccurrences(schedule: Schedule, from: number, now: number, keep: number): DueOccurrences {
   const due = timesIn(schedule, from - 1, now, MOST + 1);
   // The rule says nothing of the time that was written down: it was due all the same.
   const times = due.length === 0 ? [from] : due;

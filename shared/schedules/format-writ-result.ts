@@ -69,7 +69,7 @@ function createdLines(command: Writ['command'], { number, rule, tz, nextFireAt, 
   const phrase = command.kind === 'create' ? command.phrase : rule;
   const first = `OK: scheduled #${number} ${oneLine(phrase, LINE_CHARACTERS)}${whenOf(nextFireAt, tz)} → ${agent}`;
   // One time is said whole by the line above; a rule has more to it than its first time.
-  const recurs = /^\d{4}-/.test(rule) ? [] : [`  rule: ${rule} (${tz})`];
+  const recurs = isOneTime(rule) ? [] : [`  rule: ${rule} (${tz})`];
   return [first, `  message: ${oneLine(message, LINE_CHARACTERS)}`, ...recurs];
 }
 
@@ -81,10 +81,15 @@ function listedLines(schedules: readonly ListedSchedule[], hasMore: boolean): st
   if (schedules.length === 0) return ['OK: no schedules'];
   const lines = schedules.map(
     ({ number, status, rule, tz, nextFireAt, agent, message }) =>
-      `  #${number} ${status} ${rule}${whenOf(nextFireAt, tz)} → ${agent}: ${shorten(message, LIST_CHARACTERS)}`,
+      `  #${number} ${status} ${isOneTime(rule) && nextFireAt !== null ? 'once' : rule}${whenOf(nextFireAt, tz)} → ${agent}: ${shorten(message, LIST_CHARACTERS)}`,
   );
   const count = schedules.length === 1 ? '1 schedule' : `${schedules.length} schedules`;
   return [`OK: ${count}${hasMore ? ', and there are more' : ''}`, ...lines];
+}
+
+/** Its rule is that time, in UTC. */
+function isOneTime(rule: string): boolean {
+  return /^\d{4}-/.test(rule);
 }
 
 function whenOf(at: number | null, tz: string): string {

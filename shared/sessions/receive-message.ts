@@ -36,6 +36,8 @@ export interface IncomingMessage {
   mode?: ModeWord;
   /** Who wrote it, by the surface's own id. */
   user?: string;
+  /** A guest of this one session: what an agent writes in answer commands nothing in the tenant's name. */
+  isVisitor?: boolean;
   /** The surface's own number, which orders the messages; by default they go by arrival. */
   sequence?: number;
   context?: TaskRequest['context'];
@@ -135,9 +137,10 @@ async function assertNoCommand({ redis, keys }: SessionParts['ledger'], { tenant
 }
 
 /** What the task takes from the message as it is; an exact optional property takes no undefined. */
-function fieldsOf({ user, sequence, context, idempotencyKey, reply, traceparent }: IncomingMessage): Partial<AcceptRequest> {
+function fieldsOf({ user, isVisitor, sequence, context, idempotencyKey, reply, traceparent }: IncomingMessage): Partial<AcceptRequest> {
   return {
     ...(user === undefined ? {} : { user }),
+    ...(isVisitor ? { metadata: { visitor: true } } : {}),
     ...(sequence === undefined ? {} : { order: sequence }),
     ...(context === undefined ? {} : { context }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

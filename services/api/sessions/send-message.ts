@@ -72,7 +72,7 @@ export function sendMessage(parts: Parts & SessionParts): Route {
         { ...parts, commands: isVisitor ? {} : commands },
         {
           ...given(body),
-          ...(isVisitor ? { user: call.key?.name ?? '' } : {}),
+          ...(isVisitor ? { user: call.key?.name ?? '', isVisitor } : {}),
           tenant: call.tenant,
           session: params.id,
           traceparent: call.traceparent,

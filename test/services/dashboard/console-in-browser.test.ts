@@ -219,9 +219,15 @@ test.skipIf(!hasBrowser)(
     expect(await form.getByRole('listitem').first().innerText()).toMatch(/00:00$/);
     await form.getByLabel('Message').fill('Good night');
     await form.getByLabel('Agent').selectOption('echo');
+    await form.getByLabel('Name').fill('Night watch');
+    await form.getByLabel('Send results to').selectOption('Slack');
+    await form.getByLabel('Chat').fill('C024BE91L');
     await expectAccessible('form', ['light']);
     await form.getByRole('button', { name: 'Create' }).click();
     const card = page.getByRole('listitem').filter({ hasText: 'Good night' });
+    await card.getByRole('heading', { name: 'Night watch' }).waitFor();
+    const made = await page.evaluate(async () => await (await fetch('/v1/schedules')).text());
+    expect(JSON.parse(made).items).toMatchObject([{ name: 'Night watch', platform: 'slack', channel: 'C024BE91L', tz: 'Europe/Berlin' }]);
     await card.getByText('active').waitFor();
     await card.getByRole('switch').press('Space');
     await card.getByText('paused').waitFor();

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
+import { receiveMessage } from '#shared/sessions/receive-message.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
@@ -125,6 +126,17 @@ describe('what an agent writes', () => {
     expect([(await made('acme')).length, (await made()).length]).toEqual([1, 0]);
     const [other] = await made('acme');
     expect((await run(`/schedule cancel ${other?.number}`)).output).toContain('ERR: there is no schedule');
+  });
+
+  it('in answer to a visitor is carried out by nobody, and stays as it was', async () => {
+    const text = 'Sure.\n/schedule list';
+    const answer = await receiveMessage(parts, { tenant: 'default', session: 'parlour', text, agent: 'planner', isVisitor: true });
+    const id = answer.kind === 'accepted' ? answer.accepted.id : '';
+    const task = await waitFor(async () => [await readTask(parts.ledger, 'default', id)].find((found) => found?.output), {
+      deadlineMs: 8000,
+      what: 'the answer',
+    });
+    expect(task?.output).toBe(text);
   });
 
   it('is bounded: what is too much stays as it was, with a note', async () => {

@@ -55,7 +55,7 @@ describe('the result of a writ', () => {
       [
         '[/schedule list]',
         'OK: 2 schedules, and there are more',
-        `  #17 active 2026-05-08T12:23:00.000Z (2026-05-08 14:23) → research: ${review}`,
+        `  #17 active once (2026-05-08 14:23) → research: ${review}`,
         '  #18 paused every 5m → research: a b',
         '[END SCHEDULE]',
       ].join('\n'),

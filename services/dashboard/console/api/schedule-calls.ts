@@ -45,6 +45,10 @@ export interface NewSchedule {
   tz: string;
   overlap: string;
   missed: string;
+  name?: string;
+  /** The chat that results are sent to, with its platform. */
+  platform?: string;
+  channel?: string;
 }
 
 const SHOWN = 100;

@@ -52,13 +52,13 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
 }
 
 function Facts({ schedule }: { schedule: Schedule }): ReactElement {
-  const { rule, sentence, name, tz, agent, nextFireAt, lastRunAt, runCount } = schedule;
+  const { tz, agent, nextFireAt, lastRunAt, runCount } = schedule;
   return (
     <dl className={classes['facts']}>
       <div>
         <dt>Rule</dt>
         <dd>
-          {name ? sentence : rule} <span className="faint">({tz})</span>
+          {ruleOf(schedule)} <span className="faint">({tz})</span>
         </dd>
       </div>
       <div>
@@ -77,6 +77,12 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
       </div>
     </dl>
   );
+}
+
+/** Where there is no name the heading is the sentence; the one time of a one-shot is said there, or with its runs. */
+function ruleOf({ kind, name, rule, sentence }: Schedule): string {
+  if (name) return sentence;
+  return kind === 'once' ? 'Once' : rule;
 }
 
 /** One that is over has no further times to switch on. */

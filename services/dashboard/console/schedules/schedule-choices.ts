@@ -13,6 +13,14 @@ export const OVERLAP_CHOICES = [
   { value: 'allow', label: 'Run both' },
 ];
 
+export const PLATFORM_CHOICES = [
+  { value: '', label: 'Nowhere: they stay here' },
+  { value: 'telegram', label: 'Telegram' },
+  { value: 'slack', label: 'Slack' },
+  { value: 'discord', label: 'Discord' },
+  { value: 'whatsapp', label: 'WhatsApp' },
+];
+
 export const MISSED_CHOICES = [
   { value: 'once', label: 'Run once, late' },
   { value: 'skip', label: 'Leave it out' },

@@ -1,11 +1,13 @@
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import { useId, useState, type ReactElement, type SubmitEvent } from 'react';
-import { createSchedule, type NewSchedule } from '../api/schedule-calls.ts';
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useState, type ReactElement, type SubmitEvent } from 'react';
+import { createSchedule } from '../api/schedule-calls.ts';
 import { useAgentNames } from '../api/use-agent-names.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { ownZone } from '../parts/zone-time.ts';
-import { MISSED_CHOICES, OVERLAP_CHOICES, PRESETS } from './schedule-choices.ts';
 import { RulePreview } from './rule-preview.tsx';
+import { PRESETS } from './schedule-choices.ts';
+import { scheduleOf, type Draft, type FieldsProps } from './schedule-draft.ts';
+import { ScheduleOptions } from './schedule-options.tsx';
 import classes from './schedules.module.css';
 
 export interface ScheduleFormProps {
@@ -13,10 +15,12 @@ export interface ScheduleFormProps {
   onCancel: () => void;
 }
 
+const EMPTY = { agent: null, phrase: '', message: '', overlap: 'skip', missed: 'once', name: '', platform: '', channel: '' };
+
 /** Makes a schedule. */
 export function ScheduleForm({ onMade, onCancel }: ScheduleFormProps): ReactElement {
   const agents = useAgentNames();
-  const [draft, setDraft] = useState<Draft>({ agent: null, phrase: '', message: '', tz: ownZone(), overlap: 'skip', missed: 'once' });
+  const [draft, setDraft] = useState<Draft>({ ...EMPTY, tz: ownZone() });
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const agent = draft.agent ?? (agents.includes('assistant') ? 'assistant' : agents[0]);
@@ -27,7 +31,7 @@ export function ScheduleForm({ onMade, onCancel }: ScheduleFormProps): ReactElem
     setProblem(null);
     setSending(true);
     try {
-      await createSchedule({ ...draft, agent });
+      await createSchedule(scheduleOf(draft, agent));
       onMade();
     } catch (error) {
       setProblem(error);
@@ -62,16 +66,6 @@ export function ScheduleForm({ onMade, onCancel }: ScheduleFormProps): ReactElem
   );
 }
 
-/** Until somebody picks an agent it is the usual one. */
-interface Draft extends Omit<NewSchedule, 'agent'> {
-  agent: string | null;
-}
-
-interface FieldsProps {
-  draft: Draft;
-  onChange: (part: Partial<Draft>) => void;
-}
-
 function RuleField({ draft, onChange }: FieldsProps): ReactElement {
   return (
     <div>
@@ -92,40 +86,6 @@ function RuleField({ draft, onChange }: FieldsProps): ReactElement {
         ))}
       </fieldset>
       <RulePreview phrase={draft.phrase} tz={draft.tz} />
-    </div>
-  );
-}
-
-function ScheduleOptions({ draft, agents, onChange }: FieldsProps & { agents: readonly string[] }): ReactElement {
-  const zones = useId();
-  return (
-    <div className={classes['options']}>
-      <NativeSelect
-        label="Agent"
-        data={agents}
-        value={draft.agent ?? ''}
-        onChange={(event) => onChange({ agent: event.currentTarget.value })}
-      />
-      <TextInput label="Zone" required list={zones} value={draft.tz} onChange={(event) => onChange({ tz: event.currentTarget.value })} />
-      <datalist id={zones}>
-        {Intl.supportedValuesOf('timeZone').map((zone) => (
-          <option key={zone} value={zone}>
-            {zone}
-          </option>
-        ))}
-      </datalist>
-      <NativeSelect
-        label="When the last run still runs"
-        data={OVERLAP_CHOICES}
-        value={draft.overlap}
-        onChange={(event) => onChange({ overlap: event.currentTarget.value })}
-      />
-      <NativeSelect
-        label="When a time was missed"
-        data={MISSED_CHOICES}
-        value={draft.missed}
-        onChange={(event) => onChange({ missed: event.currentTarget.value })}
-      />
     </div>
   );
 }
