@@ -12,11 +12,11 @@ import { createBoard } from './board/create-board.ts';
 import { requireBoardAccess } from './board/require-board-access.ts';
 import { sendBoardError } from './board/send-board-error.ts';
 import { pageHeaders } from './page-headers.ts';
-import { requireSignIn, visitorOf } from './require-sign-in.ts';
+import { requireSignIn, personOf } from './require-sign-in.ts';
 import { sendPageError } from './send-page-error.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 import { sendConsole } from './send-console.ts';
-import { sendVisitor } from './send-visitor.ts';
+import { sendPerson } from './send-person.ts';
 import { showSignIn, signIn, type SignInOptions } from './sign-in.ts';
 import { showSignOut, signOut } from './sign-out.ts';
 import { taskPage } from './task-page.ts';
@@ -48,7 +48,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
 function consoleRoutes(signedIn: RequestHandler, built: string): Router {
   const router = Router();
   router.use('/console/assets', express.static(join(built, 'assets'), { index: false, immutable: true, maxAge: '365d' }));
-  router.get('/console/visitor', ...pageHeaders('page'), signedIn, sendVisitor());
+  router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson());
   // The console finds out from the address which of its pages it shows.
   const show = [...pageHeaders('console'), signedIn, sendConsole(built)];
   router.get('/', show);
@@ -81,7 +81,7 @@ function board({ ledger, queues, keys }: Parts): RequestHandler {
   const forOperators = createBoard({ ...options, isReadOnly: false });
   const forReaders = createBoard({ ...options, isReadOnly: true });
   return (request, response, next) => {
-    const show = hasScope(visitorOf(request).scopes, 'operate') ? forOperators : forReaders;
+    const show = hasScope(personOf(request).scopes, 'operate') ? forOperators : forReaders;
     show(request, response, next);
   };
 }
@@ -95,7 +95,7 @@ const sameOrigin: RequestHandler = (request, _response, next) => {
 function logActions({ log }: Parts): RequestHandler {
   return (request, response, next) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const { id: keyId } = visitorOf(request);
+      const { id: keyId } = personOf(request);
       response.once('finish', () => {
         log.info(
           { event: 'board.action', keyId, action: `${request.method} ${request.originalUrl}`, status: response.statusCode },

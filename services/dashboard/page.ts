@@ -4,12 +4,12 @@ import { html, type Html } from './html.ts';
 export interface PageOptions {
   title: string;
   /** Who is signed in; null shows no navigation. */
-  visitor: ApiKey | null;
+  person: ApiKey | null;
   content: Html;
 }
 
 /** A whole page around its content. */
-export function page({ title, visitor, content }: PageOptions): string {
+export function page({ title, person, content }: PageOptions): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -24,18 +24,18 @@ export function page({ title, visitor, content }: PageOptions): string {
       <body>
         <header class="bar">
           <a class="brand" href="/"><img src="/dashboard/favicon.svg" alt="" width="24" height="24" />Muster</a>
-          ${visitor === null ? null : navigation(visitor)}
+          ${person === null ? null : navigation(person)}
         </header>
         <main>${content}</main>
       </body>
     </html>`.text;
 }
 
-function navigation(visitor: ApiKey): Html {
+function navigation(person: ApiKey): Html {
   return html`<nav aria-label="Main">
       <a href="/">Overview</a><a href="/chat">Chat</a><a href="/schedules">Schedules</a><a href="/board">Board</a><a href="/docs">API</a>
     </nav>
     <form class="who" method="post" action="/sign-out">
-      <span title="${visitor.name}">${visitor.tenant} · ${visitor.scopes.join(', ')}</span><button class="quiet">Sign out</button>
+      <span title="${person.name}">${person.tenant} · ${person.scopes.join(', ')}</span><button class="quiet">Sign out</button>
     </form>`;
 }

@@ -10,7 +10,7 @@ export interface RequireSignInOptions {
   tenants: TenantDirectory;
 }
 
-const visitors = new WeakMap<object, ApiKey>();
+const people = new WeakMap<object, ApiKey>();
 
 /**
  * Lets signed-in people through: their sign-in and its key are looked up anew at each request. Others are sent to sign in. Errors, for calls that no person sees: `auth.missing`; for all: `tenant.disabled`.
@@ -23,14 +23,14 @@ export function requireSignIn({ signIns, tenants }: RequireSignInOptions): Reque
       return;
     }
     if (tenants.get(key.tenant)?.disabled === true) throw new MusterError('tenant.disabled', `The tenant ${key.tenant} is disabled`);
-    visitors.set(request, key);
+    people.set(request, key);
     next();
   };
 }
 
-/** The key that the visitor signed in with. Only behind `requireSignIn`. */
-export function visitorOf(request: object): ApiKey {
-  const key = visitors.get(request);
+/** The key that the person signed in with. Only behind `requireSignIn`. */
+export function personOf(request: object): ApiKey {
+  const key = people.get(request);
   if (!key) throw new Error('This handler is not behind requireSignIn');
   return key;
 }

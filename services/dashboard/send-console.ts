@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { html } from './html.ts';
-import { visitorOf } from './require-sign-in.ts';
+import { personOf } from './require-sign-in.ts';
 import { sendPage } from './send-page.ts';
 
 /** Answers with the console's page, which finds its way by the address; with how to build it when nobody has. `directory` is what Vite wrote. */
@@ -21,7 +21,7 @@ export function sendConsole(directory: string): RequestHandler {
       <pre>npx vite build services/dashboard/console</pre>
       <p>Then reload this page. <a href="/board">The board</a> and <a href="/docs">the API</a> work without it.</p>
     </section>`;
-    sendPage(response, { title: 'Console', visitor: visitorOf(request), content }, 503);
+    sendPage(response, { title: 'Console', person: personOf(request), content }, 503);
   };
 }
 

@@ -24,6 +24,6 @@ export function sendPageError(log: Log): ErrorRequestHandler {
       <p class="faint">${status} · ${code}</p>
       <p><a class="button" href="/">To the start page</a></p>
     </section>`;
-    sendPage(response, { title, visitor: null, content }, status);
+    sendPage(response, { title, person: null, content }, status);
   };
 }

@@ -31,5 +31,5 @@ export function signInPage({ next, problem }: SignInPageOptions): string {
       <button>Sign in</button>
     </form>
   </section>`;
-  return page({ title: 'Sign in', visitor: null, content });
+  return page({ title: 'Sign in', person: null, content });
 }

@@ -10,7 +10,7 @@ export function showSignOut(): RequestHandler {
       <h1>Sign out</h1>
       <form method="post" action="/sign-out"><button>Sign out</button></form>
     </section>`;
-    sendPage(response, { title: 'Sign out', visitor: null, content });
+    sendPage(response, { title: 'Sign out', person: null, content });
   };
 }
 

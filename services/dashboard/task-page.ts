@@ -8,25 +8,25 @@ import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { visitorOf } from './require-sign-in.ts';
+import { personOf } from './require-sign-in.ts';
 import { sendPage } from './send-page.ts';
 import { taskDetails } from './task-details.ts';
 
 /** `GET /tasks/:id`: everything about one task. Errors: `task.not-found`. */
 export function taskPage(parts: { ledger: Ledger; queues: Queues }, clock: Clock): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const visitor = visitorOf(request);
+    const person = personOf(request);
     const { id } = request.params;
     const task = TASK_ID.test(id) ? await readTask(parts.ledger, tenantOf(request), id) : null;
     if (!task) throw new MusterError('task.not-found', 'There is no such task, it is not kept any more, or it belongs to another tenant.');
     const why = await explainWait(parts, task);
-    sendPage(response, { title: `Task ${id}`, visitor, content: taskDetails(task, why, clock.now()) });
+    sendPage(response, { title: `Task ${id}`, person, content: taskDetails(task, why, clock.now()) });
   };
 }
 
-/** Whose task: the visitor's tenant, or for those who run the installation, and could make a key for any tenant, the one asked for. */
+/** Whose task: the person's tenant, or for those who run the installation, and could make a key for any tenant, the one asked for. */
 function tenantOf(request: Request<{ id: string }>): string {
-  const { tenant, scopes } = visitorOf(request);
+  const { tenant, scopes } = personOf(request);
   const asked = request.query['tenant'];
   return typeof asked === 'string' && tenant === DEFAULT_TENANT && hasScope(scopes, 'admin') ? asked : tenant;
 }

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
-import { visitorOf } from '../require-sign-in.ts';
+import { personOf } from '../require-sign-in.ts';
 
 /**
  * The queues carry the tickets of every tenant, so only keys of tenant `default`, which belongs to those who run the
@@ -10,7 +10,7 @@ import { visitorOf } from '../require-sign-in.ts';
  */
 export function requireBoardAccess(): RequestHandler {
   return (request, _response, next) => {
-    const { tenant, scopes } = visitorOf(request);
+    const { tenant, scopes } = personOf(request);
     if (tenant !== DEFAULT_TENANT) {
       throw new MusterError(
         'auth.forbidden',

@@ -44,9 +44,9 @@ test('its files are kept by browsers for good, and nothing beside them is served
 });
 
 test('it is told who is signed in, and a program without a sign-in that there is none', async () => {
-  const answer = await dashboard.call('GET', '/console/visitor', { cookie, headers: { accept: 'application/json' } });
+  const answer = await dashboard.call('GET', '/console/person', { cookie, headers: { accept: 'application/json' } });
   expect(await answer.json()).toEqual({ tenant: 'default', name: 'test', scopes: ['submit'] });
-  const none = await dashboard.call('GET', '/console/visitor', { headers: { accept: 'application/json' } });
+  const none = await dashboard.call('GET', '/console/person', { headers: { accept: 'application/json' } });
   expect(none.status).toBe(401);
 });
 

@@ -41,7 +41,7 @@ export type Session = z.infer<typeof sessionSchema>;
 
 export const agentSchema = z.object({ id: z.string() });
 
-export const visitorSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()) });
+export const personSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()) });
 
 /** A list as the API answers it. */
 export const listOf = <Item extends z.ZodType>(item: Item): z.ZodObject<{ items: z.ZodArray<Item> }> => z.object({ items: z.array(item) });

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { callApi } from './call-api.ts';
-import { visitorSchema } from './records.ts';
+import { personSchema } from './records.ts';
 
 /** `cut` while it tries again. */
 export type Connection = 'connecting' | 'open' | 'cut';
@@ -54,7 +54,7 @@ function listen({ url, names, onMessage, onConnection }: ListenOptions): () => v
   };
   const openLater = (): void => {
     // Leads to the sign-in form when that is what is missing.
-    callApi(visitorSchema, '/console/visitor').catch(() => undefined);
+    callApi(personSchema, '/console/person').catch(() => undefined);
     timer = setTimeout(open, waitMs);
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   };

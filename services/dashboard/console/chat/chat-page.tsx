@@ -1,6 +1,6 @@
 import { ActionIcon, Drawer } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { useVisitor } from '../api/use-visitor.ts';
+import { usePerson } from '../api/use-person.ts';
 import { Icon } from '../parts/icon.tsx';
 import { goTo } from '../routing/go-to.ts';
 import { sessionPath } from '../routing/page-of-path.ts';
@@ -14,7 +14,7 @@ import { SessionList } from './session-list.tsx';
 export function ChatPage({ session }: { session: string | null }): ReactElement {
   const [fresh, setFresh] = useState(newSession);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
-  const tenant = useVisitor().data?.tenant ?? '';
+  const tenant = usePerson().data?.tenant ?? '';
   const id = session ?? fresh;
   const recent = readRecentChats(tenant);
   const closeDrawer = (): void => setDrawerOpen(false);

@@ -4,7 +4,7 @@ import { PageLink } from '../routing/page-link.tsx';
 import { MainNavigation } from './main-navigation.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
 import classes from './shell.module.css';
-import { VisitorMenu } from './visitor-menu.tsx';
+import { PersonMenu } from './person-menu.tsx';
 
 export interface ShellProps {
   page: Page['name'];
@@ -36,7 +36,7 @@ export function Shell({ page, title, children }: ShellProps): ReactElement {
         <MainNavigation page={page} />
         <div className={classes['right']}>
           <SchemeSwitch />
-          <VisitorMenu />
+          <PersonMenu />
         </div>
       </header>
       <main id="content" ref={main} tabIndex={-1} className={classes['main']}>

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { useVisitor } from '../api/use-visitor.ts';
+import { usePerson } from '../api/use-person.ts';
 import classes from './shell.module.css';
 
 /** Who is signed in, and the way out. */
-export function VisitorMenu(): ReactElement {
-  const { data } = useVisitor();
+export function PersonMenu(): ReactElement {
+  const { data } = usePerson();
   return (
-    <form className={classes['visitor']} method="post" action="/sign-out">
+    <form className={classes['person']} method="post" action="/sign-out">
       {data === undefined ? null : (
         <span className={classes['who']} title={data.name}>
           {data.tenant} · {data.scopes.join(', ')}
