@@ -8,7 +8,7 @@ const problemSchema = z.object({
   code: z.string().optional(),
   detail: z.string().optional(),
   title: z.string().optional(),
-  details: z.unknown(),
+  details: z.unknown().optional(),
 });
 
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
@@ -49,6 +49,6 @@ function readProblem(text: string): z.infer<typeof problemSchema> {
   try {
     return problemSchema.parse(JSON.parse(text));
   } catch {
-    return { details: null };
+    return {};
   }
 }
