@@ -20,7 +20,7 @@ import { percentile } from './statistics.ts';
 const SCHEDULES = Number(process.argv[2] ?? 100_000);
 const IN_FLIGHT = 50;
 const IDLE_MS = 10_000;
-/** Due in the same second, so many times, so far apart. */
+/** Due in the same second, so many times, so far apart; and once before, uncounted: code compiled, scripts loaded. */
 const TOGETHER = 1000;
 const TIMES = 3;
 const APART_MS = 10_000;
@@ -93,7 +93,7 @@ async function measureLag(): Promise<void> {
   await wait(APART_MS - (Date.now() % APART_MS) + 500);
   const madeAt = Date.now();
   const first = Math.ceil(madeAt / APART_MS) * APART_MS;
-  const occurrences = Array.from({ length: TIMES }, (_, position) => first + position * APART_MS);
+  const occurrences = Array.from({ length: TIMES }, (_, position) => first + (position + 1) * APART_MS);
   const rule = { cron: `*/${APART_MS / 1000} * * * * *`, until: new Date(occurrences.at(-1) ?? first).toISOString(), tz: 'UTC' };
   const request = scheduleRequestSchema.parse({ ...rule, agent: 'echo', message: 'now' });
   await inFlight(TOGETHER, IN_FLIGHT, () => make(request));
@@ -107,7 +107,7 @@ async function measureLag(): Promise<void> {
     { deadlineMs: 120_000, everyMs: 1000, what: `${TOGETHER * TIMES} runs to end` },
   );
   const lag = (at: 'createdAt' | 'startedAt'): number[] => runs.map(({ body, state }) => (state[at] ?? 0) - (body.scheduledFor ?? 0));
-  print(`\n${`ms, ${TOGETHER} due in the same second, ${TIMES} times`.padEnd(64)}      p50      p99      max   goal`);
+  print(`\n${`ms, ${TOGETHER} due in the same second, ${TIMES} times (after one uncounted)`.padEnd(64)}      p50      p99      max   goal`);
   lagRow('from the occurrence to the acceptance of its task', lag('createdAt'), `   p99 < ${GOAL_LAG_MS}`);
   lagRow('from the occurrence to the start of its agent (one worker)', lag('startedAt'), `   p99 < ${GOAL_LAG_MS}`);
   const skipped = runs.filter(({ state }) => state.status !== 'completed').length;
