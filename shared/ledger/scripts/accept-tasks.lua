@@ -25,6 +25,8 @@
 -- include: walk
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 local intake = open_intake(KEYS[6], KEYS[7], KEYS[8], ARGV[2])
+-- Caps and the bound on what waits count the live lookups.
+intake.gathers = not book.caps and not book.waiting
 local next_key, next_arg = walk(KEYS, 9), walk(ARGV, 3)
 
 -- A task that waits, or might have to, or that is not to run. Returns its answer.
@@ -37,6 +39,7 @@ local function admit_any(id, keys, state, is_skipped)
     task.outcome = outcome_of_full_line(book, redis.call('ZCARD', keys.wait))
     if task.outcome then return admit_ended(book, intake, id, keys, task, 'cancelled') end
   end
+  if task.lane then keys.is_free = is_free end
   local may_run = is_due and is_free and has_room(book, task.class)
   local refusal = not may_run and refuse_waiting(book, 0)
   return refusal or admit(book, intake, id, keys, task)

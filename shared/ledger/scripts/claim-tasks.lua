@@ -26,7 +26,7 @@ local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 local next_key, next_arg = walk(KEYS, 9), walk(ARGV, 5)
 local worker, lease_ends = ARGV[2], book.now + ARGV[3]
 local running = redis.call('ZCARD', KEYS[6])
-local leases, started = {}, {}
+local leases, started, unparked = {}, {}, {}
 -- Messages that are looked at for the newest of a turn.
 local COLLECT_MOST = 100
 
@@ -100,7 +100,7 @@ local function claim(id, keys)
   if task.status ~= 'queued' then enter(book, task, 'queued') end
   enter(book, task, 'scheduled', worker)
   enter(book, task, 'running')
-  unpark(book, id, task)
+  if task.parked then unparked[#unparked + 1], task.parked = id, nil end
   task.queuedAt = task.queuedAt or book.now
   task.scheduledAt, task.startedAt = book.now, book.now
   task.gate, task.notBefore, task.granted, task.worker, task.error = nil, nil, true, worker, nil
@@ -124,6 +124,7 @@ while id do
   answers[#answers + 1] = alone(claim, id, keys)
   id = next_arg()
 end
+call_many('HDEL', book.parked, unparked)
 if #leases > 0 then
   redis.call('ZADD', KEYS[6], unpack(leases))
   emit(book, table.concat(started, ','), 'task.started')

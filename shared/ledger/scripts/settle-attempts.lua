@@ -22,6 +22,7 @@
 -- include: walk
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 local next_key, next_arg = walk(KEYS, 9), walk(ARGV, 2)
+gather_grants(book)
 local leases, ungranted, index, happened, told = {}, {}, {}, {}, {}
 
 local function changed(state, token)
@@ -88,6 +89,7 @@ if #leases > 0 then
   redis.call('ZREM', KEYS[6], unpack(leases))
   redis.call('HDEL', KEYS[7], unpack(leases))
 end
+write_grants(book)
 if #ungranted > 0 then
   redis.call('ZREM', book.states, unpack(ungranted))
   promote_backlog(book)

@@ -54,6 +54,16 @@ local function refuse_waiting(book, freed)
   return { 'waiting', waiting }
 end
 
+-- Puts a new task into the live lookups: at once, or with all others of the call where nobody looks there meanwhile.
+local function list_live(book, intake, member)
+  if not intake.gathers then
+    redis.call('ZADD', book.states, 0, member)
+    return
+  end
+  intake.listed[#intake.listed + 1] = 0
+  intake.listed[#intake.listed + 1] = member
+end
+
 -- Accepts a task that has begun: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
 local function admit(book, intake, id, keys, task)
   enter(book, task, 'pending')
@@ -65,9 +75,10 @@ local function admit(book, intake, id, keys, task)
     save_task(book, keys.record, id, task)
     return { 'accepted', 'pending', 'time', 0 }
   end
-  if not join_lane(book, keys.held, keys.wait, id, task) then
-    redis.call('ZADD', book.states, 0, 'pending/' .. id)
-    park(book, keys.record, id, task)
+  if not join_lane(book, keys.held, keys.wait, id, task, keys.is_free) then
+    list_live(book, intake, 'pending/' .. id)
+    task.parked = true
+    save_task(book, keys.record, id, task)
     return { 'accepted', 'pending', task.gate, redis.call('ZRANK', keys.wait, id) + redis.call('ZCARD', keys.held) }
   end
   if not has_room(book, task.class) then
@@ -76,7 +87,7 @@ local function admit(book, intake, id, keys, task)
   end
   enter(book, task, 'queued')
   task.granted, task.queuedAt, task.ticket = true, book.now, 1
-  redis.call('ZADD', book.states, 0, granted_member(task, id))
+  list_live(book, intake, granted_member(task, id))
   intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
   save_task(book, keys.record, id, task)
   return { 'accepted', 'queued', '', 0 }
@@ -104,7 +115,7 @@ end
 local function close_intake(book, intake)
   local entry = table.concat(intake.owed, ',')
   if #intake.index > 0 then redis.call('ZADD', book.index, unpack(intake.index)) end
-  if #intake.listed > 0 then redis.call('ZADD', book.states, unpack(intake.listed)) end
+  call_many('ZADD', book.states, intake.listed)
   if entry ~= '' then owe_tickets(book, entry) end
   if #intake.created > 0 then emit(book, table.concat(intake.created, ','), 'task.created') end
   if #intake.queued > 0 then emit(book, table.concat(intake.queued, ','), 'task.queued') end

@@ -9,6 +9,13 @@ local function open_book(options, parked, states, index, events, outbox)
   return book
 end
 
+-- Calls a command on one key with many arguments (or pairs of them), in portions that Lua can hand over at once.
+local function call_many(command, key, arguments)
+  for from = 1, #arguments, 1000 do
+    redis.call(command, key, unpack(arguments, from, math.min(from + 999, #arguments)))
+  end
+end
+
 -- A task's state is in its record, but while it is parked, or was let through and not claimed yet, in the tenant's one hash
 -- of parked tasks: the step that lets it through belongs to another task and does not know its record's key.
 local function load_task(book, record, id)

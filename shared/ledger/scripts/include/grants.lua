@@ -15,19 +15,50 @@ local function has_room(book, class)
   return true
 end
 
+-- From here on, what grants change in the keys that all tasks share is kept until `write_grants`, which writes each key once.
+-- Not where there are caps: they count what is written.
+local function gather_grants(book)
+  if not book.caps then book.gathered = { unlisted = {}, listed = {}, owed = {}, parked = {} } end
+end
+
+local function write_grants(book)
+  local gathered = book.gathered
+  if not gathered then return end
+  book.gathered = nil
+  call_many('ZREM', book.states, gathered.unlisted)
+  call_many('ZADD', book.states, gathered.listed)
+  call_many('ZADD', book.outbox, gathered.owed)
+  call_many('HSET', book.parked, gathered.parked)
+end
+
+local function append(list, one, other)
+  list[#list + 1] = one
+  list[#list + 1] = other
+end
+
 -- Gives a parked task permission to hold a ticket, and owes it one. Callers answer with `let_through`.
 local function grant(book, id, task)
-  unlist(book, id, task)
+  local gathered = book.gathered
+  if gathered then
+    append(gathered.unlisted, task.status .. '/' .. id, backlog_member(task, id))
+  else
+    unlist(book, id, task)
+  end
   if task.status ~= 'queued' then enter(book, task, 'queued') end
   task.granted, task.gate, task.notBefore, task.parked = true, nil, nil, true
   task.queuedAt = task.queuedAt or book.now
   task.ticket = task.ticket + 1
-  redis.call('ZADD', book.states, 0, granted_member(task, id))
-  owe_tickets(book, id .. '.' .. task.ticket)
   local state = cjson.encode(task)
-  redis.call('HSET', book.parked, id, state)
-  table.insert(book.granted, id)
-  table.insert(book.granted, state)
+  if gathered then
+    append(gathered.listed, 0, granted_member(task, id))
+    append(gathered.owed, book.now, book.tenant .. '/' .. id .. '.' .. task.ticket)
+    append(gathered.parked, id, state)
+  else
+    redis.call('ZADD', book.states, 0, granted_member(task, id))
+    owe_tickets(book, id .. '.' .. task.ticket)
+    redis.call('HSET', book.parked, id, state)
+  end
+  append(book.granted, id, state)
 end
 
 -- What a script says last: the tasks that were granted, ids and states in turn, so that their tickets are added at once and

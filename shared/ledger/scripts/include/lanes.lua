@@ -65,10 +65,12 @@ local function line_up(book, wait, id, task)
   end
 end
 
--- Takes a place in the task's lane, or a place in the line before it. Returns whether it holds the lane now.
-local function join_lane(book, held, wait, id, task)
-  if not task.lane or redis.call('ZSCORE', held, id) then return true end
-  if not task.steer and lane_is_free(book, task, held, wait) then
+-- Takes a place in the task's lane, or a place in the line before it. Returns whether it holds the lane now. `is_free`: what
+-- `lane_is_free` said a moment ago of a task that is new; nil when nobody asked.
+local function join_lane(book, held, wait, id, task, is_free)
+  if not task.lane or (is_free == nil and redis.call('ZSCORE', held, id)) then return true end
+  if is_free == nil then is_free = not task.steer and lane_is_free(book, task, held, wait) end
+  if is_free then
     redis.call('ZADD', held, book.now, id)
     return true
   end
@@ -106,9 +108,8 @@ end
 -- Where there are caps, the next waits with all others for the room that became free; the caller promotes the best of them.
 local function leave_lane(book, held, wait, id, task)
   if not task.lane then return end
-  redis.call('ZREM', held, id)
-  redis.call('ZREM', wait, id)
-  while redis.call('ZCARD', held) < task.laneLimit do
+  if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
+  for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
     local next_id, state = pop_line(book, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, book.now, next_id)
