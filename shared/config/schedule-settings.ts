@@ -23,7 +23,7 @@ export const schedulerSettingsSchema = z.strictObject({
   catchUpThreshold: whole(100, 0),
   catchUpSpreadMs: whole(30_000, 0),
   /** Crons at minute 0 that are not `exact` fire up to this much later, each by its own share. 0: all at the full hour, as written. */
-  topOfHourSpreadMs: whole(0, 0),
+  topOfHourSpreadMs: whole(60_000, 0),
   /** How far the next occurrence is pushed out while the tenant is disabled. */
   disabledTenantMs: whole(3_600_000, 1000),
   /** Occurrences that `missed: all` catches up when it does not say how many. */

@@ -380,12 +380,14 @@ describe('jitter', () => {
     expect(await history(schedule)).toEqual(['10 queued']);
   });
 
-  it('spreads crons over the full hour only where that is wanted, and never exact ones', async () => {
+  it('spreads crons at the full hour over a minute, unless they are exact or that is not wanted', async () => {
     const cron = { every: undefined, cron: '0 * * * *' };
-    expect(await t.make(cron)).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
-    t.set({ topOfHourSpreadMs: 5 * MINUTE });
-    expect((await t.make(cron)).wakeAt).toBeGreaterThan(t.clock.now + 60 * MINUTE);
+    const { wakeAt = 0 } = await t.make(cron);
+    expect(wakeAt).toBeGreaterThan(t.clock.now + 60 * MINUTE);
+    expect(wakeAt).toBeLessThan(t.clock.now + 61 * MINUTE);
     expect(await t.make({ ...cron, exact: true })).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
     expect(await t.make({ ...cron, cron: '30 * * * *' })).toMatchObject({ wakeAt: t.clock.now + 30 * MINUTE });
+    t.set({ topOfHourSpreadMs: 0 });
+    expect(await t.make(cron)).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
   });
 });
