@@ -382,7 +382,7 @@ describe('jitter', () => {
 
   it('spreads crons at the full hour over a minute, unless they are exact or that is not wanted', async () => {
     const cron = { every: undefined, cron: '0 * * * *' };
-    const { wakeAt = 0 } = await t.make(cron);
+    const { wakeAt } = await t.make(cron);
     expect(wakeAt).toBeGreaterThan(t.clock.now + 60 * MINUTE);
     expect(wakeAt).toBeLessThan(t.clock.now + 61 * MINUTE);
     expect(await t.make({ ...cron, exact: true })).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
