@@ -1,11 +1,10 @@
-import type { AgentContext, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
+import type { AgentContext, AgentLog, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { Log } from '#shared/log/create-log.ts';
 import { readTranscript } from '#shared/sessions/read-transcript.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { childTraceparent } from '#shared/tasks/trace.ts';
 import type { AttemptOutput } from './attempt-output.ts';
-import type { InputChannel } from './input-channel.ts';
+import { InputChannel } from './input-channel.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 import { untilRedisAnswers } from './until-redis-answers.ts';
 
@@ -14,22 +13,25 @@ export interface AgentContextParts {
   body: TaskBody;
   attempt: RunningAttempt;
   output: AttemptOutput;
-  channel: InputChannel;
-  log: Log;
+  /** Messages that the agent has from its beginning, by id. */
+  given: readonly string[];
+  log: AgentLog;
 }
 
 /** What an agent gets besides its task. */
-export function agentContext({ ledger, body, attempt, output, channel, log }: AgentContextParts): AgentContext {
+export function agentContext({ ledger, body, attempt, output, given, log }: AgentContextParts): AgentContext {
+  // What most agents do not ask for is made when one does.
   let turns: Promise<readonly AgentTurn[]> | undefined;
+  let channel: InputChannel | undefined;
   return {
-    signal: attempt.signal,
+    get signal() {
+      return attempt.signal;
+    },
     write: (text) => output.write(text),
-    input: () => channel.take(),
-    // Read when the agent asks for it, and once: most do not.
+    input: () => (channel ??= new InputChannel({ ledger, attempt, given })).take(),
     history: () => (turns ??= readHistory(ledger, body, attempt)),
     progress: (note) => log.debug({ event: 'task.progress', note }, 'the agent goes on'),
     log,
-    // Made when the agent asks for it: most do not, and random numbers cost.
     get trace() {
       return { traceparent: childTraceparent(body.traceparent) };
     },

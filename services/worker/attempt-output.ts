@@ -1,12 +1,12 @@
+import type { AgentLog } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { appendOutput } from '#shared/ledger/append-output.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { Log } from '#shared/log/create-log.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 export interface AttemptOutputOptions {
   ledger: Ledger;
-  log: Log;
+  log: AgentLog;
   attempt: RunningAttempt;
   /** The attempt's number. */
   number: number;
@@ -28,7 +28,8 @@ export class AttemptOutput {
   #pending = '';
   #seq = 0;
   #timer: NodeJS.Timeout | undefined;
-  #sending: Promise<void> = Promise.resolve();
+  /** What was sent and not answered; undefined while nothing ever was. */
+  #sending: Promise<void> | undefined;
 
   constructor(options: AttemptOutputOptions) {
     this.#options = options;
@@ -42,7 +43,7 @@ export class AttemptOutput {
   /** Throws `OUTPUT_TOO_LARGE` over the bound, and the stop's reason once the attempt was stopped. */
   write(text: string): void {
     const { attempt, ledger } = this.#options;
-    attempt.signal.throwIfAborted();
+    attempt.throwIfStopped();
     this.#bytes += Buffer.byteLength(text);
     const most = ledger.settings.tasks.maxOutputBytes;
     if (this.#bytes > most) throw new TaskFailure('OUTPUT_TOO_LARGE', `The output is larger than ${most} bytes`);
@@ -66,7 +67,7 @@ export class AttemptOutput {
     this.#pending = '';
     this.#seq += 1;
     const seq = this.#seq;
-    this.#sending = this.#sending.then(() => this.#append(seq, text));
+    this.#sending = (this.#sending ?? Promise.resolve()).then(() => this.#append(seq, text));
   }
 
   async #append(seq: number, text: string): Promise<void> {

@@ -1,5 +1,5 @@
+import type { AgentLog } from '#shared/config/agent-function.ts';
 import type { AgentCatalog } from '#shared/agents/agent-catalog.ts';
-import type { Log } from '#shared/log/create-log.ts';
 import { formatWritResult } from '#shared/schedules/format-writ-result.ts';
 import { runScheduleCommand, type ScheduleCommandCall } from '#shared/schedules/run-schedule-command.ts';
 import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
@@ -19,11 +19,15 @@ export interface CarryOutWritsParts {
 export interface WritingAttempt {
   body: TaskBody;
   attempt: RunningAttempt;
-  log: Log;
+  log: AgentLog;
 }
 
+const WRIT = /^ {0,3}\/schedule/im;
+
 /** Looks quickly: most outputs have none. */
-const MAY_HAVE_WRITS = /^ {0,3}\/schedule/im;
+export function mayHaveWrits(ending: Ending): boolean {
+  return ending.kind === 'answered' && WRIT.test(ending.result.output ?? ending.written);
+}
 
 /**
  * Carries out the `/schedule` lines of an answer as the agent's tenant, and puts what came of each in its place. Done again for a later
@@ -31,9 +35,8 @@ const MAY_HAVE_WRITS = /^ {0,3}\/schedule/im;
  * stopped meanwhile has not answered: whoever runs the task next carries them out.
  */
 export async function carryOutWrits(parts: CarryOutWritsParts, writing: WritingAttempt, ending: Ending): Promise<Ending> {
-  if (ending.kind !== 'answered') return ending;
+  if (ending.kind !== 'answered' || !mayHaveWrits(ending)) return ending;
   const output = ending.result.output ?? ending.written;
-  if (!MAY_HAVE_WRITS.test(output)) return ending;
   try {
     return { ...ending, result: { ...ending.result, output: await withResults(parts, writing, output) } };
   } catch (error) {
@@ -73,7 +76,7 @@ async function carryOut(parts: CarryOutWritsParts, { body, attempt, log }: Writi
     log.info({ event: 'writ.carried-out', writ: writ.command.kind }, 'carried out what an agent wrote');
     return result;
   } catch (error) {
-    if (attempt.signal.aborted) throw error;
+    if (attempt.stopped) throw error;
     log.error({ event: 'writ.failed', err: error, writ: writ.command.kind }, 'what an agent wrote could not be carried out');
     return formatWritResult(writ, { kind: 'refused', reason: 'this could not be carried out' });
   }

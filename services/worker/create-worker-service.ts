@@ -23,7 +23,8 @@ import { WorkerService, type JobTaker } from './worker-service.ts';
 /** Runs agents: takes tickets, claims their tasks, and settles what became of them. */
 export function createWorkerService(parts: Parts): Service {
   const { config, log, ledger } = parts;
-  const name = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  // The ledger's short states separate by spaces.
+  const name = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const keeper = new LeaseKeeper({ ledger, clock: systemClock, log });
   const fleet = { redis: parts.redis, keys: parts.keys, settings: config.settings };
   let isDraining = false;
@@ -88,7 +89,6 @@ function openTicketWorkers({ config, keys, redis, log }: Parts, handling: Handle
           settings: config.settings,
           connection,
           prefix: keys.shard(shard).queues,
-          name: handling.worker,
           handle: (ticket) => handleTicket(handling, ticket),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
           log,

@@ -1,3 +1,4 @@
+import type { AgentLog } from '#shared/config/agent-function.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
 import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import type { SettleAnswer } from '#shared/ledger/settle-attempt.ts';
@@ -6,10 +7,10 @@ import type { Log } from '#shared/log/create-log.ts';
 import type { TicketData } from '#shared/queue/queues.ts';
 import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import { traceIdOf } from '#shared/tasks/trace.ts';
 import type { Clock } from '#shared/time/clock.ts';
+import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
-import { carryOutWrits, type CarryOutWritsParts } from './carry-out-writs.ts';
+import { carryOutWrits, mayHaveWrits, type CarryOutWritsParts } from './carry-out-writs.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
@@ -67,32 +68,22 @@ async function runClaimed(
   const attempt = new RunningAttempt({
     ref: { ...place, token: state.token },
     stored,
+    first: body.first,
     takesInput: state.takesInput ?? false,
     claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
     heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
   });
-  const log = parts.log.child({
-    task: body.id,
-    tenant: body.tenant,
-    attempt: state.attempt,
-    agent: body.agent,
-    trace: traceIdOf(body.traceparent),
-  });
+  const log = new AttemptLog(parts.log, body, state.attempt);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   keeper.keep(attempt);
   // Messages that an earlier attempt was offered may wait still, and nobody says so again.
   if (attempt.takesInput && state.token > 1) attempt.tellOfInput();
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
   const answer = await runAttempt(parts, { body, state, attempt, output, log });
-  await output.end();
-  const ending = await carryOutWrits(parts, { body, attempt, log }, answer);
+  if (output.text !== '') await output.end();
+  const ending = mayHaveWrits(answer) ? await carryOutWrits(parts, { body, attempt, log }, answer) : answer;
   const verdict = judgeAttempt(ending, { body, state, settings: ledger.settings, now: clock.now() });
-  const settling = settleSurely(ledger, clock, attempt, verdict)
-    .then((settled) => {
-      report(log, verdict, settled, clock.monotonic() - claimedFrom);
-      return ticketEnd(verdict, settled, clock.now());
-    })
-    .finally(() => keeper.release(attempt));
+  const settling = settle(parts, { attempt, verdict, log, claimedFrom });
   if (verdict.kind !== 'completed') return await settling;
   // Whatever the ledger answers, a completed attempt needs its ticket no more, so BullMQ hears of it at the same time. Should
   // this process die in between, the lease runs out and the task gets another ticket.
@@ -100,7 +91,24 @@ async function runClaimed(
   return { kind: 'done', note: 'completed' };
 }
 
-function report(log: Log, verdict: Verdict, answer: SettleAnswer, tookMs: number): void {
+interface Judged {
+  attempt: RunningAttempt;
+  verdict: Verdict;
+  log: AgentLog;
+  claimedFrom: number;
+}
+
+async function settle({ ledger, keeper, clock }: HandleTicketParts, { attempt, verdict, log, claimedFrom }: Judged): Promise<TicketEnd> {
+  try {
+    const settled = await settleSurely(ledger, clock, attempt, verdict);
+    report(log, verdict, settled, clock.monotonic() - claimedFrom);
+    return ticketEnd(verdict, settled, clock.now());
+  } finally {
+    keeper.release(attempt);
+  }
+}
+
+function report(log: AgentLog, verdict: Verdict, answer: SettleAnswer, tookMs: number): void {
   const fields = {
     durationMs: Math.round(tookMs),
     ...('error' in verdict && verdict.error ? { code: verdict.error.code, reason: verdict.error.message } : {}),

@@ -39,11 +39,11 @@ export class InputChannel {
 
   async #takeOnce(): Promise<readonly AgentInput[]> {
     const { attempt } = this.#options;
-    attempt.signal.throwIfAborted();
+    attempt.throwIfStopped();
     if (!attempt.answerToInput()) return [];
     const inputs = await untilRedisAnswers(attempt.signal, () => this.#ask());
     // A stop that came meanwhile: the agent is to end, and whoever runs the task next gets them again.
-    attempt.signal.throwIfAborted();
+    attempt.throwIfStopped();
     return inputs.map(({ id, text, user }) => ({ id, text, user }));
   }
 
@@ -56,7 +56,7 @@ export class InputChannel {
     }
     attempt.changed(answer.stored);
     if (answer.inputs.length === MOST) attempt.tellOfInput();
-    const parts = parseState(answer.stored).inputs ?? [];
+    const parts = parseState(answer.stored, attempt.first).inputs ?? [];
     const fresh = answer.inputs.filter(({ id }) => !this.#given.has(id));
     const seen = new Set([...this.#given, ...fresh.map(({ id }) => id)]);
     // Taken by an earlier call whose answer did not arrive.

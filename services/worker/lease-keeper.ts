@@ -23,6 +23,7 @@ export class LeaseKeeper {
   readonly #attempts = new Map<string, RunningAttempt>();
   #timer: NodeJS.Timeout | undefined;
   #isRenewing = false;
+  #empty: PromiseWithResolvers<void> | undefined;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -47,6 +48,12 @@ export class LeaseKeeper {
 
   release(attempt: RunningAttempt): void {
     this.#attempts.delete(attempt.member);
+    if (this.#attempts.size === 0) this.#empty?.resolve();
+  }
+
+  /** Resolves when this worker runs and settles nothing. */
+  async empty(): Promise<void> {
+    while (this.#attempts.size > 0) await (this.#empty = Promise.withResolvers()).promise;
   }
 
   /** Tells an attempt of this worker that messages wait for its run. */

@@ -1,4 +1,5 @@
 import { leaseMember, type AttemptRef } from '#shared/ledger/attempt-ref.ts';
+import type { FirstState } from '#shared/tasks/task.ts';
 
 /** Why an attempt was stopped from outside its agent. */
 export type StopReason = { kind: 'cancel'; reason: string } | { kind: 'drain' } | { kind: 'timeout' } | { kind: 'lease-lost' };
@@ -17,6 +18,8 @@ class AttemptStopped extends Error {
 export interface RunningAttemptOptions {
   ref: AttemptRef;
   stored: string;
+  /** What its task began with, which a stored state may leave out. */
+  first: FirstState;
   /** Whether messages may go into its run. */
   takesInput: boolean;
   /** The same moment by both clocks. */
@@ -31,17 +34,22 @@ export interface RunningAttemptOptions {
 export class RunningAttempt {
   readonly ref: AttemptRef;
   readonly member: string;
+  readonly first: FirstState;
   readonly takesInput: boolean;
   readonly #claimedAt: RunningAttemptOptions['claimedAt'];
-  readonly #controller = new AbortController();
+  /** Made when somebody asks for the signal: many agents never do, and a signal costs more than the claim. */
+  #controller: AbortController | undefined;
+  #stopped: AttemptStopped | undefined;
+  readonly #onStop: (() => void)[] = [];
   #heldUntil: number;
   #stored: string;
   #isToldOfInput = false;
-  #input = Promise.withResolvers<void>();
+  #input: PromiseWithResolvers<void> | undefined;
 
-  constructor({ ref, stored, takesInput, claimedAt, heldUntil }: RunningAttemptOptions) {
+  constructor({ ref, stored, first, takesInput, claimedAt, heldUntil }: RunningAttemptOptions) {
     this.ref = ref;
     this.#stored = stored;
+    this.first = first;
     this.takesInput = takesInput;
     this.member = leaseMember(ref);
     this.#claimedAt = claimedAt;
@@ -66,30 +74,54 @@ export class RunningAttempt {
   /** Messages may wait for its run. */
   tellOfInput(): void {
     this.#isToldOfInput = true;
-    this.#input.resolve();
+    this.#input?.resolve();
   }
 
   /** Whether it was told of input since the last call. */
   answerToInput(): boolean {
     if (!this.#isToldOfInput) return false;
     this.#isToldOfInput = false;
-    this.#input = Promise.withResolvers();
+    this.#input = undefined;
     return true;
   }
 
   /** Resolves once it is told of input that nobody asked for yet. */
   get inputArrived(): Promise<void> {
+    this.#input ??= Promise.withResolvers();
+    if (this.#isToldOfInput) this.#input.resolve();
     return this.#input.promise;
   }
 
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped) this.#controller.abort(this.#stopped);
+    }
     return this.#controller.signal;
   }
 
   /** Why it was stopped, or null. */
   get stopped(): StopReason | null {
-    const reason: unknown = this.signal.aborted ? this.signal.reason : null;
-    return reason instanceof AttemptStopped ? reason.stop : null;
+    return this.#stopped?.stop ?? null;
+  }
+
+  /** Throws what the signal says, once it was stopped. */
+  throwIfStopped(): void {
+    if (this.#stopped) throw this.#stopped;
+  }
+
+  /** Calls it when the attempt is stopped, at once when it was. */
+  onStop(listener: () => void): void {
+    if (this.#stopped) listener();
+    else this.#onStop.push(listener);
+  }
+
+  /** Settles like the work, or rejects with the signal's reason as soon as the attempt is stopped. The work goes on by itself then. */
+  untilStopped<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      work.then(resolve, reject);
+      this.onStop(() => reject(this.#stopped));
+    });
   }
 
   get heldUntil(): number {
@@ -98,7 +130,7 @@ export class RunningAttempt {
 
   /** Whether the lease, as far as this process knows, still stands. */
   isHeld(now: number): boolean {
-    return now < this.#heldUntil && this.stopped?.kind !== 'lease-lost';
+    return now < this.#heldUntil && this.#stopped?.stop.kind !== 'lease-lost';
   }
 
   extend(heldUntil: number): void {
@@ -107,6 +139,9 @@ export class RunningAttempt {
 
   /** Aborts the agent. The first reason stays. */
   stop(reason: StopReason): void {
-    if (!this.signal.aborted) this.#controller.abort(new AttemptStopped(reason));
+    if (this.#stopped) return;
+    this.#stopped = new AttemptStopped(reason);
+    this.#controller?.abort(this.#stopped);
+    for (const listener of this.#onStop.splice(0)) listener();
   }
 }

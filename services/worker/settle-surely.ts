@@ -17,7 +17,11 @@ const AFTER_LEASE_MS = 300_000;
 export async function settleSurely(ledger: Ledger, clock: Clock, attempt: RunningAttempt, verdict: Verdict): Promise<SettleAnswer> {
   for (;;) {
     try {
-      return await settleAttempt(ledger, attempt.ref, verdict, { stored: attempt.stored, now: attempt.redisNow(clock.monotonic()) });
+      return await settleAttempt(ledger, attempt.ref, verdict, {
+        stored: attempt.stored,
+        first: attempt.first,
+        now: attempt.redisNow(clock.monotonic()),
+      });
     } catch (error) {
       if (!isRedisUnavailable(error)) throw error;
       if (clock.monotonic() > attempt.heldUntil + AFTER_LEASE_MS) return { kind: 'lost' };

@@ -3,7 +3,7 @@ import type { Service } from '#shared/lifecycle/service.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { wait } from '#shared/time/wait.ts';
+import { within } from '#shared/time/wait.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { Reclaimer } from './reclaimer.ts';
 
@@ -39,7 +39,6 @@ export interface WorkerServiceOptions {
 /** Kept back from the drain for aborting agents and handing their tasks back. */
 const HAND_BACK_MS = 5000;
 const CLOSE_MS = 2000;
-const LOOK_MS = 50;
 
 /**
  * WorkerService is responsible for the order in which a worker starts and ends, so that a deploy hands every task back
@@ -97,6 +96,6 @@ export class WorkerService implements Service {
   /** Until nothing runs and nothing is settled here any more, at most until `end`. */
   async #settled(end: number): Promise<void> {
     const { keeper, clock } = this.#options;
-    while (keeper.running.length > 0 && clock.monotonic() < end) await wait(LOOK_MS);
+    await within(keeper.empty(), Math.max(0, end - clock.monotonic()));
   }
 }

@@ -30,7 +30,7 @@ export class AgentCatalog {
 
   /** The agent of this name, or null. The configuration's need no round trip. */
   async find(tenant: string, id: string): Promise<CatalogEntry | null> {
-    const configured = this.#configured(id);
+    const configured = this.configured(id);
     if (configured) return configured;
     const stored = await this.#options.redis.hget(this.#key(tenant), id);
     return stored === null ? null : { id, origin: 'api', definition: readDefinition(stored) };
@@ -40,7 +40,7 @@ export class AgentCatalog {
   async list(tenant: string): Promise<CatalogEntry[]> {
     const stored = await this.#options.redis.hgetall(this.#key(tenant));
     const made = Object.entries(stored).map(([id, json]): CatalogEntry => ({ id, origin: 'api', definition: readDefinition(json) }));
-    const configured = Object.keys(this.#options.settings.agents).flatMap((id) => this.#configured(id) ?? []);
+    const configured = Object.keys(this.#options.settings.agents).flatMap((id) => this.configured(id) ?? []);
     return [...configured, ...made].toSorted((a, b) => a.id.localeCompare(b.id));
   }
 
@@ -60,14 +60,15 @@ export class AgentCatalog {
     return (await this.#options.redis.hdel(this.#key(tenant), id)) === 1;
   }
 
-  #configured(id: string): CatalogEntry | null {
+  /** The agent of this name in the configuration, which all tenants share, or null. */
+  configured(id: string): CatalogEntry | null {
     const { agents } = this.#options.settings;
     const definition = Object.hasOwn(agents, id) ? agents[id] : undefined;
     return definition ? { id, origin: 'config', definition } : null;
   }
 
   #refuseConfigured(id: string): void {
-    if (this.#configured(id))
+    if (this.configured(id))
       throw new MusterError('agent.operator-only', `The agent "${id}" comes from the configuration and is changed there`);
   }
 

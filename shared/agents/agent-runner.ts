@@ -8,6 +8,8 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly context: AgentContext;
   /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
   readonly inputArrived: () => Promise<void>;
+  /** Settles like the work, or rejects with the signal's reason as soon as that aborts; the work goes on by itself then. */
+  readonly untilStopped: <T>(work: Promise<T>) => Promise<T>;
 }
 
 /**

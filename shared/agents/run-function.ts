@@ -1,10 +1,9 @@
-import type { AgentContext, AgentFunction, AgentResult, AgentTask } from '../config/agent-function.ts';
+import type { AgentFunction, AgentResult } from '../config/agent-function.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { FunctionLoader } from './create-function-loader.ts';
 import { readAgentAnswer } from './read-agent-answer.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /**
  * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`;
@@ -12,13 +11,12 @@ import { untilAborted } from './until-aborted.ts';
  * After an abort the answer is no longer waited for: a function that ignores its signal cannot keep the slot.
  */
 export async function runFunction(
-  { task, definition, context }: AgentRun<DefinitionOf<'function'>>,
+  { task, definition, context, untilStopped }: AgentRun<DefinitionOf<'function'>>,
   load: FunctionLoader,
 ): Promise<AgentResult> {
-  const run = definition.run ?? (await loadFile(definition.file, load));
-  context.signal.throwIfAborted();
+  const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
   try {
-    return readAnswer(await untilAborted(call(run, task, context), context.signal));
+    return readAnswer(await untilStopped(Promise.try(run, task, context)));
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     throw error instanceof TaskFailure
@@ -30,11 +28,6 @@ export async function runFunction(
 async function loadFile(file: string | undefined, load: FunctionLoader): Promise<AgentFunction> {
   if (file === undefined) throw new TaskFailure('RESOURCE_NOT_FOUND', 'The agent has neither "run" nor "file"');
   return await load(file);
-}
-
-/** Async, so that what the function throws before its first await rejects too. */
-async function call(run: AgentFunction, task: AgentTask, context: AgentContext): Promise<unknown> {
-  return await run(task, context);
 }
 
 function readAnswer(answer: unknown): AgentResult {

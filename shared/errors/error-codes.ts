@@ -41,7 +41,6 @@ export const ERROR_CODES = {
   'limit.visitors': { status: 429, title: 'Too many visitor tokens' },
   'limit.backpressure': { status: 429, title: 'The fleet is overloaded' },
   'unavailable.redis': { status: 503, title: 'Redis does not answer' },
-  'unavailable.lane-busy': { status: 503, title: 'Too many messages come to one lane at once' },
   'unavailable.chat': { status: 503, title: 'The chat message was not taken in time' },
   'unavailable.shutting-down': { status: 503, title: 'This process is shutting down' },
   'config.invalid': { status: 500, title: 'The configuration is wrong' },

@@ -4,9 +4,7 @@ import type { Ledger } from './ledger.ts';
 import type { NewTask } from './new-task.ts';
 import { offerMessage } from './offer-message.ts';
 
-/**
- * Accepts a task, by its mode when it meets work in its lane. Errors: `unavailable.lane-busy`.
- */
+/** Accepts a task, by its mode when it meets work in its lane. */
 export async function acceptMessage(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
   if (!mayMeetOthers(task)) return await acceptNewTask(ledger, task);
   const answer = await offerMessage(ledger, task);

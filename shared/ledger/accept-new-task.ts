@@ -5,6 +5,7 @@ import { firstState } from './first-state.ts';
 import type { Ledger } from './ledger.ts';
 import { lookupsOf } from './lookups-of.ts';
 import type { NewTask } from './new-task.ts';
+import { bodyText } from './stored-body.ts';
 import { bookKeys } from './task-keys.ts';
 
 /**
@@ -33,9 +34,8 @@ async function acceptBatch(ledger: Ledger, tenant: string, tasks: NewTask[]): Pr
   return replies.map((reply, position) => readAccept(tasks[position]?.body.id ?? '', reply, depth, owed));
 }
 
-function keysOf(keys: TenantKeys, { body, idempotency, lane }: NewTask): string[] {
+function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {
   return [
-    keys.task(body.id),
     ...(idempotency ? [keys.idempotency(idempotency.key)] : []),
     ...(lane ? [keys.laneHeld(lane.name), keys.laneWait(lane.name)] : []),
   ];
@@ -44,17 +44,22 @@ function keysOf(keys: TenantKeys, { body, idempotency, lane }: NewTask): string[
 function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
   const { body, lane, idempotency, rateClass, skip } = task;
   const lookups = lookupsOf(body);
-  const isPlain = isUnlimited && !lane && body.scheduledFor === null && body.deadline === null;
-  const way = isPlain ? 'plain' : '';
+  const way = wayOf(task, isUnlimited);
   return [
     body.id,
     idempotency?.digest ?? '',
     skip === null ? rateClass : '',
     lane ? 'lane' : '',
-    skip === null ? way : 'skip',
-    JSON.stringify(body),
-    JSON.stringify(firstState(task)),
+    way,
+    bodyText(task),
+    way === 'plain' ? task.class : JSON.stringify(firstState(task)),
     lookups.length,
     ...lookups,
   ];
+}
+
+/** What the script is told so that it has to read no more than that; see its header. */
+function wayOf({ body, lane, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
+  if (skip !== null) return 'skip';
+  return isUnlimited && !lane && body.scheduledFor === null && body.deadline === null ? 'plain' : '';
 }

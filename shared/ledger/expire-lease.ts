@@ -13,7 +13,14 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef): Promise<
     ledger,
     attempt.tenant,
     'expire-lease',
-    [...movingKeys(ledger, attempt), shard.leases, shard.deadlines, shard.signals, shard.ended],
+    [
+      ...movingKeys(ledger, attempt),
+      shard.leases,
+      shard.deadlines,
+      shard.signals,
+      shard.ended,
+      ledger.keys.tenant(attempt.tenant).attempts,
+    ],
     [JSON.stringify(bookOptions(ledger, attempt.tenant)), attempt.id, attempt.token],
   )) as [ExpireAnswer];
   return kind;

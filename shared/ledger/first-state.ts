@@ -1,11 +1,10 @@
-import { TOLD, type TaskBody, type Told } from '../tasks/task.ts';
+import { TOLD, type FirstState, type TaskBody, type Told } from '../tasks/task.ts';
 import type { NewTask } from './new-task.ts';
 
 /** The state of a task as the scripts that accept it begin with. */
-export function firstState(task: NewTask): Record<string, unknown> {
+export function firstState(task: NewTask): FirstState {
   const { body, priority, queue, class: taskClass, lane } = task;
   return {
-    // First, where the script finds it without reading the rest.
     class: taskClass,
     agent: body.agent,
     source: body.source,
@@ -18,14 +17,11 @@ export function firstState(task: NewTask): Record<string, unknown> {
     ...behaviourOf(task),
     maxAttempts: body.execution.maxAttempts,
     timeoutMs: body.execution.timeoutMs,
-    token: 0,
-    spent: 0,
-    attempt: 0,
   };
 }
 
 /** How it behaves towards others of its lane, and who hears of its end. What is not so is left out: states are read often. */
-function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Record<string, unknown> {
+function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<FirstState> {
   const tell = toldOf(body);
   return {
     ...(mode === null ? {} : { mode }),

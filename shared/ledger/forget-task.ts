@@ -6,6 +6,10 @@ import { lookupsOf } from './lookups-of.ts';
 export async function forgetTask(ledger: Ledger, { body, state }: Task): Promise<boolean> {
   const keys = ledger.keys.tenant(body.tenant);
   const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
-  const removed = await ledger.run('forget-task', [keys.task(body.id), keys.index, keys.output(body.id)], [JSON.stringify(members)]);
+  const removed = await ledger.run(
+    'forget-task',
+    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id)],
+    [body.id, JSON.stringify(members)],
+  );
   return removed === 1;
 }

@@ -15,8 +15,11 @@ export interface Ledger {
   /** A tenant's limits; null is none. */
   limitsOf(tenant: string): TenantLimits | null;
   run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** Runs calls of one kind that come in the same turn of the event loop together, by group; see `batchCalls`. */
-  batched<Item, Answer>(kind: string, run: BatchRun<Item, Answer>): BatchedCall<Item, Answer>;
+  /**
+   * Runs calls of one kind that come in the same turn of the event loop together, by group; see `batchCalls`. `caller`: whose calls,
+   * when those of different ones do not go together.
+   */
+  batched<Item, Answer>(kind: string, run: BatchRun<Item, Answer>, caller?: string): BatchedCall<Item, Answer>;
   /** Told of each task that a step of another let through: its ticket is in the outbox and should be added now. */
   readonly onGranted: (tenant: string, task: string, state: TaskState) => void;
 }
@@ -46,18 +49,23 @@ export interface LedgerOptions {
   onGranted(tenant: string, task: string, state: TaskState): void;
 }
 
-/** Tasks one script handles at most: enough to share its cost, and still well under a millisecond for Redis. */
-const BATCH = 64;
+/**
+ * Tasks one script handles at most. Fewer share its cost among too few; more make Redis and this process wait for each other in turn,
+ * and hold everybody else up for longer. Measured by `npm run bench` with 16, 32 and 64.
+ */
+const BATCH = 32;
 
 /** Loads the scripts and binds them to a connection; opens nothing. */
 export function createLedger(options: LedgerOptions): Ledger {
   const scripts = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { transitions: transitionsInLua() });
-  const batches = new Map<string, BatchedCall<never, unknown>>();
+  const batches = new Map<string, Map<string, BatchedCall<never, unknown>>>();
   return {
     ...options,
-    batched: <Item, Answer>(kind: string, run: BatchRun<Item, Answer>) => {
-      const known = batches.get(kind) ?? (batchCalls(run, BATCH) as BatchedCall<never, unknown>);
-      batches.set(kind, known);
+    batched: <Item, Answer>(kind: string, run: BatchRun<Item, Answer>, caller = '') => {
+      const callers = batches.get(kind) ?? new Map<string, BatchedCall<never, unknown>>();
+      if (callers.size === 0) batches.set(kind, callers);
+      const known = callers.get(caller) ?? (batchCalls(run, BATCH) as BatchedCall<never, unknown>);
+      if (!callers.has(caller)) callers.set(caller, known);
       return known as BatchedCall<Item, Answer>;
     },
     run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),

@@ -11,7 +11,7 @@ export async function notePressure(ledger: Ledger, tenant: string): Promise<Pres
   const own = keys.tenant(tenant);
   const shard = keys.shard(keys.shardOf(tenant));
   const options = { tenant, channel: shard.signal, maxEvents: settings.events.maxPerTenant, ...settings.limits.backpressure };
-  return levelSchema.parse(await ledger.run('note-pressure', [own.states, shard.pressure, own.events], [JSON.stringify(options)]));
+  return levelSchema.parse(await ledger.run('note-pressure', [own.live, shard.pressure, own.events], [JSON.stringify(options)]));
 }
 
 /** Tenants of a shard that have a level. */

@@ -1,6 +1,12 @@
-import type { TaskState } from '../tasks/task.ts';
+import type { FirstState, TaskState } from '../tasks/task.ts';
+import { expandState, isShort, parseShort } from './short-state.ts';
 
-/** Reads a state as the scripts keep it. */
-export function parseState(json: string): TaskState {
+/** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it. */
+export function parseState(text: string, first: FirstState): TaskState {
+  return isShort(text) ? expandState(parseShort(text), first) : parseFullState(text);
+}
+
+/** Reads a state that scripts say in full. */
+export function parseFullState(json: string): TaskState {
   return JSON.parse(json) as TaskState;
 }

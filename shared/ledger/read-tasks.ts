@@ -1,22 +1,20 @@
 import { parseTimeline } from '../tasks/parse-timeline.ts';
-import type { StoredAttempt, Task, TaskBody, TaskState } from '../tasks/task.ts';
+import type { StoredAttempt, Task, TaskState } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';
+import { parseBody } from './stored-body.ts';
 
-type TaskRecord = Record<string, string>;
-
-/** The tasks of a tenant by their ids, in their order and in one round trip; null where there is none. */
+/** The tasks of a tenant by their ids, in their order; null where there is none. */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
   if (ids.length === 0) return [];
-  const tasks = await readOnce(ledger, tenant, ids);
-  // A task that was parked again between the two reads has a body and no state; it has one the next time.
-  const missed = ids.filter((_, position) => tasks[position] === 'unsure');
-  const again = missed.length === 0 ? [] : await readOnce(ledger, tenant, missed);
-  return tasks.map((task, position) => {
-    const settled = task === 'unsure' ? again[missed.indexOf(ids[position] ?? '')] : task;
-    return settled === 'unsure' || settled === undefined ? null : settled;
-  });
+  const { redis, keys } = ledger;
+  const { states, bodies, outputs, results } = keys.tenant(tenant);
+  // States first: what a step writes besides is there when its state is.
+  const columns = await Promise.all([states, bodies, outputs, results].map(async (hash) => await redis.hmget(hash, ...ids)));
+  const tasks = ids.map((_, position) => toTask(columns.map((column) => column[position] ?? null)));
+  const followed = await readFollowed(ledger, tenant, tasks);
+  return tasks.map((task) => task && Object.assign(task, { attempts: attemptsOf(task.state, followed.get(task.body.id)) }));
 }
 
 /** One task of a tenant, or null. */
@@ -25,43 +23,45 @@ export async function readTask(ledger: Ledger, tenant: string, id: string): Prom
   return task;
 }
 
-async function readOnce(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | 'unsure' | null)[]> {
-  const keys = ledger.keys.tenant(tenant);
-  // Parked first: a claim between the two reads moves the state into the record, which wins.
-  const pipeline = ledger.redis.pipeline();
-  pipeline.hmget(keys.parked, ...ids);
-  for (const id of ids) pipeline.hgetall(keys.task(id));
-  const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-    if (error) throw error;
-    return reply;
-  });
-  const parked = replies[0] as (string | null)[];
-  return ids.map((_, position) => toTask(replies[position + 1] as TaskRecord, parked[position] ?? null));
+type PlainTask = Omit<Task, 'attempts'>;
+
+function toTask([state, body, output, result]: (string | null)[]): PlainTask | null {
+  // One of the two is missing for a task that is being forgotten.
+  if (!state || !body) return null;
+  const { first, ...accepted } = parseBody(body);
+  const task = { body: accepted, state: parseState(state, first) };
+  // A task that ended since its state was read has its answer already.
+  if (task.state.status !== 'completed') return { ...task, output: null, result: null };
+  return { ...task, output: output ?? null, result: result ? (JSON.parse(result) as unknown) : null };
 }
 
-function toTask(record: TaskRecord, parked: string | null): Task | 'unsure' | null {
-  const { body, output, result } = record;
-  if (body === undefined) return null;
-  const state = record['state'] ?? parked;
-  if (state === null) return 'unsure';
-  const parsed = parseState(state);
-  return {
-    body: JSON.parse(body) as TaskBody,
-    state: parsed,
-    attempts: attemptsOf(record, parsed),
-    output: output ?? null,
-    result: result === undefined ? null : (JSON.parse(result) as unknown),
-  };
+/** Attempts that others followed, by token; the current or last one is in the state. */
+type Followed = ReadonlyMap<number, StoredAttempt>;
+
+async function readFollowed(ledger: Ledger, tenant: string, tasks: readonly (PlainTask | null)[]): Promise<Map<string, Followed>> {
+  const wanted = tasks.flatMap((task) => (task ? tokensOf(task.state).map((token) => ({ id: task.body.id, token })) : []));
+  if (wanted.length === 0) return new Map();
+  const fields = wanted.map(({ id, token }) => `${id}:${token}`);
+  const stored = await ledger.redis.hmget(ledger.keys.tenant(tenant).attempts, ...fields);
+  const followed = new Map<string, Map<number, StoredAttempt>>();
+  for (const [position, { id, token }] of wanted.entries()) {
+    const json = stored[position];
+    const known = followed.get(id) ?? new Map<number, StoredAttempt>();
+    followed.set(id, known);
+    if (json) known.set(token, JSON.parse(json) as StoredAttempt);
+  }
+  return followed;
 }
 
-/** Attempts that others followed are stored one by one; the current or last one is in the state. */
-function attemptsOf(record: TaskRecord, state: TaskState): StoredAttempt[] {
-  const stored = Object.entries(record)
-    .filter(([field]) => field.startsWith('attempt:'))
-    .toSorted(([a], [b]) => Number(a.slice('attempt:'.length)) - Number(b.slice('attempt:'.length)))
-    .map(([, json]) => JSON.parse(json) as StoredAttempt);
-  const isLast = state.token > 0 && record[`attempt:${state.token}`] === undefined;
-  return isLast ? [...stored, lastAttempt(state)] : stored;
+/** Tokens of attempts that may be stored by themselves. That of a first attempt which runs or completed is not. */
+function tokensOf({ token, status }: TaskState): number[] {
+  if (token <= 1 && (status === 'running' || status === 'completed')) return [];
+  return Array.from({ length: token }, (_, index) => index + 1);
+}
+
+function attemptsOf(state: TaskState, followed: Followed = new Map()): StoredAttempt[] {
+  const isLast = state.token > 0 && !followed.has(state.token);
+  return isLast ? [...followed.values(), lastAttempt(state)] : [...followed.values()];
 }
 
 const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {

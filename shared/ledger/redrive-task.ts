@@ -8,9 +8,12 @@ export type RedriveAnswer = { kind: 'reopened' | 'refused'; status: TaskStatus }
 
 /** Opens a permanently failed task again, with all its attempts anew. Its ticket goes to `onGranted`. */
 export async function redriveTask(ledger: Ledger, place: TaskPlace): Promise<RedriveAnswer> {
-  const [kind, status] = (await runMoving(ledger, place.tenant, 'redrive-task', movingKeys(ledger, place), [
-    JSON.stringify(bookOptions(ledger, place.tenant)),
-    place.id,
-  ])) as [RedriveAnswer['kind'], TaskStatus];
+  const [kind, status] = (await runMoving(
+    ledger,
+    place.tenant,
+    'redrive-task',
+    [...movingKeys(ledger, place), ledger.keys.tenant(place.tenant).attempts],
+    [JSON.stringify(bookOptions(ledger, place.tenant)), place.id],
+  )) as [RedriveAnswer['kind'], TaskStatus];
   return kind === 'unknown' ? { kind } : { kind, status };
 }

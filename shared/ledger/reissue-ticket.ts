@@ -1,15 +1,15 @@
 import type { TaskState } from '../tasks/task.ts';
 import type { Ledger } from './ledger.ts';
 import type { OwedTicket } from './outbox-entry.ts';
-import { parseState } from './parse-state.ts';
+import { parseFullState } from './parse-state.ts';
 
 /** Makes a new ticket in place of one that is missing. Returns the task's state with it; null when the task needs none. */
 export async function reissueTicket(ledger: Ledger, tenant: string, { task, number }: OwedTicket): Promise<TaskState | null> {
   const keys = ledger.keys.tenant(tenant);
   const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
-  const [kind, state] = (await ledger.run('reissue-ticket', [keys.task(task), keys.parked, shard.outbox], [task, number, tenant])) as [
+  const [kind, state] = (await ledger.run('reissue-ticket', [keys.states, keys.bodies, shard.outbox], [task, number, tenant])) as [
     string,
     string?,
   ];
-  return kind === 'reissued' ? parseState(`${state}`) : null;
+  return kind === 'reissued' ? parseFullState(`${state}`) : null;
 }

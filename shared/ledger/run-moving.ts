@@ -1,5 +1,5 @@
 import type { Ledger, ScriptName } from './ledger.ts';
-import { parseState } from './parse-state.ts';
+import { parseFullState } from './parse-state.ts';
 
 /**
  * Runs a script that may let other tasks of the tenant through. Passes those on to `onGranted` and returns the rest of the reply.
@@ -11,7 +11,7 @@ export async function runMoving(
 ): Promise<unknown[]> {
   const [granted, ...reply] = (await ledger.run(...call)) as [string[], ...unknown[]];
   for (let position = 0; position < granted.length; position += 2) {
-    ledger.onGranted(tenant, granted[position] ?? '', parseState(granted[position + 1] ?? '{}'));
+    ledger.onGranted(tenant, granted[position] ?? '', parseFullState(granted[position + 1] ?? '{}'));
   }
   return reply;
 }

@@ -1,3 +1,4 @@
+import type { FirstState } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import type { AttemptRef } from './attempt-ref.ts';
 import { bookOptions } from './book-options.ts';
@@ -5,14 +6,17 @@ import { followVerdict, type Following, type Verdict } from './follow-verdict.ts
 import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';
 import { runMoving } from './run-moving.ts';
-import { bookKeys, placeKeys, type TaskPlace } from './task-keys.ts';
+import { isShortRun, parseShort, shortEnding } from './short-state.ts';
+import { parseBody } from './stored-body.ts';
+import { bookKeys, laneKeys } from './task-keys.ts';
 
 /** `lost`: the token is not the task's any more; the attempt changed nothing. */
 export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
 
-/** What the worker knows of the task: its state as the claim stored it, and Redis's time now, ms since the epoch. */
+/** What the worker knows of the task: its state as the claim stored it, what it began with, and Redis's time now, ms since the epoch. */
 export interface Seen {
   stored: string;
+  first: FirstState;
   now: number;
 }
 
@@ -31,66 +35,109 @@ const TRIES = 5;
  * Ends an attempt and moves its task on, in one script. When somebody changed the running task meanwhile, what follows is
  * decided anew from what it is now. Without `seen` the state is read first.
  */
-export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: Verdict, seen?: Seen): Promise<SettleAnswer> {
+export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: Verdict, known?: Seen): Promise<SettleAnswer> {
   const settle = ledger.batched<Settlement, Reply>('settle', (tenant, settlements) => settleBatch(ledger, tenant, settlements));
-  let stored = seen?.stored ?? (await ledger.redis.hget(ledger.keys.tenant(attempt.tenant).task(attempt.id), 'state'));
-  if (stored === null) return { kind: 'lost' };
+  let seen = known ?? (await look(ledger, attempt));
+  if (seen === null) return { kind: 'lost' };
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const reply = await settle(attempt.tenant, { attempt, verdict, seen: { stored, now: seen?.now ?? Date.now() } });
+    const reply = await settle(attempt.tenant, { attempt, verdict, seen });
     if (reply.kind !== 'changed') return reply;
-    stored = reply.stored;
+    seen = { stored: reply.stored, first: seen.first, now: seen.now };
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was settled`);
 }
 
+async function look({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Promise<Seen | null> {
+  const own = keys.tenant(tenant);
+  const [stored, body] = await Promise.all([redis.hget(own.states, id), redis.hget(own.bodies, id)]);
+  return stored === null || body === null ? null : { stored, first: parseBody(body).first, now: Date.now() };
+}
+
 async function settleBatch(ledger: Ledger, tenant: string, settlements: Settlement[]): Promise<(Reply | Error)[]> {
   const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
+  const keys = ledger.keys.tenant(tenant);
   const decided = settlements.map((settlement) => decide(settlement));
   const replies = (await runMoving(
     ledger,
     tenant,
     'settle-attempts',
-    [...bookKeys(ledger, tenant), shard.leases, shard.signals, shard.ended, ...decided.flatMap(({ place }) => placeKeys(ledger, place))],
-    [JSON.stringify(bookOptions(ledger, tenant)), ...decided.flatMap(({ args }) => args)],
-  )) as [string, string?][];
-  return replies.map(([kind, stored], position): Reply | Error => {
-    if (kind === 'failed') return new Error(`An attempt could not be settled: ${stored}`);
-    if (kind === 'changed') return { kind, stored: `${stored}` };
-    return kind === 'settled' ? { kind, status: decided[position]?.status ?? 'completed' } : { kind: 'lost' };
-  });
+    [
+      ...bookKeys(ledger, tenant),
+      shard.leases,
+      shard.signals,
+      shard.ended,
+      keys.outputs,
+      keys.results,
+      keys.attempts,
+      ...laneKeys(ledger, tenant, decided),
+    ],
+    [
+      JSON.stringify(bookOptions(ledger, tenant)),
+      settlements.map(({ attempt }) => attempt.id).join(','),
+      ...decided.flatMap(({ args }) => args),
+    ],
+  )) as (number | string)[];
+  const answers: (Reply | Error)[] = decided.map(({ status }) => ({ kind: 'settled', status }));
+  for (let at = 0; at < replies.length; at += 3) answers[Number(replies[at]) - 1] = readExcuse(`${replies[at + 1]}`, `${replies[at + 2]}`);
+  return answers;
 }
+
+function readExcuse(kind: string, detail: string): Reply | Error {
+  if (kind === 'failed') return new Error(`An attempt could not be settled: ${detail}`);
+  return kind === 'changed' ? { kind, stored: detail } : { kind: 'lost' };
+}
+
+/** Of the first attempt: the only one whose state may be short. */
+const FIRST_TOKEN = 1;
 
 interface Decision {
   /** With the lane that the task's state says: it may have got one meanwhile. */
-  place: TaskPlace;
-  args: (string | number)[];
+  lane: string | null;
+  args: string[];
   /** What the task will have. */
   status: TaskStatus;
 }
 
 /** What the script is told of one settlement. */
 function decide({ attempt, verdict, seen }: Settlement): Decision {
-  const running = parseState(seen.stored);
-  // Somebody else's task by now: the script sees it too and answers `lost`.
-  const place = { ...attempt, lane: running.lane ?? null };
+  if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored)) return completeShort(verdict, seen);
+  const running = parseState(seen.stored, seen.first);
+  const lane = running.lane ?? null;
   if (running.status !== 'running' || running.token !== attempt.token) {
-    const args = [attempt.id, place.lane === null ? '' : 1, attempt.token, '', ...Array.from({ length: 10 }, () => '')];
-    return { place, args, status: running.status };
+    // Somebody else's task by now: what no state is makes the script answer `lost`.
+    const args = [headOf(attempt.token, running, 0, 'end none 0 none'), '', '', ''];
+    return { lane, args, status: running.status };
   }
   const following = followVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
-  const args = [attempt.id, place.lane === null ? '' : (running.laneLimit ?? 1), attempt.token, seen.stored];
-  return { place, args: [...args, ...whatFollows(following, verdict)], status: following.state.status };
+  const { state } = following;
+  const [how, ...rest] = whatFollows(following, verdict);
+  const args = [headOf(attempt.token, state, state.completedAt ?? 0, how), seen.stored, JSON.stringify(state), ...rest];
+  return { lane, args, status: state.status };
 }
 
-function whatFollows({ state, goesOn, attempt, events }: Following, verdict: Verdict): (string | number)[] {
-  const next = [JSON.stringify(state), state.status, state.class, state.ticket, goesOn, attempt === null ? '' : JSON.stringify(attempt)];
-  // By the record's own time: whoever tells of an end knows by it whether it is the one that was told already.
-  const tell = (state.tell ?? []).map((kind) => `${kind}/${state.completedAt ?? 0}`);
-  return [...next, ...answerOf(verdict), events.join(','), tell.join(',')];
+/** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
+function completeShort(verdict: Completed, { stored, first, now }: Seen): Decision {
+  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
+  const head = headOf(FIRST_TOKEN, first, completedAt, `completed ${shortEnding(completedAt, verdict.usage)}`);
+  return { lane: first.lane ?? null, args: [head, stored, ...answerOf(verdict)], status: 'completed' };
 }
+
+/** What the script is told first: of the task as it began or as it is, of its end, and how it goes on. */
+function headOf(token: number, { lane, laneLimit = 1, class: ofClass, tell }: FirstState, endedAt: number, how: string): string {
+  // By the record's own time: whoever tells of an end knows by it whether it is the one that was told already.
+  const told = tell === undefined ? '-' : tell.map((kind) => `${kind}/${endedAt}`).join(',');
+  return `${token} ${lane === undefined ? '-' : laneLimit} ${ofClass} ${told} ${how}`;
+}
+
+/** How it goes on, with what more is said of that in short, and the texts that belong to it. */
+function whatFollows({ state, goesOn, attempt, events }: Following, verdict: Verdict): [how: string, ...string[]] {
+  if (verdict.kind === 'completed') return ['answered', ...answerOf(verdict)];
+  return [`${goesOn} ${state.status} ${state.ticket} ${events.join(',')}`, attempt === null ? '' : JSON.stringify(attempt)];
+}
+
+type Completed = Extract<Verdict, { kind: 'completed' }>;
 
 /** The final text and the result, JSON as text, of a task that completed. */
-function answerOf(verdict: Verdict): [output: string, result: string] {
-  if (verdict.kind !== 'completed') return ['', 'null'];
-  return [verdict.output, verdict.result === undefined ? 'null' : JSON.stringify(verdict.result)];
+function answerOf({ output, result }: Completed): [output: string, result: string] {
+  return [output, result === null || result === undefined ? '' : JSON.stringify(result)];
 }

@@ -7,17 +7,17 @@ export interface TaskPlace {
   lane: string | null;
 }
 
-/** The first five keys of every script that opens the book. */
+/** The first six keys of every script that opens the book. */
 export function bookKeys(ledger: Ledger, tenant: string): string[] {
   const keys = ledger.keys.tenant(tenant);
-  return [keys.parked, keys.states, keys.index, keys.events, ledger.keys.shard(ledger.keys.shardOf(tenant)).outbox];
+  return [keys.states, keys.live, keys.index, keys.events, ledger.keys.shard(ledger.keys.shardOf(tenant)).outbox, keys.bodies];
 }
 
 /** The keys of the scripts that move one task, in their order; see the scripts' headers. */
 export function movingKeys(ledger: Ledger, { tenant, id, lane }: TaskPlace): string[] {
   const keys = ledger.keys.tenant(tenant);
   const name = lane ?? laneOfTask(id);
-  return [...bookKeys(ledger, tenant), keys.task(id), keys.laneHeld(name), keys.laneWait(name)];
+  return [...bookKeys(ledger, tenant), keys.laneHeld(name), keys.laneWait(name)];
 }
 
 /** The lane that a task without one gets when it is given input; see `offerInput`. Whoever read it before that finds it by this. */
@@ -25,8 +25,8 @@ export function laneOfTask(id: string): string {
   return `task:${id}`;
 }
 
-/** A task's own keys in a call for many: its record and, when it has a lane, the lane's two. */
-export function placeKeys(ledger: Ledger, { tenant, id, lane }: TaskPlace): string[] {
+/** The keys of the lanes of those that have one, in a call for many of a tenant's tasks. */
+export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<TaskPlace, 'lane'>[]): string[] {
   const keys = ledger.keys.tenant(tenant);
-  return [keys.task(id), ...(lane === null ? [] : [keys.laneHeld(lane), keys.laneWait(lane)])];
+  return places.flatMap(({ lane }) => (lane === null ? [] : [keys.laneHeld(lane), keys.laneWait(lane)]));
 }

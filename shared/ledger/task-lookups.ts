@@ -26,20 +26,20 @@ const CLASSES = Object.values(CLASS_LETTERS).flatMap((letter) => [`${letter}0`, 
  * hold each task once: a task has one source, and one class.
  */
 export function lookupsFor(ledger: Ledger, tenant: string, filter: LookupFilter): Lookup[] {
-  const { index, states } = ledger.keys.tenant(tenant);
+  const { index, live } = ledger.keys.tenant(tenant);
   for (const name of ['parent', 'correlation', 'session', 'schedule'] as const) {
     if (filter[name] !== undefined) return [{ key: index, prefix: `${name}=${filter[name]}/` }];
   }
-  if (filter.status !== undefined) return byStatus(filter.status, index, states);
+  if (filter.status !== undefined) return byStatus(filter.status, index, live);
   for (const name of ['agent', 'source'] as const) {
     if (filter[name] !== undefined) return [{ key: index, prefix: `${name}=${filter[name]}/` }];
   }
   return SOURCES.map((source) => ({ key: index, prefix: `source=${source}/` }));
 }
 
-function byStatus(status: TaskStatus, index: string, states: string): Lookup[] {
+function byStatus(status: TaskStatus, index: string, live: string): Lookup[] {
   if (isTerminal(status)) return [{ key: index, prefix: `status=${status}/` }];
-  const own = { key: states, prefix: `${status}/` };
+  const own = { key: live, prefix: `${status}/` };
   // Whatever holds a grant is listed by that, also a failed attempt whose next one is due at once.
-  return status === 'pending' ? [own] : [own, ...CLASSES.map((each) => ({ key: states, prefix: `granted=${each}/` }))];
+  return status === 'pending' ? [own] : [own, ...CLASSES.map((each) => ({ key: live, prefix: `granted=${each}/` }))];
 }

@@ -30,7 +30,7 @@ export interface Accepted {
 /**
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`,
- * `task.not-found` (of the parent), `unavailable.lane-busy`.
+ * `task.not-found` (of the parent).
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {

@@ -15,8 +15,8 @@ interface Cap {
 /** Which of its tenant's caps a task waits for. */
 export async function explainCaps(ledger: Ledger, task: Task): Promise<Waiting> {
   const { redis, keys } = ledger;
-  const { states } = keys.tenant(task.body.tenant);
-  const count = async (prefix: string): Promise<number> => await redis.zlexcount(states, `[${prefix}`, `(${prefix}\u00ff`);
+  const { live } = keys.tenant(task.body.tenant);
+  const count = async (prefix: string): Promise<number> => await redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00ff`);
   const since = parseTimeline(task.state.log).at(-1)?.at ?? task.state.createdAt;
   const looks = capsOver(ledger, task).map(async ({ name, most, prefixes }): Promise<WaitReason[]> => {
     const counts = await Promise.all(prefixes.map((prefix) => count(prefix)));

@@ -29,8 +29,6 @@ export interface TicketWorkerOptions {
   connection: RedisClient;
   /** Prefix of BullMQ's keys. */
   prefix: string;
-  /** Shown among the queue's workers. */
-  name: string;
   handle: (data: TicketData) => Promise<TicketEnd>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
   onReturned: (ticketId: string, data: TicketData) => Promise<void>;
@@ -73,13 +71,12 @@ export class TicketWorker {
   }
 
   start(): void {
-    const { queue, slots, settings, connection, prefix, name, log } = this.#options;
+    const { queue, slots, settings, connection, prefix, log } = this.#options;
     const { leaseMs } = settings.worker;
     const limiter = queue === 'maintenance' ? undefined : settings.queues[queue]?.limiter;
     const worker = new Worker<TicketData, string>(queue, (job, token) => this.#process(job, token), {
       connection,
       prefix,
-      name,
       concurrency: slots,
       lockDuration: leaseMs,
       stalledInterval: leaseMs / STALLED_CHECKS_PER_LEASE,

@@ -60,14 +60,20 @@ export interface ShardKeys {
 }
 
 export interface TenantKeys {
-  /** Hash: `body` (JSON as accepted), `state` (JSON; while parked it is in `parked`), `attempt:<token>`, `output`, `result`. */
-  task(id: string): string;
+  /** Hash: task id -> JSON of it as it was accepted, with the state that it began with. */
+  readonly bodies: string;
+  /** Hash: task id -> its state, JSON or short; see the ledger's `include/states.lua`. */
+  readonly states: string;
+  /** Hash: task id -> final text, of those that completed. */
+  readonly outputs: string;
+  /** Hash: task id -> JSON of its result, of those that have one. */
+  readonly results: string;
+  /** Hash: `<task id>:<token>` -> JSON, of attempts that others followed. */
+  readonly attempts: string;
   /** Stream: the output of a task's attempts. */
   output(id: string): string;
-  /** Hash: task id -> JSON of its state, for tasks that wait for a lane or a cap, or were let through and not claimed yet. */
-  readonly parked: string;
   /** Sorted set, all scores 0: `granted=<class>/<id>`, else `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, of tasks that have not ended. */
-  readonly states: string;
+  readonly live: string;
   /** Sorted set, all scores 0: `agent=<a>/<id>`, `source=<s>/<id>`, `status=<end>/<id>`, ... of every task. */
   readonly index: string;
   /** Stream: what happened, newest last, bounded. */
@@ -154,10 +160,13 @@ function shardKeys(prefix: string): ShardKeys {
 
 function tenantKeys(prefix: string): TenantKeys {
   return {
-    task: (id) => `${prefix}task:${id}`,
+    bodies: `${prefix}bodies`,
+    states: `${prefix}task-states`,
+    outputs: `${prefix}outputs`,
+    results: `${prefix}results`,
+    attempts: `${prefix}attempts`,
     output: (id) => `${prefix}output:${id}`,
-    parked: `${prefix}parked`,
-    states: `${prefix}states`,
+    live: `${prefix}live`,
     index: `${prefix}index`,
     events: `${prefix}events`,
     rates: `${prefix}rates`,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LATE, within } from '../time/wait.ts';
-import { COMMAND_TIMEOUT_MS, type RedisClient } from './connect-redis.ts';
+import type { RedisClient } from './connect-redis.ts';
+import { sendCommand } from './send-command.ts';
 
 /** A Lua script as the server knows it. */
 export interface Script {
@@ -45,17 +45,9 @@ export async function runScript(
   if (script.takesMoreKeys ? keys.length < script.keyCount : keys.length !== script.keyCount)
     throw new Error(`${script.name} takes ${script.keyCount} keys, not ${keys.length}`);
   try {
-    return await inTime(redis, redis.evalsha(script.sha, keys.length, ...keys, ...args));
+    return await sendCommand(redis, 'evalsha', [script.sha, keys.length, ...keys, ...args]);
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return await inTime(redis, redis.eval(script.source, keys.length, ...keys, ...args));
+    return await sendCommand(redis, 'eval', [script.source, keys.length, ...keys, ...args]);
   }
-}
-
-/** A cluster's client waits for a map of the slots for as long as it takes, whatever its command timeout says. */
-async function inTime(redis: RedisClient, call: Promise<unknown>): Promise<unknown> {
-  if (!redis.isCluster) return await call;
-  const reply = await within(call, COMMAND_TIMEOUT_MS);
-  if (reply === LATE) throw new Error('Command timed out');
-  return reply;
 }

@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { idAt } from '../ledger/list-tasks.ts';
-import { parseState } from '../ledger/parse-state.ts';
-import type { TaskState } from '../tasks/task.ts';
+import { parseFullState } from '../ledger/parse-state.ts';
+import { isShort, parseShort } from '../ledger/short-state.ts';
 import { readChoices } from './session-store.ts';
 
 export interface TurnsOfSession {
@@ -37,8 +37,8 @@ export async function listTurns(ledger: Ledger, { tenant, session, except }: Tur
   let cursor: string | null = null;
   for (let scanned = 0; scanned < SCAN_MOST && turns.length < transcriptTurns; scanned += PAGE) {
     const ids = await idsOf(ledger, { tenant, session, low, cursor });
-    const states = await readStates(ledger, tenant, ids);
-    turns.push(...ids.flatMap((id, position) => turnOf(id, states[position] ?? null, from)).filter(({ id }) => id !== except));
+    const times = await readTimes(ledger, tenant, ids);
+    turns.push(...ids.flatMap((id, position) => turnOf(id, times[position] ?? null, from)).filter(({ id }) => id !== except));
     cursor = ids.at(-1) ?? null;
     if (ids.length < PAGE) break;
   }
@@ -61,19 +61,28 @@ async function idsOf(ledger: Ledger, { tenant, session, low, cursor }: Page): Pr
   return members.map((member) => member.slice(prefix.length));
 }
 
-/** Of tasks that have ended: what waits has its state elsewhere and is no turn. */
-async function readStates(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(TaskState | null)[]> {
-  if (ids.length === 0) return [];
-  const pipeline = ledger.redis.pipeline();
-  for (const id of ids) pipeline.hget(ledger.keys.tenant(tenant).task(id), 'state');
-  const replies = (await pipeline.exec()) ?? [];
-  return replies.map(([error, state]) => {
-    if (error) throw error;
-    return typeof state === 'string' ? parseState(state) : null;
-  });
+/** When a task that completed by itself was accepted and run, ms since the epoch. */
+interface Times {
+  createdAt: number;
+  startedAt: number;
 }
 
-function turnOf(id: string, state: TaskState | null, from: number): TurnRef[] {
-  if (state?.status !== 'completed' || state.outcome?.kind !== 'ran' || state.createdAt < from) return [];
-  return [{ id, startedAt: state.startedAt ?? 0 }];
+/** Of those that completed by themselves. */
+async function readTimes(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Times | null)[]> {
+  if (ids.length === 0) return [];
+  const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
+  return states.map((state) => (state === null ? null : timesOf(state)));
+}
+
+function timesOf(text: string): Times | null {
+  if (isShort(text)) {
+    const { createdAt, run, end } = parseShort(text);
+    return run && end ? { createdAt, startedAt: run.startedAt } : null;
+  }
+  const { status, outcome, createdAt, startedAt = 0 } = parseFullState(text);
+  return status === 'completed' && outcome?.kind === 'ran' ? { createdAt, startedAt } : null;
+}
+
+function turnOf(id: string, times: Times | null, from: number): TurnRef[] {
+  return times === null || times.createdAt < from ? [] : [{ id, startedAt: times.startedAt }];
 }

@@ -101,7 +101,7 @@ export interface StoredError {
 /** What a gate is that a parked task waits at. */
 export type Gate = 'lane' | 'steer' | 'cap' | 'time' | 'debounce' | 'retry' | 'provider' | 'fleet';
 
-/** What changes, as the ledger's scripts keep it. Times are milliseconds since the epoch. */
+/** What changes, as the ledger's scripts work on it. Times are milliseconds since the epoch. */
 export interface TaskState {
   status: TaskStatus;
   agent: string;
@@ -146,7 +146,7 @@ export interface TaskState {
   collect?: { debounceMs: number; longestWaitMs: number };
   /** Messages whose input belongs to its own, in order. */
   inputs?: PartOfInput[];
-  /** The call that took the last of them, by which it is known when it is sent again. */
+  /** `<call> <count>`: the call that took the last of them, by which it is known when it is sent again. */
   taking?: string;
   /** Beginnings of messages that were left out of its turn because too many waited, oldest first. */
   leftOut?: string[];
@@ -160,6 +160,9 @@ export interface TaskState {
   /** Every status it had: `<status>@<ms>[ <note>]`, separated by semicolons. See `parseTimeline`. */
   log: string;
 }
+
+/** The part of its state that a task begins with. */
+export type FirstState = Omit<TaskState, 'status' | 'token' | 'spent' | 'attempt' | 'ticket' | 'createdAt' | 'log'>;
 
 /** A task as the ledger reads it. */
 export interface Task {

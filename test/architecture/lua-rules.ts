@@ -4,9 +4,9 @@ import type { SourceFile } from './source-file.ts';
 const SCRIPT = /^shared\/[^/]+\/scripts\/[^/]+\.lua$/;
 const FRAGMENT = /^shared\/[^/]+\/scripts\/include\/[^/]+\.lua$/;
 const DOCUMENTED = /^-- (KEYS|ARGV)\[(\d+)\] [\w-]+: \S/gm;
-/** `KEYS[8...] per task: ...`: the rest is read in order by `walk(KEYS, 8)`. */
+/** `KEYS[8...] per task: ...`: the rest is read in order by `walk(KEYS, 8)`, or all at once by `unpack(KEYS, 8)`. */
 const REPEATED = /^-- (KEYS|ARGV)\[(\d+)\.\.\.\] per \w+: \S/gm;
-const WALKED = /\bwalk\((KEYS|ARGV), (\d+)\)/g;
+const WALKED = /\b(?:walk|unpack)\((KEYS|ARGV), (\d+)\)/g;
 const USED = /\b(KEYS|ARGV)\[(\d+)\]/g;
 /** `KEYS[i]`, `#ARGV`, `unpack(KEYS)`: which ones are meant shows only when it runs. */
 const COMPUTED = /\b(?:KEYS|ARGV)\b(?!\[\d+\])/;

@@ -43,8 +43,10 @@ export class OurFleet {
   }
 
   /** Runs a worker until `count` tasks have ended. */
-  async process(count: number): Promise<void> {
-    const worker = createWorkerService(this.parts);
+  async process(count: number, slots = BENCH_QUEUE_SLOTS): Promise<void> {
+    const { config } = this.parts;
+    const env = { ...config.env, MUSTER_QUEUES: `tasks=${slots}` };
+    const worker = createWorkerService({ ...this.parts, config: { ...config, env } });
     this.#ran = 0;
     const all = new Promise<void>((resolve) => {
       this.#onRan = () => {

@@ -10,7 +10,7 @@ export class RawBullmq {
   constructor(url: string) {
     this.#url = url;
     this.#redis = new Redis(url, { maxRetriesPerRequest: null, enableAutoPipelining: true });
-    this.#queue = new Queue('raw', { connection: this.#redis, prefix: 'raw' });
+    this.#queue = new Queue('tasks', { connection: this.#redis, prefix: 'raw' });
   }
 
   async add(id: string): Promise<void> {
@@ -28,7 +28,7 @@ export class RawBullmq {
   /** Runs a worker until it has done `count` jobs. */
   async process(count: number, concurrency: number): Promise<void> {
     const connection = new Redis(this.#url, { maxRetriesPerRequest: null });
-    const worker = new Worker('raw', () => Promise.resolve('done'), { connection, prefix: 'raw', concurrency });
+    const worker = new Worker('tasks', () => Promise.resolve('done'), { connection, prefix: 'raw', concurrency });
     let done = 0;
     await new Promise<void>((resolve) => {
       worker.on('completed', () => {

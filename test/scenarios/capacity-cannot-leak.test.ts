@@ -28,7 +28,7 @@ async function counts(): Promise<{ granted: number; leases: number; lanes: numbe
   const { redis, keys } = parts;
   try {
     const tenant = keys.tenant('acme');
-    const granted = await redis.zlexcount(tenant.states, '[granted=', '(granted=\u00ff');
+    const granted = await redis.zlexcount(tenant.live, '[granted=', '(granted=\u00ff');
     return { granted, leases: await redis.zcard(keys.shard(0).leases), lanes: await redis.zcard(tenant.laneHeld('session:s')) };
   } finally {
     await parts.close();

@@ -73,7 +73,7 @@ export function observeRun<Kind extends AgentKind>(
     ...options.task,
   };
   return {
-    run: { task, definition, context, inputArrived: () => arrived.promise },
+    run: { task, definition, context, inputArrived: () => arrived.promise, untilStopped: (work) => untilAborted(work, controller.signal) },
     written,
     notes,
     warnings,
@@ -85,4 +85,10 @@ export function observeRun<Kind extends AgentKind>(
     untaken: () => messages.length,
     firstWrite: first.promise,
   };
+}
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  return await Promise.race([work, aborted]);
 }

@@ -1,10 +1,10 @@
 -- Stops a task: at once when it does not run, else by a signal to its worker and a lease that ends after the grace.
--- KEYS[1] parked: states of the tenant's tasks that wait for a lane or a cap
--- KEYS[2] states: the tenant's live lookups
--- KEYS[3] index: the tenant's lasting lookups
+-- KEYS[1] states: the tenant's tasks' states
+-- KEYS[2] live: lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: lookups of all the tenant's tasks
 -- KEYS[4] events: the tenant's event stream
 -- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] record: the task's
+-- KEYS[6] bodies: the tenant's tasks' bodies
 -- KEYS[7] held: who holds the task's lane, any name when it has none
 -- KEYS[8] wait: who waits for it
 -- KEYS[9] leases: the shard's running attempts
@@ -18,17 +18,18 @@
 -- RETURNS {granted, 'cancelled'} | {granted, 'stopping', member} | {granted, 'ended', status} | {granted, 'unknown'};
 --   granted: ids and states of tasks let through, in turn
 -- include: transitions
+-- include: states
 -- include: book
 -- include: grants
 -- include: lanes
 -- include: endings
 -- include: stops
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local keys = {
-  record = KEYS[6], held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12],
+  held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12],
 }
 local id = ARGV[2]
-local task = load_task(book, keys.record, id)
+local task = load_task(book, id)
 if not task then return { {}, 'unknown' } end
 if task.completedAt then return { {}, 'ended', task.status } end
 

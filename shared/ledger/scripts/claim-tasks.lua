@@ -1,32 +1,35 @@
 -- Gives the bearers of tickets of one tenant their tasks to run, each under a new token and a lease, when it may run now.
--- KEYS[1] parked: states of the tenant's tasks that wait for a lane or a cap
--- KEYS[2] states: the tenant's live lookups
--- KEYS[3] index: the tenant's lasting lookups
+-- KEYS[1] states: the tenant's tasks' states
+-- KEYS[2] live: lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: lookups of all the tenant's tasks
 -- KEYS[4] events: the tenant's event stream
 -- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] leases: the shard's running attempts
--- KEYS[7] deadlines: the shard's deadlines
--- KEYS[8] ended: the shard's ends to tell
--- KEYS[9...] per task: its record; with a lane, who holds it and who waits for it
+-- KEYS[6] bodies: the tenant's tasks' bodies
+-- KEYS[7] leases: the shard's running attempts
+-- KEYS[8] deadlines: the shard's deadlines
+-- KEYS[9] ended: the shard's ends to tell
+-- KEYS[10...] per task: with a lane, who holds it and who waits for it
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] worker: who claims
 -- ARGV[3] lease: ms
 -- ARGV[4] most: attempts running at once in the shard
--- ARGV[5...] per task: id; `lane` or empty
--- RETURNS {granted, per task: {'claimed', body, state} | {'early', due ms} | {'lane', the one it has, when the caller knew of none}
---   | {'full' | 'parked' | 'busy' | 'ended' | 'unknown'} | {'failed', why}};
---   granted: ids and states of other tasks let through, in turn
+-- ARGV[5] lanes: `1` or `0` for each task, whether it has a lane
+-- ARGV[6...] per task: id
+-- RETURNS granted, and per task two more: 'claimed', state | 'early', due ms | 'lane', the one it has, when the caller knew of none
+--   | 'full' or 'parked' or 'busy' or 'ended' or 'unknown', '' | 'failed', why;
+--   granted: ids and states of other tasks let through, in turn. Bodies never change: the caller reads them by itself
 -- include: transitions
+-- include: states
 -- include: book
 -- include: grants
 -- include: lanes
 -- include: endings
 -- include: walk
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-local next_key, next_arg = walk(KEYS, 9), walk(ARGV, 5)
-local worker, lease_ends = ARGV[2], book.now + ARGV[3]
-local running = redis.call('ZCARD', KEYS[6])
-local leases, started, unparked = {}, {}, {}
+local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local next_key, next_arg = walk(KEYS, 10), walk(ARGV, 6)
+local worker, lease_ends, most = ARGV[2], book.now + ARGV[3], tonumber(ARGV[4])
+local running = redis.call('ZCARD', KEYS[7])
+local leases, started, states, count = {}, {}, {}, 0
 -- Messages that are looked at for the newest of a turn.
 local COLLECT_MOST = 100
 
@@ -34,7 +37,7 @@ local COLLECT_MOST = 100
 local function due_after_debounce(book, keys, id, task)
   local newest = task.createdAt
   local line = redis.call('ZRANGE', keys.wait, 0, COLLECT_MOST - 1)
-  for _, state in ipairs(#line > 0 and redis.call('HMGET', book.parked, unpack(line)) or {}) do
+  for _, state in ipairs(#line > 0 and redis.call('HMGET', book.states, unpack(line)) or {}) do
     local other = state and string.find(state, '"collect":{', 1, true) and cjson.decode(state)
     if not other or other.agent ~= task.agent then break end
     newest = math.max(newest, other.createdAt)
@@ -61,11 +64,10 @@ local function hold_back(id, keys, task)
     local not_before = task.notBefore
     task.notBefore = nil -- From here on it waits for something else, and without a ticket.
     if not join_lane(book, keys.held, keys.wait, id, task) then
-      park(book, keys.record, id, task)
+      save_task(book, id, task)
       return { 'parked' }
     end
     if not has_room(book, task.class) then
-      redis.call('HDEL', keys.record, 'state')
       wait_in_backlog(book, id, task)
       return { 'parked' }
     end
@@ -74,59 +76,77 @@ local function hold_back(id, keys, task)
   local quiet_at = task.collect and task.token == 0 and due_after_debounce(book, keys, id, task) or 0
   if quiet_at > book.now then
     task.gate, task.notBefore = 'debounce', quiet_at
-    save_task(book, keys.record, id, task)
+    save_task(book, id, task)
     return { 'early', quiet_at }
   end
-  if running >= tonumber(ARGV[4]) then
+  if running >= most then
     task.gate = 'fleet'
-    save_task(book, keys.record, id, task)
+    save_task(book, id, task)
     return { 'full' }
   end
   return nil
 end
 
-local function claim(id, keys)
-  local stored = redis.call('HMGET', keys.record, 'body', 'state')
-  local body, state = stored[1], stored[2] or redis.call('HGET', book.parked, id)
-  if not body or not state then return { 'unknown' } end
-  local task = cjson.decode(state)
+local HAS_LANE = string.byte('1')
+local begins = ' ' .. book.stamp .. ' ' .. worker
+local has_spaces = string.find(worker, '%s') ~= nil
+
+-- Gives the worker a task whose next state is known.
+local function start(id, token, state)
+  running, count = running + 1, count + 1
+  started[count] = id
+  states[count * 2 - 1], states[count * 2] = id, state
+  leases[count * 2 - 1], leases[count * 2] = lease_ends, book.tenant .. '/' .. id .. '/' .. token
+end
+
+-- Claims a task that may have to wait, or that others did something to. Returns its answer.
+local function claim_any(id, keys, text)
+  local task = read_state(text, book.bodies, id)
   local answer = hold_back(id, keys, task)
   if answer then return answer end
 
   if not task.granted then
     unlist(book, id, task)
-    redis.call('ZADD', book.states, 0, granted_member(task, id))
+    redis.call('ZADD', book.live, 0, granted_member(task, id))
   end
   if task.status ~= 'queued' then enter(book, task, 'queued') end
   enter(book, task, 'scheduled', worker)
   enter(book, task, 'running')
-  if task.parked then unparked[#unparked + 1], task.parked = id, nil end
   task.queuedAt = task.queuedAt or book.now
   task.scheduledAt, task.startedAt = book.now, book.now
   task.gate, task.notBefore, task.granted, task.worker, task.error = nil, nil, true, worker, nil
   task.token, task.spent = task.token + 1, task.spent + 1
   task.attempt = task.spent
-  local saved = cjson.encode(task)
-  redis.call('HSET', keys.record, 'state', saved)
-  running = running + 1
-  leases[#leases + 1] = lease_ends
-  leases[#leases + 1] = book.tenant .. '/' .. id .. '/' .. task.token
-  started[#started + 1] = id
-  return { 'claimed', body, saved }
+  local state = cjson.encode(task)
+  start(id, task.token, state)
+  return { 'claimed', state }
 end
 
-local answers = { {} }
-local id = next_arg()
-while id do
-  local has_lane = next_arg() ~= ''
-  local keys = { record = next_key(), deadlines = KEYS[7], ended = KEYS[8] }
-  if has_lane then keys.held, keys.wait = next_key(), next_key() end
-  answers[#answers + 1] = alone(claim, id, keys)
-  id = next_arg()
+local function claim(id, keys, text)
+  if not text then return { 'unknown' } end
+  if string.byte(text) ~= QUEUED or running >= most or has_spaces then return claim_any(id, keys, text) end
+  local state = 'r' .. string.sub(text, 2) .. begins
+  start(id, 1, state)
+  return { 'claimed', state }
 end
-call_many('HDEL', book.parked, unparked)
+
+local known = redis.call('HMGET', book.states, unpack(ARGV, 6))
+local answers, claimed = { {} }, {}
+local of_none = { deadlines = KEYS[8], ended = KEYS[9] }
+for position, text in ipairs(known) do
+  local id, keys = next_arg(), of_none
+  if string.byte(ARGV[5], position) == HAS_LANE then
+    keys = { deadlines = KEYS[8], ended = KEYS[9], held = next_key(), wait = next_key() }
+  end
+  -- What was known of it is old once another of the call touched it.
+  if claimed[id] ~= nil then text = redis.call('HGET', book.states, id) end
+  local answer = claimed[id] and { 'busy' } or alone(claim, id, keys, text)
+  claimed[id] = answer[1] == 'claimed'
+  answers[position * 2], answers[position * 2 + 1] = answer[1], answer[2] or ''
+end
+call_many('HSET', book.states, states)
 if #leases > 0 then
-  redis.call('ZADD', KEYS[6], unpack(leases))
+  redis.call('ZADD', KEYS[7], unpack(leases))
   emit(book, table.concat(started, ','), 'task.started')
 end
 answers[1] = let_through(book)

@@ -1,101 +1,137 @@
 -- Ends attempts of one tenant, each if its task is still as the worker saw it, and moves the tasks on: to an end, to a retry, or
 -- back in line. What they become was decided by the caller; here it comes true, or not at all.
--- KEYS[1] parked: states of the tenant's tasks that wait for a lane or a cap
--- KEYS[2] states: the tenant's live lookups
--- KEYS[3] index: the tenant's lasting lookups
+-- KEYS[1] states: the tenant's tasks' states
+-- KEYS[2] live: lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: lookups of all the tenant's tasks
 -- KEYS[4] events: the tenant's event stream
 -- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] leases: the shard's running attempts
--- KEYS[7] signals: the shard's unanswered stops
--- KEYS[8] ended: the shard's ends to tell
--- KEYS[9...] per task: its record; with a lane, who holds it and who waits for it
+-- KEYS[6] bodies: the tenant's tasks' bodies
+-- KEYS[7] leases: the shard's running attempts
+-- KEYS[8] signals: the shard's unanswered stops
+-- KEYS[9] ended: the shard's ends to tell
+-- KEYS[10] outputs: the tenant's tasks' outputs
+-- KEYS[11] results: the tenant's tasks' results
+-- KEYS[12] attempts: the tenant's attempts that others followed
+-- KEYS[13...] per task: with a lane, who holds it and who waits for it
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2...] per task: id; limit of its lane, or empty; token; state as the worker saw it, JSON; state that follows; its status;
---   class; ticket; `end`, `now`, `later`, or `yield` (later, and others of its lane may go first), when it goes on; attempt, JSON,
---   when others may follow, or empty; output and result, JSON as text, of a task that completed; events, separated by commas; who
---   has to hear of its end and when that was, `<kind>/<ms>`, separated by commas
--- RETURNS {granted, per task: {'settled'} | {'changed', state} | {'lost'} | {'failed', why}}; granted: ids and states of tasks let through, in turn
+-- ARGV[2] ids: of the tasks, separated by commas
+-- ARGV[3...] per task: `<token> <limit of its lane, or -> <class> <told> <how> <more>`; state as the worker saw it; and more. `told`:
+--   who has to hear of its end and when that was, `<kind>/<ms>`, separated by commas, or -. By how:
+--   `completed`, from a short state: more is what that gets; output; result, JSON, or empty
+--   `answered`, from one in JSON: state that follows; output; result, JSON, or empty
+--   `end`, `now`, `later`, `yield` (later, and others of its lane may go first): more is `<its status> <ticket> <events, separated by
+--   commas>`; state that follows; attempt, JSON, when others may follow, or empty
+-- RETURNS granted, and three more for each task that was not settled: its number in the call, and 'changed', state | 'lost', '' |
+--   'failed', why; granted: ids and states of tasks let through, in turn
 -- include: transitions
+-- include: states
 -- include: book
 -- include: grants
 -- include: lanes
 -- include: walk
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-local next_key, next_arg = walk(KEYS, 9), walk(ARGV, 2)
+local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local next_key, next_arg = walk(KEYS, 13), walk(ARGV, 3)
 gather_grants(book)
-local leases, ungranted, index, happened, told = {}, {}, {}, {}, {}
+local states, outputs, results, leases, ungranted, index, happened, told = {}, {}, {}, {}, {}, {}, {}, {}
+local settlements, ends, answered = 0, 0, 0
 
-local function changed(state, token)
-  local task = state and cjson.decode(state)
-  if not task or task.status ~= 'running' or task.token ~= token then return { 'lost' } end
+-- What to say of a task whose state is not the one that the worker saw.
+local function changed(state, id, token)
+  local task = state and read_state(state, book.bodies, id)
+  if not task or task.status ~= 'running' or task.token ~= tonumber(token) then return { 'lost' } end
   return { 'changed', state }
 end
 
-local function note(id, events)
-  for event in string.gmatch(events, '[^,]+') do
-    local ids = happened[event] or {}
-    happened[event] = ids
-    ids[#ids + 1] = id
-  end
+local function note(id, event)
+  local ids = happened[event] or {}
+  happened[event] = ids
+  ids[#ids + 1] = id
 end
 
-local function settle(id, record, lane_limit, held, wait)
-  local token, seen, follows, status, class, ticket = tonumber(next_arg()), next_arg(), next_arg(), next_arg(), next_arg(), next_arg()
-  local goes_on, attempt, output, result, events, tell = next_arg(), next_arg(), next_arg(), next_arg(), next_arg(), next_arg()
-  local state = redis.call('HGET', record, 'state')
-  if state ~= seen then return changed(state, token) end
+-- The task has ended: out of what is alive, into what stays.
+local function close(id, class, status, told_whom)
+  ungranted[#ungranted + 1] = 'granted=' .. class .. '/' .. id
+  ends = ends + 1
+  index[ends * 2 - 1], index[ends * 2] = 0, 'status=' .. status .. '/' .. id
+  if told_whom == '-' then return end
+  for kind_and_time in string.gmatch(told_whom, '[^,]+') do append(told, 0, kind_and_time .. '/' .. book.tenant .. '/' .. id) end
+end
 
-  local member = book.tenant .. '/' .. id .. '/' .. token
-  leases[#leases + 1] = member
-  note(id, events)
-  if attempt ~= '' then
-    redis.call('HSET', record, 'state', follows, 'attempt:' .. token, attempt)
-  elseif status == 'completed' then
-    redis.call('HSET', record, 'state', follows, 'output', output, 'result', result)
-  else
-    redis.call('HSET', record, 'state', follows)
-  end
+local function complete(id, class, told_whom, output, result)
+  answered = answered + 1
+  outputs[answered * 2 - 1], outputs[answered * 2] = id, output
+  if result ~= '' then append(results, id, result) end
+  close(id, class, 'completed', told_whom)
+  note(id, 'task.completed')
+end
+
+-- Returns whether others of its lane may go on.
+local function move(id, token, class, told_whom, goes_on, more, attempt)
+  local status, ticket, events = string.match(more, '^(%S+) (%d+) (%S+)$')
+  for event in string.gmatch(events, '[^,]+') do note(id, event) end
+  if attempt ~= '' then redis.call('HSET', KEYS[12], id .. ':' .. token, attempt) end
   if goes_on == 'end' then
-    ungranted[#ungranted + 1] = 'granted=' .. class .. '/' .. id
-    index[#index + 1] = 0
-    index[#index + 1] = 'status=' .. status .. '/' .. id
-    for kind_and_time in string.gmatch(tell, '[^,]+') do
-      told[#told + 1] = 0
-      told[#told + 1] = kind_and_time .. '/' .. book.tenant .. '/' .. id
-    end
-    if lane_limit then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit }) end
-    return { 'settled' }
+    close(id, class, status, told_whom)
+    return true
   end
   owe_tickets(book, id .. '.' .. ticket)
-  if goes_on ~= 'now' then
-    ungranted[#ungranted + 1] = 'granted=' .. class .. '/' .. id
-    redis.call('ZADD', book.states, 0, status .. '/' .. id)
-    if goes_on == 'yield' and lane_limit then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit }) end
+  if goes_on == 'now' then return false end
+  ungranted[#ungranted + 1] = 'granted=' .. class .. '/' .. id
+  redis.call('ZADD', book.live, 0, status .. '/' .. id)
+  return goes_on == 'yield'
+end
+
+-- `state`: the task's, or false when it has none that could be ended.
+local function settle(id, state)
+  local token, limit, class, told_whom, how, more = string.match(next_arg(), '^(%d+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  local seen = next_arg()
+  local follows = how == 'completed' and 'c' .. string.sub(seen, 2) .. ' ' .. more or next_arg()
+  local first, second = next_arg(), nil
+  if how == 'completed' or how == 'answered' then second = next_arg() end
+  local lane_limit = tonumber(limit)
+  local held, wait = lane_limit and next_key(), lane_limit and next_key()
+  if state ~= seen then return changed(state, id, token) end
+  settlements = settlements + 1
+  leases[settlements] = book.tenant .. '/' .. id .. '/' .. token
+  states[settlements * 2 - 1], states[settlements * 2] = id, follows
+  local leaves = true
+  if second then
+    complete(id, class, told_whom, first, second)
+  else
+    leaves = move(id, token, class, told_whom, how, more, first)
   end
+  if lane_limit and leaves then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit }) end
   return { 'settled' }
 end
 
-local answers = { {} }
-local id = next_arg()
-while id do
-  local lane_limit = tonumber(next_arg())
-  local record = next_key()
-  local held = lane_limit and next_key()
-  local wait = lane_limit and next_key()
-  answers[#answers + 1] = alone(settle, id, record, lane_limit, held, wait)
-  id = next_arg()
+local ids = {}
+for id in string.gmatch(ARGV[2], '[^,]+') do ids[#ids + 1] = id end
+local known, answers, settled = redis.call('HMGET', book.states, unpack(ids)), { {} }, {}
+for position, id in ipairs(ids) do
+  -- Once in a call: whoever comes second has lost.
+  local answer = alone(settle, id, not settled[id] and known[position])
+  if answer[1] == 'settled' then
+    settled[id] = true
+  else
+    answers[#answers + 1] = position
+    append(answers, answer[1], answer[2] or '')
+  end
 end
 if #leases > 0 then
-  redis.call('ZREM', KEYS[6], unpack(leases))
-  redis.call('HDEL', KEYS[7], unpack(leases))
+  redis.call('ZREM', KEYS[7], unpack(leases))
+  -- Stops are rare.
+  if redis.call('EXISTS', KEYS[8]) == 1 then redis.call('HDEL', KEYS[8], unpack(leases)) end
 end
+call_many('HSET', book.states, states)
+call_many('HSET', KEYS[10], outputs)
+call_many('HSET', KEYS[11], results)
 write_grants(book)
 if #ungranted > 0 then
-  redis.call('ZREM', book.states, unpack(ungranted))
+  redis.call('ZREM', book.live, unpack(ungranted))
   promote_backlog(book)
 end
 if #index > 0 then redis.call('ZADD', book.index, unpack(index)) end
-if #told > 0 then redis.call('ZADD', KEYS[8], unpack(told)) end
+if #told > 0 then redis.call('ZADD', KEYS[9], unpack(told)) end
 -- How an attempt ended comes before how its task did.
 for _, event in ipairs({ 'task.failed', 'task.timeout', 'task.interrupted', 'task.completed', 'task.cancelled', 'task.permanently_failed' }) do
   if happened[event] then emit(book, table.concat(happened[event], ','), event) end

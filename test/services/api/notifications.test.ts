@@ -128,13 +128,13 @@ describe('the stream of notifications', () => {
 
   it('tells once that pressure came, rose, fell and went', async () => {
     const reader = await readNotifications(api, { kinds: 'backpressure.*' });
-    const { states } = api.parts.keys.tenant('default');
-    const before = await api.parts.redis.zcard(states);
+    const { live } = api.parts.keys.tenant('default');
+    const before = await api.parts.redis.zcard(live);
     const fill = (count: number): Promise<number> =>
-      api.parts.redis.zadd(states, ...Array.from({ length: count }, (_, place) => [0, `failed/filler-${place}`]).flat());
+      api.parts.redis.zadd(live, ...Array.from({ length: count }, (_, place) => [0, `failed/filler-${place}`]).flat());
     const leave = async (count: number): Promise<void> => {
-      const fillers = (await api.parts.redis.zrangebylex(states, '[failed/filler-', '(failed/filler-\u00FF')).slice(count);
-      await api.parts.redis.zrem(states, ...fillers);
+      const fillers = (await api.parts.redis.zrangebylex(live, '[failed/filler-', '(failed/filler-\u00FF')).slice(count);
+      await api.parts.redis.zrem(live, ...fillers);
     };
     await fill(10 - before);
     const first = await submit();

@@ -184,7 +184,7 @@ describe('a visitor’s token', () => {
     for (const path of ['', '/transcript']) expect((await api.call('GET', `/v1/sessions/parlour${path}`, { key })).status).toBe(200);
     expect((await api.call('PUT', '/v1/sessions/parlour/mode', { key, body: { mode: 'default' } })).status).toBe(200);
     expect((await api.call('POST', '/v1/sessions/parlour/stop', { key })).status).toBe(200);
-    const stored = await api.parts.redis.hget(api.parts.keys.tenant('default').task(said.body.id), 'body');
+    const stored = await api.parts.redis.hget(api.parts.keys.tenant('default').bodies, said.body.id);
     expect(JSON.parse(stored ?? '')).toMatchObject({ user: 'Ada', session: 'parlour' });
   });
 

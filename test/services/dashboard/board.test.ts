@@ -209,7 +209,7 @@ describe('retrying a ticket', () => {
     isProviderBroken = false;
     const { redis, keys } = dashboard.parts;
     // One whose record ran out of its time.
-    await redis.del(keys.tenant('default').task(reopened));
+    await redis.hdel(keys.tenant('default').bodies, reopened);
     const answer = await act('PUT', '/tasks/retry/failed');
     const { retried, skipped } = (await answer.json()) as { retried: number; skipped: number };
     expect(skipped).toBe(1);

@@ -192,6 +192,7 @@ describe('carrying out what was written', () => {
     const attempt = new RunningAttempt({
       ref: { tenant: 'default', id, lane: null, token: 1 },
       stored: '',
+      first: (await readTask(parts.ledger, 'default', id))!.state,
       takesInput: false,
       claimedAt: { redis: Date.now(), monotonic: now },
       heldUntil: now + heldForMs,

@@ -60,12 +60,12 @@ describe('operators', () => {
 
 describe('pressure', () => {
   it('is noticed by those who accept, and its end by a chore when nobody sends any more', async () => {
-    const { states } = parts.keys.tenant('default');
+    const { live } = parts.keys.tenant('default');
     for (let count = 0; count < 8; count += 1) await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
     await waitFor(async () => (await told('backpressure')).length > 0, { deadlineMs: 5000, what: 'the warning' });
     await watchPressure(parts);
     expect(await listPressed(parts.ledger, 0)).toEqual(['default']);
-    await parts.redis.del(states);
+    await parts.redis.del(live);
     await watchPressure(parts);
     expect((await told('backpressure')).map(([event]) => event)).toEqual(['backpressure.warning', 'backpressure.cleared']);
     expect(await notePressure(parts.ledger, 'default')).toBe('none');

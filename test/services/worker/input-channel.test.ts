@@ -22,9 +22,10 @@ async function running(lane: string | null = LANE): Promise<{ attempt: RunningAt
   const { tenant, id, token } = held;
   const stored = JSON.stringify(held.state);
   const ref = { tenant, id, token, lane };
+  const claimed = { ref, stored, first: held.state, takesInput: true };
   return {
     held,
-    attempt: new RunningAttempt({ ref, stored, takesInput: true, claimedAt: { redis: 0, monotonic: 0 }, heldUntil: Infinity }),
+    attempt: new RunningAttempt({ ...claimed, claimedAt: { redis: 0, monotonic: 0 }, heldUntil: Infinity }),
   };
 }
 
@@ -67,7 +68,7 @@ describe('the input of a running attempt', () => {
     const { attempt, held } = await running();
     const message = await book.accepted({ input: 'lost on its way' });
     const state = { ...(await book.state(held.id)), inputs: [{ id: message, how: 'steered' }] };
-    await book.redis.hset(book.keys.tenant(TENANT).task(held.id), 'state', JSON.stringify(state));
+    await book.redis.hset(book.keys.tenant(TENANT).states, held.id, JSON.stringify(state));
     const channel = channelOf(attempt);
     attempt.tellOfInput();
     expect(await channel.take()).toEqual([{ id: message, text: 'lost on its way', user: null }]);
@@ -78,7 +79,7 @@ describe('the input of a running attempt', () => {
   it('stops an attempt whose task is not its own any more, and rejects', async () => {
     const { attempt, held } = await running();
     await book.endLease(held);
-    await book.redis.hset(book.keys.tenant(TENANT).task(held.id), 'state', JSON.stringify({ ...held.state, token: held.token + 1 }));
+    await book.redis.hset(book.keys.tenant(TENANT).states, held.id, JSON.stringify({ ...held.state, token: held.token + 1 }));
     attempt.tellOfInput();
     await expect(channelOf(attempt).take()).rejects.toThrow('lease-lost');
     expect(attempt.stopped).toEqual({ kind: 'lease-lost' });

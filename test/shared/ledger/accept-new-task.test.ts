@@ -108,7 +108,7 @@ describe('an idempotency key', () => {
   it('gives the same task for the same body', async () => {
     const id = await test.accepted({ key: 'k' });
     expect(await test.accept({ key: 'k' })).toEqual({ kind: 'duplicate', id });
-    expect((await test.redis.keys(test.keys.tenant(TENANT).task('*'))).length).toBe(1);
+    expect(await test.redis.hlen(test.keys.tenant(TENANT).bodies)).toBe(1);
   });
 
   it('refuses another body', async () => {
@@ -204,7 +204,8 @@ describe('a rate', () => {
     const task = aTask({ key: 'k' });
     expect((await acceptNewTask(test.ledger, task)).kind).toBe('rate');
     expect(await test.redis.hgetall(test.keys.tenant(TENANT).rates)).toEqual(rates);
-    expect(await test.redis.exists(test.keys.tenant(TENANT).task(task.body.id), test.keys.tenant(TENANT).idempotency('k'))).toBe(0);
+    const keys = test.keys.tenant(TENANT);
+    expect([await test.redis.hexists(keys.bodies, task.body.id), await test.redis.exists(keys.idempotency('k'))]).toEqual([0, 0]);
   });
 
   it('lets the next in when the time it named has passed', async () => {
@@ -430,6 +431,6 @@ describe('a call that cannot be carried out', () => {
       { status: 'fulfilled', value: { kind: 'accepted' } },
     ]);
     expect(broken.status).toBe('rejected');
-    expect(await test.redis.exists(test.keys.tenant(TENANT).task(bad.body.id))).toBe(0);
+    expect(await test.redis.hexists(test.keys.tenant(TENANT).bodies, bad.body.id)).toBe(0);
   });
 });

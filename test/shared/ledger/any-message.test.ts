@@ -95,7 +95,7 @@ async function play({ which, limits: wish, steps }: Story): Promise<void> {
   const tasks = await Promise.all(fleet.accepted.map((id) => test.read(id)));
   expect(tasks.every(({ state }) => isTerminal(state.status) && state.outcome !== undefined)).toBe(true);
   expect(await test.redis.keys(test.keys.tenant(TENANT).laneHeld('*').replace(':held', ':*'))).toEqual([]);
-  expect(await test.redis.exists(test.keys.tenant(TENANT).parked)).toBe(0);
+  expect(await test.redis.exists(test.keys.tenant(TENANT).live)).toBe(0);
   // One that was opened again comes anew, later than it was made.
   expect(fleet.redriven === 0 ? overtakings(tasks) : []).toEqual([]);
 }

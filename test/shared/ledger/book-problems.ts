@@ -18,9 +18,10 @@ interface Lane {
 interface Book {
   tasks: Map<string, Task>;
   live: Task[];
-  states: string[];
+  lookups: string[];
   index: string[];
-  parked: string[];
+  /** Whose state is kept. */
+  kept: string[];
   leases: string[];
   signals: string[];
   deadlines: string[];
@@ -37,14 +38,14 @@ interface Book {
  */
 export async function bookProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
   const book = await readBook(test, delivered);
-  return [lookups, leases, lanes, caps, stuck, endings, outcomes, told].flatMap((check) => check(book));
+  return [listed, leases, lanes, caps, stuck, endings, outcomes, told].flatMap((check) => check(book));
 }
 
 async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<Book> {
   const { redis, keys, ledger, limits } = test;
   const tenant = keys.tenant(TENANT);
   const shard = keys.shard(keys.shardOf(TENANT));
-  const ids = (await redis.keys(tenant.task('*'))).map((key) => key.slice(tenant.task('').length));
+  const ids = await redis.hkeys(tenant.bodies);
   const found = await readTasks(ledger, TENANT, ids);
   const tasks = new Map(found.map((task, position) => [ids[position] ?? '', task as Task]));
   const entries = await redis.zrange(shard.outbox, '0', '-1');
@@ -52,9 +53,9 @@ async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<
   return {
     tasks,
     live: [...tasks.values()].filter((task) => task !== null && !isTerminal(task.state.status)),
-    states: await redis.zrange(tenant.states, '0', '-1'),
+    lookups: await redis.zrange(tenant.live, '0', '-1'),
     index: await redis.zrange(tenant.index, '0', '-1'),
-    parked: await redis.hkeys(tenant.parked),
+    kept: await redis.hkeys(tenant.states),
     leases: await redis.zrange(shard.leases, '0', '-1'),
     signals: await redis.hkeys(shard.signals),
     deadlines: await redis.zrange(shard.deadlines, '0', '-1'),
@@ -87,14 +88,11 @@ const difference = (what: string, found: readonly string[], expected: readonly s
 const backlogOf = ({ body, state }: Task): string => `backlog=${state.class}/${String(10 - state.priority).padStart(2, '0')}/${body.id}`;
 
 /** The live lookups say of each task that has not ended where it is, once, and of no other. */
-function lookups({ live, states, parked, tasks }: Book): string[] {
+function listed({ live, lookups, kept, tasks }: Book): string[] {
   const expected = live.map(({ body, state }) => (state.granted ? `granted=${state.class}/${body.id}` : `${state.status}/${body.id}`));
   expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
   const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
-  const waiting = live.filter(({ state }) => isInLine(state) || state.gate === 'cap').map(({ body }) => body.id);
-  const missing = waiting.filter((id) => !parked.includes(id)).map((id) => `${id} waits and is not parked`);
-  const strange = parked.filter((id) => !live.some(({ body }) => body.id === id)).map((id) => `${id} is parked and not alive`);
-  return [...difference('states', states, expected), ...lost, ...missing, ...strange];
+  return [...difference('lookups', lookups, expected), ...lost, ...difference('kept', kept, [...tasks.keys()])];
 }
 
 const leaseOf = ({ body, state }: Task): string => `${TENANT}/${body.id}/${state.token}`;

@@ -189,11 +189,11 @@ describe('a claim that cannot be carried out', () => {
   it('fails alone, and what was claimed in the same turn has its lease', async () => {
     const [before, broken, after] = await Promise.all([test.accepted(), test.accepted(), test.accepted()]);
     const places = await Promise.all([before, broken, after].map((id) => test.place(id)));
-    const record = test.keys.tenant(TENANT).task(broken);
-    const state = (await test.redis.hget(record, 'state')) ?? '';
-    await test.redis.hset(record, 'state', '{"broken');
+    const { states } = test.keys.tenant(TENANT);
+    const state = (await test.redis.hget(states, broken)) ?? '';
+    await test.redis.hset(states, broken, '{"broken');
     const answers = await Promise.allSettled(places.map((place) => claimTask(test.ledger, place, 'w1')));
-    await test.redis.hset(record, 'state', state);
+    await test.redis.hset(states, broken, state);
     expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.kind : answer.status))).toEqual([
       'claimed',
       'rejected',

@@ -21,9 +21,9 @@ afterEach(async () => {
 
 /** Lets time pass for a task that waits or was let through: writes when it came as that much earlier. */
 const age = async (id: string, ms: number): Promise<void> => {
-  const { parked } = test.keys.tenant(TENANT);
+  const { states } = test.keys.tenant(TENANT);
   const state = await test.state(id);
-  await test.redis.hset(parked, id, JSON.stringify({ ...state, createdAt: state.createdAt - ms, notBefore: undefined }));
+  await test.redis.hset(states, id, JSON.stringify({ ...state, createdAt: state.createdAt - ms, notBefore: undefined }));
 };
 const due = async (id: string): Promise<number> => {
   const answer = await test.claim(id);

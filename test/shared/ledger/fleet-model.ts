@@ -255,7 +255,7 @@ export class FleetModel {
     const work = this.#work[pick % Math.max(1, this.#work.length)];
     if (!work) return;
     this.#work = this.#work.filter((each) => each !== work);
-    const answer = await settleAttempt(ledger, work, verdict, { stored: work.stored, now: Date.now() });
+    const answer = await settleAttempt(ledger, work, verdict, { stored: work.stored, first: work.state, now: Date.now() });
     if (answer.kind === 'lost' || isTerminal(answer.status) || !putsBack) return;
     this.#bring(work.ticket);
     await this.#pay(outboxEntry(TENANT, [work.ticket]));

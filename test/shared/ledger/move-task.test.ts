@@ -367,7 +367,8 @@ describe('forgetting', () => {
     const held = await running({ lane: LANE, correlationId: 'c,1', parentTaskId: 'p', scheduleId: 's' });
     await test.settle(held, DONE);
     expect(await forgetTask(test.ledger, await test.read(held.id))).toBe(true);
-    expect(await test.redis.exists(test.keys.tenant(TENANT).task(held.id), test.keys.tenant(TENANT).index)).toBe(0);
+    const { states, bodies, outputs, results, attempts, index } = test.keys.tenant(TENANT);
+    expect(await test.redis.exists(states, bodies, outputs, results, attempts, index)).toBe(0);
     await expect(test.read(held.id)).rejects.toThrow('no task');
   });
 

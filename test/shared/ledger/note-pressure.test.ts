@@ -22,9 +22,9 @@ afterAll(async () => {
 
 /** As if so many tasks of the tenant had not ended. */
 async function load(depth: number): Promise<void> {
-  const { states } = parts.keys.tenant('acme');
-  await parts.redis.del(states);
-  if (depth > 0) await parts.redis.zadd(states, ...Array.from({ length: depth }, (_, place) => [0, `queued/${place}`]).flat());
+  const { live } = parts.keys.tenant('acme');
+  await parts.redis.del(live);
+  if (depth > 0) await parts.redis.zadd(live, ...Array.from({ length: depth }, (_, place) => [0, `queued/${place}`]).flat());
 }
 
 async function told(): Promise<(string | undefined)[]> {

@@ -29,8 +29,13 @@ describe.each([
   ['by token alone', false],
 ])('settling an attempt %s', (_how, isSeen) => {
   const settle = async (held: Held, verdict: Verdict): Promise<SettleAnswer> => {
-    const stored = await test.redis.hget(test.keys.tenant(TENANT).task(held.id), 'state');
-    return await settleAttempt(test.ledger, held, verdict, isSeen && stored !== null ? { stored, now: Date.now() } : undefined);
+    const stored = await test.redis.hget(test.keys.tenant(TENANT).states, held.id);
+    return await settleAttempt(
+      test.ledger,
+      held,
+      verdict,
+      isSeen && stored !== null ? { stored, first: held.state, now: Date.now() } : undefined,
+    );
   };
 
   it('completes it, with output, result and usage as they are', async () => {
@@ -157,10 +162,13 @@ describe('settling while somebody cancels', () => {
     ['a result', DONE, 'completed'],
   ] as const)('ends with the cancel unless there is a result: %s', async (_what, verdict, status) => {
     const held = await running();
-    const stored = (await test.redis.hget(test.keys.tenant(TENANT).task(held.id), 'state')) ?? '';
+    const stored = (await test.redis.hget(test.keys.tenant(TENANT).states, held.id)) ?? '';
     await cancelTask(test.ledger, held, 'changed my mind');
     // As the worker saw it before the cancel.
-    expect(await settleAttempt(test.ledger, held, verdict, { stored, now: Date.now() })).toEqual({ kind: 'settled', status });
+    expect(await settleAttempt(test.ledger, held, verdict, { stored, first: held.state, now: Date.now() })).toEqual({
+      kind: 'settled',
+      status,
+    });
     const { outcome } = await test.state(held.id);
     expect(outcome?.reason).toBe(status === 'cancelled' ? 'changed my mind' : undefined);
   });

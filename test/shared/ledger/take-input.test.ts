@@ -56,7 +56,10 @@ describe('taking what was offered to a running task', () => {
     const counting: Ledger = { ...test.ledger, run: (...call) => (calls.push(call[0]), test.ledger.run(...call)) };
     const stored = answer.kind === 'taken' ? answer.stored : '';
     const fresh = { ...counting, batched: (_kind, run) => async (group, item) => (await run(group, [item]))[0] as never } as Ledger;
-    expect(await settleAttempt(fresh, held, DONE, { stored, now: Date.now() })).toEqual({ kind: 'settled', status: 'completed' });
+    expect(await settleAttempt(fresh, held, DONE, { stored, first: held.state, now: Date.now() })).toEqual({
+      kind: 'settled',
+      status: 'completed',
+    });
     expect(calls).toEqual(['settle-attempts']);
     expect((await test.state(held.id)).inputs).toHaveLength(1);
   });

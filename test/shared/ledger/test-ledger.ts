@@ -192,11 +192,9 @@ export class TestLedger {
     const keys = this.keys.tenant(TENANT);
     // One step, because others may move the task meanwhile.
     const script = `
-      for _, at in ipairs({ { KEYS[1], 'state' }, { KEYS[2], ARGV[1] } }) do
-        local state = redis.call('HGET', at[1], at[2])
-        if state then redis.call('HSET', at[1], at[2], (string.gsub(state, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end
-      end`;
-    await this.redis.eval(script, 2, keys.task(id), keys.parked, id, field);
+      local state = redis.call('HGET', KEYS[1], ARGV[1])
+      if state then redis.call('HSET', KEYS[1], ARGV[1], (string.gsub(state, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end`;
+    await this.redis.eval(script, 1, keys.states, id, field);
   }
 
   /** Names of the tenant's events, oldest first, of one task or all. */

@@ -34,7 +34,6 @@ function takeTickets(handle: (task: string) => Promise<TicketEnd>): RedisClient 
     settings: settingsSchema.parse(settings),
     connection,
     prefix: parts.keys.shard(0).queues,
-    name: 'test',
     handle: ({ task }) => handle(task),
     onReturned: () => Promise.resolve(),
     log: parts.log,

@@ -76,7 +76,6 @@ const work = (handle: (data: TicketData, times: number) => TicketEnd | Promise<T
     settings,
     connection,
     prefix: keys.shard(0).queues,
-    name: 'w',
     handle: async (data) => {
       looks.push({ task: data.task, at: Date.now() });
       return await handle(data, looks.filter(({ task }) => task === data.task).length);

@@ -124,9 +124,8 @@ describe('the transcript of a session', () => {
   it('has the messages that became part of a turn', async () => {
     const id = await turn('one', 'eins');
     const part = await turn('more', '', { session: 'elsewhere', lane: { name: 'elsewhere', limit: 1 } });
-    const key = book.keys.tenant(TENANT).task(id);
     const state = { ...(await book.state(id)), inputs: [{ id: part, how: 'steered' }] };
-    await book.redis.hset(key, 'state', JSON.stringify(state));
+    await book.redis.hset(book.keys.tenant(TENANT).states, id, JSON.stringify(state));
     expect(await said()).toEqual(['one\n\nmore: eins']);
   });
 });

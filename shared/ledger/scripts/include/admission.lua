@@ -2,12 +2,12 @@
 local function open_intake(rates, deadlines, ended, remember)
   return {
     rates = rates, deadlines = deadlines, ended = ended, remember = remember,
-    index = {}, listed = {}, owed = {}, created = {}, queued = {}, finished = { cancelled = {}, skipped = {} },
+    index = {}, listed = {}, states = {}, owed = {}, created = {}, queued = {}, finished = { cancelled = {}, skipped = {} },
   }
 end
 
 -- Lets one task in, or says why not: it came before, its rate is used up, or what `step` says, which decides what it becomes.
--- `item`: its id, record, known_key (or nil), digest, rate_class (or empty), body and lookups.
+-- `item`: its id, known_key (or nil), digest, rate_class (or empty), body and lookups.
 local function let_in(book, intake, item, step)
   local known = item.known_key and redis.call('GET', item.known_key)
   if known then
@@ -15,31 +15,28 @@ local function let_in(book, intake, item, step)
     return { known_digest == item.digest and 'duplicate' or 'conflict', first }
   end
   -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
-  if redis.call('HSETNX', item.record, 'body', item.body) == 0 then return { 'duplicate', item.id } end
+  if redis.call('HSETNX', book.bodies, item.id, item.body) == 0 then return { 'duplicate', item.id } end
   local after, rate_writes = 0, {}
   if item.rate_class ~= '' then after, rate_writes = check_rates(book, book.rates, item.rate_class, intake.rates) end
   if after > 0 then
-    redis.call('DEL', item.record)
+    redis.call('HDEL', book.bodies, item.id)
     return { 'rate', math.ceil(after), rate_writes }
   end
   local answer = step()
   if answer[1] ~= 'accepted' then
-    redis.call('DEL', item.record)
+    redis.call('HDEL', book.bodies, item.id)
     return answer
   end
   if item.known_key then redis.call('SET', item.known_key, item.id .. ' ' .. item.digest, 'PX', intake.remember) end
   if #rate_writes > 0 then redis.call('HSET', intake.rates, unpack(rate_writes)) end
-  for _, lookup in ipairs(item.lookups) do
-    intake.index[#intake.index + 1] = 0
-    intake.index[#intake.index + 1] = lookup .. '/' .. item.id
-  end
+  for _, lookup in ipairs(item.lookups) do append(intake.index, 0, lookup .. '/' .. item.id) end
   intake.created[#intake.created + 1] = item.id
   return answer
 end
 
 -- Begins the state of a task that comes in. Returns whether it is due.
 local function begin_task(book, task)
-  task.createdAt, task.ticket = book.now, 0
+  task.createdAt, task.ticket, task.token, task.spent, task.attempt = book.now, 0, 0, 0, 0
   local is_due = not task.notBefore or task.notBefore <= book.now
   if is_due then task.notBefore = nil end
   return is_due
@@ -57,11 +54,20 @@ end
 -- Puts a new task into the live lookups: at once, or with all others of the call where nobody looks there meanwhile.
 local function list_live(book, intake, member)
   if not intake.gathers then
-    redis.call('ZADD', book.states, 0, member)
+    redis.call('ZADD', book.live, 0, member)
     return
   end
-  intake.listed[#intake.listed + 1] = 0
-  intake.listed[#intake.listed + 1] = member
+  append(intake.listed, 0, member)
+end
+
+-- Keeps the short state of a task that is granted at once: now, or with all others of the call.
+local function keep_short(book, intake, id)
+  local state = 'q ' .. book.stamp
+  if not intake.gathers then
+    redis.call('HSET', book.states, id, state)
+    return
+  end
+  append(intake.states, id, state)
 end
 
 -- Accepts a task that has begun: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
@@ -70,15 +76,14 @@ local function admit(book, intake, id, keys, task)
   if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, book.tenant .. '/' .. id) end
   if task.notBefore then
     task.gate, task.ticket = 'time', 1
-    redis.call('ZADD', book.states, 0, 'pending/' .. id)
+    redis.call('ZADD', book.live, 0, 'pending/' .. id)
     intake.owed[#intake.owed + 1] = id .. '.1'
-    save_task(book, keys.record, id, task)
+    save_task(book, id, task)
     return { 'accepted', 'pending', 'time', 0 }
   end
   if not join_lane(book, keys.held, keys.wait, id, task, keys.is_free) then
     list_live(book, intake, 'pending/' .. id)
-    task.parked = true
-    save_task(book, keys.record, id, task)
+    save_task(book, id, task)
     return { 'accepted', 'pending', task.gate, redis.call('ZRANK', keys.wait, id) + redis.call('ZCARD', keys.held) }
   end
   if not has_room(book, task.class) then
@@ -89,16 +94,20 @@ local function admit(book, intake, id, keys, task)
   task.granted, task.queuedAt, task.ticket = true, book.now, 1
   list_live(book, intake, granted_member(task, id))
   intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
-  save_task(book, keys.record, id, task)
+  if task.deadline or task.collect or task.inputs or task.leftOut then
+    save_task(book, id, task)
+  else
+    keep_short(book, intake, id)
+  end
   return { 'accepted', 'queued', '', 0 }
 end
 
 -- Accepts a task that is not to run: its outcome says why. Returns its answer.
-local function admit_ended(book, intake, id, keys, task, status)
+local function admit_ended(book, intake, id, task, status)
   enter(book, task, 'pending')
   enter(book, task, status, task.outcome.reason)
   task.completedAt, task.notBefore = book.now, nil
-  save_task(book, keys.record, id, task)
+  save_task(book, id, task)
   redis.call('ZADD', book.index, 0, 'status=' .. status .. '/' .. id)
   tell_end(book, intake.ended, id, task)
   table.insert(intake.finished[status], id)
@@ -115,7 +124,8 @@ end
 local function close_intake(book, intake)
   local entry = table.concat(intake.owed, ',')
   if #intake.index > 0 then redis.call('ZADD', book.index, unpack(intake.index)) end
-  call_many('ZADD', book.states, intake.listed)
+  call_many('ZADD', book.live, intake.listed)
+  call_many('HSET', book.states, intake.states)
   if entry ~= '' then owe_tickets(book, entry) end
   if #intake.created > 0 then emit(book, table.concat(intake.created, ','), 'task.created') end
   if #intake.queued > 0 then emit(book, table.concat(intake.queued, ','), 'task.queued') end

@@ -1,12 +1,17 @@
 -- The book is what the functions below work on: the decoded options of the call, the key names of the tenant, and `now` in ms.
-local function open_book(options, parked, states, index, events, outbox)
+local function open_book(options, states, live, index, events, outbox, bodies)
   local time = redis.call('TIME')
   local book = cjson.decode(options)
-  book.parked, book.states, book.index, book.events, book.outbox = parked, states, index, events, outbox
+  book.states, book.live, book.index, book.events, book.outbox, book.bodies = states, live, index, events, outbox, bodies
   book.now = time[1] * 1000 + math.floor(time[2] / 1000)
   book.stamp = string.format('%d', book.now)
   book.granted = {}
   return book
+end
+
+local function append(list, one, other)
+  list[#list + 1] = one
+  list[#list + 1] = other
 end
 
 -- Calls a command on one key with many arguments (or pairs of them), in portions that Lua can hand over at once.
@@ -16,32 +21,8 @@ local function call_many(command, key, arguments)
   end
 end
 
--- A task's state is in its record, but while it is parked, or was let through and not claimed yet, in the tenant's one hash
--- of parked tasks: the step that lets it through belongs to another task and does not know its record's key.
-local function load_task(book, record, id)
-  local state = redis.call('HGET', record, 'state') or redis.call('HGET', book.parked, id)
-  if state then return cjson.decode(state) end
-  return nil
-end
-
-local function save_task(book, record, id, task)
-  if task.parked then
-    redis.call('HSET', book.parked, id, cjson.encode(task))
-  else
-    redis.call('HSET', record, 'state', cjson.encode(task))
-  end
-end
-
-local function park(book, record, id, task)
-  if not task.parked then redis.call('HDEL', record, 'state') end
-  task.parked = true
-  save_task(book, record, id, task)
-end
-
-local function unpark(book, id, task)
-  if task.parked then redis.call('HDEL', book.parked, id) end
-  task.parked = nil
-end
+local function load_task(book, id) return load_state(book.states, book.bodies, id) end
+local function save_task(book, id, task) redis.call('HSET', book.states, id, cjson.encode(task)) end
 
 -- Moves the task along the one table of transitions (TRANSITIONS comes from shared/tasks) and appends to its timeline.
 -- When that is full, the oldest entry after the first goes.
@@ -71,14 +52,14 @@ end
 -- Takes the task out of the live lookups, wherever it is in them.
 local function unlist(book, id, task)
   if task.granted then
-    redis.call('ZREM', book.states, granted_member(task, id))
+    redis.call('ZREM', book.live, granted_member(task, id))
   else
-    redis.call('ZREM', book.states, task.status .. '/' .. id, backlog_member(task, id))
+    redis.call('ZREM', book.live, task.status .. '/' .. id, backlog_member(task, id))
   end
 end
 
 local function count(book, prefix)
-  return redis.call('ZLEXCOUNT', book.states, '[' .. prefix, '(' .. prefix .. '\255')
+  return redis.call('ZLEXCOUNT', book.live, '[' .. prefix, '(' .. prefix .. '\255')
 end
 
 -- Remembers that these tickets (`<task>.<number>`, separated by commas) may not be in BullMQ yet.

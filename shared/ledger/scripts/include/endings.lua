@@ -12,9 +12,8 @@ local function finish(book, keys, id, task, status, reason)
     enter(book, task, 'queued') -- It was in line for its retry.
   end
   enter(book, task, status, reason)
-  unpark(book, id, task)
   task.completedAt, task.gate, task.notBefore, task.granted, task.cancel, task.steer = book.now, nil, nil, nil, nil, nil
-  save_task(book, keys.record, id, task)
+  save_task(book, id, task)
   redis.call('ZADD', book.index, 0, 'status=' .. status .. '/' .. id)
   if task.deadline then redis.call('ZREM', keys.deadlines, book.tenant .. '/' .. id) end
   tell_end(book, keys.ended, id, task)
@@ -27,12 +26,12 @@ local function outcome_of_stop(stop)
   return { kind = stop.by and 'superseded' or 'cancelled', taskId = stop.by, reason = stop.reason }
 end
 
--- Ends the running attempt in the record and takes its lease away.
+-- Ends the running attempt and takes its lease away.
 local function end_attempt(book, keys, id, task, status, failure)
   local member = book.tenant .. '/' .. id .. '/' .. task.token
   redis.call('ZREM', keys.leases, member)
   if task.cancel then redis.call('HDEL', keys.signals, member) end
-  redis.call('HSET', keys.record, 'attempt:' .. task.token, cjson.encode({
+  redis.call('HSET', keys.attempts, id .. ':' .. task.token, cjson.encode({
     number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = book.now, status = status, error = failure,
   }))
 end

@@ -18,22 +18,17 @@ end
 -- From here on, what grants change in the keys that all tasks share is kept until `write_grants`, which writes each key once.
 -- Not where there are caps: they count what is written.
 local function gather_grants(book)
-  if not book.caps then book.gathered = { unlisted = {}, listed = {}, owed = {}, parked = {} } end
+  if not book.caps then book.gathered = { unlisted = {}, listed = {}, owed = {}, states = {} } end
 end
 
 local function write_grants(book)
   local gathered = book.gathered
   if not gathered then return end
   book.gathered = nil
-  call_many('ZREM', book.states, gathered.unlisted)
-  call_many('ZADD', book.states, gathered.listed)
+  call_many('ZREM', book.live, gathered.unlisted)
+  call_many('ZADD', book.live, gathered.listed)
   call_many('ZADD', book.outbox, gathered.owed)
-  call_many('HSET', book.parked, gathered.parked)
-end
-
-local function append(list, one, other)
-  list[#list + 1] = one
-  list[#list + 1] = other
+  call_many('HSET', book.states, gathered.states)
 end
 
 -- Gives a parked task permission to hold a ticket, and owes it one. Callers answer with `let_through`.
@@ -45,18 +40,18 @@ local function grant(book, id, task)
     unlist(book, id, task)
   end
   if task.status ~= 'queued' then enter(book, task, 'queued') end
-  task.granted, task.gate, task.notBefore, task.parked = true, nil, nil, true
+  task.granted, task.gate, task.notBefore = true, nil, nil
   task.queuedAt = task.queuedAt or book.now
   task.ticket = task.ticket + 1
   local state = cjson.encode(task)
   if gathered then
     append(gathered.listed, 0, granted_member(task, id))
     append(gathered.owed, book.now, book.tenant .. '/' .. id .. '.' .. task.ticket)
-    append(gathered.parked, id, state)
+    append(gathered.states, id, state)
   else
-    redis.call('ZADD', book.states, 0, granted_member(task, id))
+    redis.call('ZADD', book.live, 0, granted_member(task, id))
     owe_tickets(book, id .. '.' .. task.ticket)
-    redis.call('HSET', book.parked, id, state)
+    redis.call('HSET', book.states, id, state)
   end
   append(book.granted, id, state)
 end
@@ -72,9 +67,9 @@ end
 
 -- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.
 local function wait_in_backlog(book, id, task)
-  task.gate, task.parked = 'cap', true
-  redis.call('ZADD', book.states, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
-  redis.call('HSET', book.parked, id, cjson.encode(task))
+  task.gate = 'cap'
+  redis.call('ZADD', book.live, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
+  redis.call('HSET', book.states, id, cjson.encode(task))
 end
 
 -- Grants a parked task, or leaves it in the tenant's backlog when a cap is full. Returns whether it was granted.
@@ -89,7 +84,7 @@ end
 
 local function backlog_head(book, class)
   local prefix = 'backlog=' .. class .. '/'
-  local head = redis.call('ZRANGEBYLEX', book.states, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
+  local head = redis.call('ZRANGEBYLEX', book.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
   if head then return string.sub(head, #prefix + 1) end
   return nil
 end
@@ -111,10 +106,10 @@ local PROMOTE_MOST = 100
 
 -- Grants what waits in the backlog while the caps have room. Without caps too: they may have been lifted.
 local function promote_backlog(book)
-  if #redis.call('ZRANGEBYLEX', book.states, '[backlog=', '(backlog=\255', 'LIMIT', 0, 1) == 0 then return end
+  if #redis.call('ZRANGEBYLEX', book.live, '[backlog=', '(backlog=\255', 'LIMIT', 0, 1) == 0 then return end
   for _ = 1, PROMOTE_MOST do
     local id = best_of_backlog(book)
     if not id then return end
-    grant(book, id, cjson.decode(redis.call('HGET', book.parked, id)))
+    grant(book, id, cjson.decode(redis.call('HGET', book.states, id)))
   end
 end

@@ -14,7 +14,7 @@ local function lane_is_free(book, task, held, wait)
   if redis.call('ZCARD', held) >= task.laneLimit then return false end
   local first = redis.call('ZRANGE', wait, 0, 0)[1]
   if not first then return true end
-  local state = redis.call('HGET', book.parked, first)
+  local state = redis.call('HGET', book.states, first)
   return state and waits_for_holder(state, held) and true or false
 end
 
@@ -39,7 +39,7 @@ local function line_up(book, wait, id, task)
     redis.call('ZADD', wait, slot, id)
     return
   end
-  local last_number = number_in(redis.call('HGET', book.parked, last[1]))
+  local last_number = number_in(redis.call('HGET', book.states, last[1]))
   if last_number and last_number < number then
     redis.call('ZADD', wait, math.max(slot, last[2] + STEP_MS), id)
     return
@@ -47,7 +47,7 @@ local function line_up(book, wait, id, task)
   local line = redis.call('ZRANGE', wait, 0, LINE_MOST - 1, 'WITHSCORES')
   local ids = {}
   for position = 1, #line, 2 do ids[#ids + 1] = line[position] end
-  local states = redis.call('HMGET', book.parked, unpack(ids))
+  local states = redis.call('HMGET', book.states, unpack(ids))
   local numbered, slots = { { id = id, number = number } }, { slot }
   for position, each in ipairs(ids) do
     local its_number = number_in(states[position])
@@ -82,7 +82,7 @@ end
 -- Takes the first of the line that waits for the lane itself. Returns its id and state, or nil.
 local function next_of_line(book, held, wait)
   for _, id in ipairs(redis.call('ZRANGE', wait, 0, LINE_MOST - 1)) do
-    local state = redis.call('HGET', book.parked, id)
+    local state = redis.call('HGET', book.states, id)
     if not state then
       redis.call('ZREM', wait, id)
     elseif not waits_for_holder(state, held) then
@@ -98,7 +98,7 @@ local function pop_line(book, held, wait)
   local popped = redis.call('ZPOPMIN', wait)
   local id = popped[1]
   if not id then return nil end
-  local state = redis.call('HGET', book.parked, id)
+  local state = redis.call('HGET', book.states, id)
   if state and not waits_for_holder(state, held) then return id, state end
   if state then redis.call('ZADD', wait, popped[2], id) end
   return next_of_line(book, held, wait)

@@ -7,7 +7,7 @@ local NOTE_BYTES = 160
 local function look_at_lane(book, held, wait)
   local met = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
   local ids = redis.call('ZRANGE', wait, 0, LINE_MOST - 1)
-  local states = #ids > 0 and redis.call('HMGET', book.parked, unpack(ids)) or {}
+  local states = #ids > 0 and redis.call('HMGET', book.states, unpack(ids)) or {}
   for position, state in ipairs(states) do
     if state then
       met.line[#met.line + 1] = ids[position]
@@ -46,10 +46,9 @@ local function line_is_offered(met)
   return true
 end
 
--- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only. `needs` are the
--- tasks whose records this takes.
+-- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.
 local function plan_for(book, met, task, rules)
-  local mode, plan = task.mode, { replaced = {}, needs = {} }
+  local mode, plan = task.mode, { replaced = {} }
   if mode == 'interrupt' or mode == 'latest' then plan.replaced = met.line end
   if mode == 'interrupt' then plan.stopped = met.holder end
   if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = met.holder, reason = 'another task runs in its lane' } end
@@ -57,17 +56,12 @@ local function plan_for(book, met, task, rules)
   if rules.target then
     plan.offered = rules.target
   elseif met.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(met))) then
-    -- A parked holder does not run.
-    if redis.call('HEXISTS', book.parked, met.holder) == 0 then plan.offered = met.holder end
-  end
-  for _, id in ipairs(plan.replaced) do plan.needs[#plan.needs + 1] = id end
-  for _, id in ipairs({ plan.stopped or false, plan.dropped or false, plan.offered or false }) do
-    if id then plan.needs[#plan.needs + 1] = id end
+    local state = redis.call('HGET', book.states, met.holder)
+    if state and says_running(state) then plan.offered = met.holder end
   end
   local leaving = #plan.replaced + (plan.dropped and 1 or 0)
   plan.freed = leaving
   plan.outcome = plan.outcome or outcome_of_full_line(book, #met.line - leaving)
-  if plan.outcome then plan.needs = {} end
   return plan
 end
 
@@ -94,9 +88,9 @@ local function beginning(text)
 end
 
 -- Notes that a message was left out of the turn that this task becomes.
-local function note_left_out(task, record, state)
+local function note_left_out(book, task, id, state)
   local notes = state.leftOut or {}
-  notes[#notes + 1] = beginning(cjson.decode(redis.call('HGET', record, 'body')).input)
+  notes[#notes + 1] = beginning(cjson.decode(redis.call('HGET', book.bodies, id)).input)
   for _, note in ipairs(task.leftOut or {}) do notes[#notes + 1] = note end
   while #notes > NOTES_MOST do table.remove(notes, 1) end
   task.leftOut = notes

@@ -3,7 +3,7 @@ local function stop_running(book, keys, id, task, stop, grace)
   local member = book.tenant .. '/' .. id .. '/' .. task.token
   if task.cancel then return member end
   task.cancel = stop
-  save_task(book, keys.record, id, task)
+  save_task(book, id, task)
   local lease = tonumber(redis.call('ZSCORE', keys.leases, member) or book.now)
   redis.call('ZADD', keys.leases, math.min(lease, book.now + grace), member)
   redis.call('HSET', keys.signals, member, cjson.encode({ kind = 'cancel', reason = stop.reason, by = stop.by }))

@@ -1,0 +1,44 @@
+import type { AgentLog } from '#shared/config/agent-function.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { TaskBody } from '#shared/tasks/task.ts';
+import { traceIdOf } from '#shared/tasks/trace.ts';
+
+/**
+ * AttemptLog is responsible for what is logged about one attempt, with its task, tenant and trace in every line. The log that knows
+ * them is made for the first line that is written: where nobody wants lines, it would cost an attempt more than its claim.
+ */
+export class AttemptLog implements AgentLog {
+  readonly #parent: Log;
+  readonly #body: TaskBody;
+  readonly #attempt: number;
+  #own: Log | undefined;
+
+  constructor(parent: Log, body: TaskBody, attempt: number) {
+    this.#parent = parent;
+    this.#body = body;
+    this.#attempt = attempt;
+  }
+
+  debug(fields: object | string, message?: string): void {
+    this.#write('debug', fields, message);
+  }
+
+  info(fields: object | string, message?: string): void {
+    this.#write('info', fields, message);
+  }
+
+  warn(fields: object | string, message?: string): void {
+    this.#write('warn', fields, message);
+  }
+
+  error(fields: object | string, message?: string): void {
+    this.#write('error', fields, message);
+  }
+
+  #write(level: keyof AgentLog, fields: object | string, message?: string): void {
+    if (!this.#parent.isLevelEnabled(level)) return;
+    const { id, tenant, agent, traceparent } = this.#body;
+    this.#own ??= this.#parent.child({ task: id, tenant, attempt: this.#attempt, agent, trace: traceIdOf(traceparent) });
+    this.#own[level](fields, message);
+  }
+}

@@ -1,0 +1,50 @@
+-- A state is JSON. That of a task to which nothing happened but what happens to all is short: a letter and times (ms), because
+-- reading and writing JSON would be most of what Redis does for it. What it began with is in its body.
+--   q <created>: accepted, and granted at once
+--   r <created> <started> <worker>: its first attempt runs
+--   c <created> <started> <worker> <completed> <usage, JSON, or ->: that attempt completed it
+-- The name of a worker in one has no spaces.
+-- shared/ledger/short-state.ts reads and writes them too.
+local JSON_BEGINS = string.byte('{')
+local QUEUED, RUNNING = string.byte('q'), string.byte('r')
+
+local function is_short(text) return string.byte(text) ~= JSON_BEGINS end
+
+local function worker_note(worker) return (string.gsub(string.sub(worker, 1, 200), '[;%c]', ',')) end
+
+-- A short state in full.
+local function expand(text, body)
+  local created, rest = string.match(text, '^%l (%d+) ?(.*)$')
+  local task = cjson.decode(body).first
+  task.status, task.granted, task.ticket, task.notBefore = 'queued', true, 1, nil
+  task.token, task.spent, task.attempt = 0, 0, 0
+  task.createdAt, task.queuedAt = tonumber(created), tonumber(created)
+  task.log = 'pending@' .. created .. ';queued@' .. created
+  if string.byte(text) == QUEUED then return task end
+  local started, worker, completed, usage = string.match(rest, '^(%d+) (%S+) ?(%d*) ?(%S*)$')
+  task.status, task.worker = 'running', worker
+  task.token, task.spent, task.attempt = 1, 1, 1
+  task.scheduledAt, task.startedAt = tonumber(started), tonumber(started)
+  task.log = task.log .. ';scheduled@' .. started .. ' ' .. worker_note(worker) .. ';running@' .. started
+  if completed == '' then return task end
+  task.status, task.granted, task.completedAt, task.outcome = 'completed', nil, tonumber(completed), { kind = 'ran' }
+  task.log = task.log .. ';completed@' .. completed
+  if usage ~= '-' then task.usage = cjson.decode(usage) end
+  return task
+end
+
+local function read_state(text, bodies, id)
+  if is_short(text) then return expand(text, redis.call('HGET', bodies, id)) end
+  return cjson.decode(text)
+end
+
+-- Whether a state is one of a task that runs.
+local function says_running(text)
+  return string.byte(text) == RUNNING or string.find(text, '"status":"running"', 1, true) ~= nil
+end
+
+-- A task's state, or nil.
+local function load_state(states, bodies, id)
+  local text = redis.call('HGET', states, id)
+  return text and read_state(text, bodies, id)
+end

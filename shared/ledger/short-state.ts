@@ -1,0 +1,74 @@
+import type { FirstState, TaskState, TaskUsage } from '../tasks/task.ts';
+
+/**
+ * The life of a task to which nothing happened but what happens to all: accepted and granted at once, claimed, completed by its first
+ * attempt. The ledger keeps it short, as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too.
+ * Times are milliseconds since the epoch.
+ */
+export interface ShortState {
+  createdAt: number;
+  run?: { startedAt: number; worker: string };
+  end?: { completedAt: number; usage: TaskUsage | null };
+}
+
+/** Whether a state, as the ledger keeps it, is short. Else it is JSON. */
+export function isShort(text: string): boolean {
+  return !text.startsWith('{');
+}
+
+/** Whether it is the short state of a task that runs: under its first token. */
+export function isShortRun(text: string): boolean {
+  return text.startsWith('r ');
+}
+
+/** Reads a short state. Throws when it is none; that is a mistake of ours. */
+export function parseShort(text: string): ShortState {
+  const [letter, created, started, worker = '', completed, usage] = text.split(' ');
+  if (letter === 'q') return { createdAt: Number(created) };
+  const run = { startedAt: Number(started), worker };
+  if (letter === 'r') return { createdAt: Number(created), run };
+  if (letter !== 'c' || usage === undefined) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
+  const end = { completedAt: Number(completed), usage: usage === '-' ? null : (JSON.parse(usage) as TaskUsage) };
+  return { createdAt: Number(created), run, end };
+}
+
+/** What the short state of a running task gets when its attempt completed. */
+export function shortEnding(completedAt: number, usage: TaskUsage | null): string {
+  return `${completedAt} ${usage === null ? '-' : JSON.stringify(usage)}`;
+}
+
+/** A short state in full; `first` is what the task began with. */
+export function expandState(short: ShortState, first: FirstState): TaskState {
+  const { createdAt, run, end } = short;
+  const begun = {
+    ...(first.notBefore === undefined ? first : withoutTime(first)),
+    createdAt,
+    queuedAt: createdAt,
+    ticket: 1,
+    // Written when somebody reads it, which a worker does not.
+    get log(): string {
+      return timelineOf(short);
+    },
+  };
+  if (!run) return Object.assign(begun, { status: 'queued', granted: true, token: 0, spent: 0, attempt: 0 } as const);
+  const { startedAt, worker } = run;
+  const ran = Object.assign(begun, { token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt });
+  if (!end) return Object.assign(ran, { status: 'running', granted: true } as const);
+  const { completedAt, usage } = end;
+  return Object.assign(ran, { status: 'completed', completedAt, outcome: { kind: 'ran' }, ...(usage === null ? {} : { usage }) } as const);
+}
+
+function withoutTime({ notBefore: _notBefore, ...rest }: FirstState): FirstState {
+  return rest;
+}
+
+const NOTE_CHARACTERS = 200;
+
+function timelineOf({ createdAt, run, end }: ShortState): string {
+  const accepted = `pending@${createdAt};queued@${createdAt}`;
+  if (!run) return accepted;
+  // oxlint-disable-next-line no-control-regex -- an entry ends with a semicolon, and the scripts take the same out
+  const note = run.worker.slice(0, NOTE_CHARACTERS).replaceAll(/[;\u0000-\u001f\u007f]/g, ',');
+  const ran = `${accepted};scheduled@${run.startedAt} ${note};running@${run.startedAt}`;
+  return end ? `${ran};completed@${end.completedAt}` : ran;
+}

@@ -1,0 +1,103 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { parseState } from '#shared/ledger/parse-state.ts';
+import { isShort, parseShort } from '#shared/ledger/short-state.ts';
+import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import type { FirstState } from '#shared/tasks/task.ts';
+import { DONE, TENANT, TestLedger } from './test-ledger.ts';
+
+const SCRIPT = `-- Says a state in full, as every script reads it.
+-- KEYS[1] any: not used
+-- ARGV[1] text: a short state
+-- ARGV[2] body: JSON of what its task began with
+-- RETURNS JSON
+-- include: states
+return cjson.encode(expand(ARGV[1], ARGV[2]))
+`;
+
+let test: TestLedger;
+let folder: string;
+let script: Script;
+
+beforeAll(async () => {
+  test = await TestLedger.open();
+  folder = await mkdtemp(join(tmpdir(), 'muster-short-'));
+  await cp('shared/ledger/scripts/include', join(folder, 'include'), { recursive: true });
+  await writeFile(join(folder, 'expand.lua'), SCRIPT);
+  script = loadScripts(folder).get('expand') as Script;
+});
+afterAll(async () => {
+  await test.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => test.reset());
+
+const FIRST: FirstState = {
+  class: 'u1',
+  agent: 'echo',
+  source: 'chat',
+  queue: 'chat',
+  priority: 5,
+  lane: 'session:s',
+  laneLimit: 1,
+  order: '1700000000123456789',
+  maxAttempts: 3,
+  timeoutMs: 1000,
+  takesInput: true,
+  tell: ['reply', 'callback'],
+};
+const USAGE = '{"inputTokens":1,"outputTokens":20,"costMicroUsd":0}';
+
+/** How the ledger keeps a task's state. */
+const kept = async (id: string): Promise<string> => (await test.redis.hget(test.keys.tenant(TENANT).states, id)) ?? '';
+
+describe('a short state', () => {
+  it.each<[whose: string, text: string, more?: Partial<FirstState>]>([
+    ['of a task that waits for a worker', 'q 1795286497867'],
+    ['of one that runs', 'r 1795286497867 1795286498725 host-1;2-abcd'],
+    ['of one that completed', 'c 1795286497867 1795286498725 host-12-abcd 1795286499170 -'],
+    ['of one that completed, with its usage', `c 1795286497867 1795286498725 host-12-abcd 1795286499170 ${USAGE}`],
+    ['of one that had a time', 'q 1795286497867', { notBefore: 1795286497000 }],
+  ])('%s says the same in the scripts and outside', async (_whose, text, more) => {
+    const first = { ...FIRST, ...more };
+    const json = (await runScript(test.redis, script, ['any'], [text, JSON.stringify({ first })])) as string;
+    expect(JSON.parse(JSON.stringify(parseState(text, first)))).toEqual(JSON.parse(json));
+  });
+
+  it('is refused when it is none', () => {
+    expect(() => parseShort('x 1 2')).toThrow('no state of a task');
+    expect(() => parseShort('c 1 2 w')).toThrow('no state of a task');
+  });
+
+  it('is what an ordinary task has from its beginning to its end, in a lane too', async () => {
+    for (const wish of [{}, { lane: { name: 'session:s', limit: 1 } }]) {
+      const id = await test.accepted(wish);
+      const first = await kept(id);
+      const held = await test.claimed(id);
+      const second = await kept(id);
+      await test.settle(held, DONE);
+      expect([first, second, await kept(id)].map((text) => text[0])).toEqual(['q', 'r', 'c']);
+      expect((await test.read(id)).attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'success' }]);
+    }
+  });
+
+  it('is given up for JSON as soon as something else happens', async () => {
+    const held = await test.claimed(await test.accepted());
+    await cancelTask(test.ledger, held, 'enough');
+    expect(isShort(await kept(held.id))).toBe(false);
+    expect(await test.state(held.id)).toMatchObject({ status: 'running', cancel: { reason: 'enough' }, token: 1, worker: 'w1' });
+  });
+
+  it('is not made of a worker whose name would not fit into it', async () => {
+    const id = await test.accepted();
+    expect(await claimTask(test.ledger, await test.place(id), 'my worker')).toMatchObject({
+      kind: 'claimed',
+      state: { worker: 'my worker' },
+    });
+    expect(isShort(await kept(id))).toBe(false);
+  });
+});
