@@ -41,7 +41,7 @@ export async function openParts({ config, log, service }: OpenPartsOptions): Pro
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
   const tenants = new TenantDirectory({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
-  const relay = new TicketRelay({ redis, keys, queues, settings, log });
+  const relay = new TicketRelay({ redis, keys, queues, log });
   const ledger = createLedger({
     redis,
     keys,

@@ -1,4 +1,3 @@
-import type { Settings } from '../config/settings.ts';
 import { parseOutboxEntry } from '../ledger/outbox-entry.ts';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -10,7 +9,6 @@ export interface TicketRelayOptions {
   redis: RedisClient;
   keys: Keys;
   queues: Queues;
-  settings: Settings;
   log: Log;
 }
 
@@ -62,10 +60,10 @@ export class TicketRelay {
   }
 
   async #deliver(batch: Ticket[]): Promise<void> {
-    const { keys, queues, settings, redis } = this.#options;
+    const { keys, queues, redis } = this.#options;
     const groups = Map.groupBy(batch, (ticket) => queues.get(keys.shardOf(ticket.tenant), ticket.queue));
     const adding = [...groups].map(async ([queue, tickets]) => {
-      await queue.addBulk(tickets.map((ticket) => ticketJob(ticket, settings)));
+      await queue.addBulk(tickets.map((ticket) => ticketJob(ticket)));
       const paid = this.#pay(tickets);
       const shard = keys.shardOf(tickets[0]?.tenant ?? '');
       // An entry that stays when this fails costs one needless ticket, which its claim refuses.

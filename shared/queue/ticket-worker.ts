@@ -72,7 +72,7 @@ export class TicketWorker {
 
   start(): void {
     const { queue, slots, settings, connection, prefix, log } = this.#options;
-    const { leaseMs } = settings.worker;
+    const { leaseMs, keepCompletedTickets, keepFailedTickets } = settings.worker;
     const limiter = queue === 'maintenance' ? undefined : settings.queues[queue]?.limiter;
     const worker = new Worker<TicketData, string>(queue, (job, token) => this.#process(job, token), {
       connection,
@@ -81,6 +81,9 @@ export class TicketWorker {
       lockDuration: leaseMs,
       stalledInterval: leaseMs / STALLED_CHECKS_PER_LEASE,
       maxStalledCount: STALLED_MOST,
+      // Here and not with each ticket, which is read and written for every task.
+      removeOnComplete: { count: keepCompletedTickets },
+      removeOnFail: { count: keepFailedTickets },
       settings: { backoffStrategy: (_made, _type, error) => (error instanceof RetryLater ? error.delayMs : 0) },
       ...(limiter ? { limiter: { max: limiter.max, duration: limiter.durationMs } } : {}),
     });

@@ -1,5 +1,5 @@
 import type { JobsOptions } from 'bullmq';
-import type { Settings, TaskQueue } from '../config/settings.ts';
+import type { TaskQueue } from '../config/settings.ts';
 import type { TicketData } from './queues.ts';
 
 /** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */
@@ -32,9 +32,8 @@ export function bullPriority(priority: number): number {
 /** Name of the backoff that asks the failed attempt's verdict how long it should be. */
 const LEDGER_BACKOFF = 'ledger';
 
-/** The BullMQ job of a ticket. */
-export function ticketJob(ticket: Ticket, settings: Settings): { name: string; data: TicketData; opts: JobsOptions } {
-  const { keepCompletedTickets, keepFailedTickets } = settings.worker;
+/** The BullMQ job of a ticket. How many of those that ended are kept is its worker's to say. */
+export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opts: JobsOptions } {
   return {
     name: ticket.agent,
     data: { tenant: ticket.tenant, task: ticket.task, ...(ticket.lane === null ? {} : { lane: ticket.lane }) },
@@ -43,8 +42,6 @@ export function ticketJob(ticket: Ticket, settings: Settings): { name: string; d
       priority: bullPriority(ticket.priority),
       attempts: ticket.maxAttempts,
       backoff: { type: LEDGER_BACKOFF },
-      removeOnComplete: { count: keepCompletedTickets },
-      removeOnFail: { count: keepFailedTickets },
       ...(ticket.notBefore === null ? {} : { delay: Math.max(0, ticket.notBefore - Date.now()) }),
     },
   };

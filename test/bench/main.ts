@@ -9,8 +9,8 @@ import { printHeading } from './print-heading.ts';
 import { RawBullmq } from './raw-bullmq.ts';
 import { median, percentile } from './statistics.ts';
 
-const ROUNDS = 5;
-const TASKS = 10_000;
+const ROUNDS = 7;
+const TASKS = 5000;
 const IN_FLIGHT = 50;
 /** Tasks a worker runs at once: some, and as many as wait for slow answers in one process. */
 const FEW_SLOTS = 50;
@@ -43,11 +43,11 @@ async function round(): Promise<Round> {
   });
   const rawFew = await perSecond(TASKS, () => raw.process(TASKS, FEW_SLOTS));
   const ourFew = await perSecond(TASKS, () => ours.process(TASKS, FEW_SLOTS));
+  await addRaw();
   const ourHttp = await perSecond(TASKS, async () => {
     await inFlight(TASKS, IN_FLIGHT, () => http.accept());
     await ours.parts.relay.idle();
   });
-  await addRaw();
   const rawMany = await perSecond(TASKS, () => raw.process(TASKS, MANY_SLOTS));
   const ourMany = await perSecond(TASKS, () => ours.process(TASKS, MANY_SLOTS));
   return { rawAdd, ourAccept, ourHttp, rawFew, ourFew, rawMany, ourMany };

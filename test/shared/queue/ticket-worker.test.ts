@@ -29,7 +29,7 @@ beforeEach(async () => {
   redis = connectRedis({ url: server.url, name: 'test', log });
   connection = connectRedis({ url: server.url, name: 'test', log, role: 'blocking' });
   queues = openQueues(redis, keys, log);
-  relay = new TicketRelay({ redis, keys, queues, settings, log });
+  relay = new TicketRelay({ redis, keys, queues, log });
   returned = [];
   onReturned = (id) => returned.push(id);
 });
