@@ -1,12 +1,14 @@
 import type { FirstState, TaskState, TaskUsage } from '../tasks/task.ts';
 
 /**
- * The life of a task to which nothing happened but what happens to all: accepted and granted at once, claimed, completed by its first
- * attempt. The ledger keeps it short, as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too.
+ * The life of a task to which nothing happened but what happens to all: accepted, granted at once or when its lane came to it, claimed,
+ * completed by its first attempt. The ledger keeps it short, as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too.
  * Times are milliseconds since the epoch.
  */
 export interface ShortState {
   createdAt: number;
+  /** When it was granted; absent while it waits for its lane. */
+  queuedAt?: number;
   run?: { startedAt: number; worker: string };
   end?: { completedAt: number; usage: TaskUsage | null };
 }
@@ -23,13 +25,15 @@ export function isShortRun(text: string): boolean {
 
 /** Reads a short state. Throws when it is none; that is a mistake of ours. */
 export function parseShort(text: string): ShortState {
-  const [letter, created, started, worker = '', completed, usage] = text.split(' ');
-  if (letter === 'q') return { createdAt: Number(created) };
+  const [letter, created, granted, started, worker = '', completed, usage] = text.split(' ');
+  if (letter === 'w') return { createdAt: Number(created) };
+  const queued = { createdAt: Number(created), queuedAt: Number(granted) };
+  if (letter === 'q') return queued;
   const run = { startedAt: Number(started), worker };
-  if (letter === 'r') return { createdAt: Number(created), run };
+  if (letter === 'r') return { ...queued, run };
   if (letter !== 'c' || usage === undefined) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
   const end = { completedAt: Number(completed), usage: usage === '-' ? null : (JSON.parse(usage) as TaskUsage) };
-  return { createdAt: Number(created), run, end };
+  return { ...queued, run, end };
 }
 
 /** What the short state of a running task gets when its attempt completed. */
@@ -39,17 +43,18 @@ export function shortEnding(completedAt: number, usage: TaskUsage | null): strin
 
 /** A short state in full; `first` is what the task began with. */
 export function expandState(short: ShortState, first: FirstState): TaskState {
-  const { createdAt, run, end } = short;
-  const begun = {
+  const { createdAt, queuedAt, run, end } = short;
+  const accepted = {
     ...(first.notBefore === undefined ? first : withoutTime(first)),
     createdAt,
-    queuedAt: createdAt,
-    ticket: 1,
     // Written when somebody reads it, which a worker does not.
     get log(): string {
       return timelineOf(short);
     },
   };
+  if (queuedAt === undefined)
+    return Object.assign(accepted, { status: 'pending', gate: 'lane', ticket: 0, token: 0, spent: 0, attempt: 0 } as const);
+  const begun = Object.assign(accepted, { queuedAt, ticket: 1 });
   if (!run) return Object.assign(begun, { status: 'queued', granted: true, token: 0, spent: 0, attempt: 0 } as const);
   const { startedAt, worker } = run;
   const ran = Object.assign(begun, { token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt });
@@ -64,8 +69,9 @@ function withoutTime({ notBefore: _notBefore, ...rest }: FirstState): FirstState
 
 const NOTE_CHARACTERS = 200;
 
-function timelineOf({ createdAt, run, end }: ShortState): string {
-  const accepted = `pending@${createdAt};queued@${createdAt}`;
+function timelineOf({ createdAt, queuedAt, run, end }: ShortState): string {
+  if (queuedAt === undefined) return `pending@${createdAt}`;
+  const accepted = `pending@${createdAt};queued@${queuedAt}`;
   if (!run) return accepted;
   // oxlint-disable-next-line no-control-regex -- an entry ends with a semicolon, and the scripts take the same out
   const note = run.worker.slice(0, NOTE_CHARACTERS).replaceAll(/[;\u0000-\u001f\u007f]/g, ',');

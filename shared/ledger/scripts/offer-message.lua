@@ -25,7 +25,7 @@
 -- ARGV[9] lookups: JSON array
 -- RETURNS {granted, outbox entry, depth, {'accepted', status, gate, ahead, outcome, JSON, of one that ended}
 --   | {'duplicate', id} | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'refused', 'not-running' | 'takes-no-input'}
---   | {'failed', why}}; granted: ids and states of tasks let through, in turn
+--   | {'failed', why}}; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book
@@ -64,7 +64,7 @@ local function replace_line(met, plan, task)
   -- All at once, so that none of them is let in by the end of another.
   if #plan.replaced > 0 then redis.call('ZREM', keys.wait, unpack(plan.replaced)) end
   for position, other in ipairs(plan.replaced) do
-    local state = cjson.decode(met.states[position])
+    local state = read_state(met.states[position], book.bodies, other)
     if rules.carries and plan.stopped then carry(task, other, state) end
     end_other(other, state, replaced)
   end

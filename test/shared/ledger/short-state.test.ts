@@ -57,11 +57,12 @@ const kept = async (id: string): Promise<string> => (await test.redis.hget(test.
 
 describe('a short state', () => {
   it.each<[whose: string, text: string, more?: Partial<FirstState>]>([
-    ['of a task that waits for a worker', 'q 1795286497867'],
-    ['of one that runs', 'r 1795286497867 1795286498725 host-1;2-abcd'],
-    ['of one that completed', 'c 1795286497867 1795286498725 host-12-abcd 1795286499170 -'],
-    ['of one that completed, with its usage', `c 1795286497867 1795286498725 host-12-abcd 1795286499170 ${USAGE}`],
-    ['of one that had a time', 'q 1795286497867', { notBefore: 1795286497000 }],
+    ['of a task that waits for its lane', 'w 1795286497867 u1'],
+    ['of one that waits for a worker', 'q 1795286497867 1795286497868'],
+    ['of one that runs', 'r 1795286497867 1795286497868 1795286498725 host-1;2-abcd'],
+    ['of one that completed', 'c 1795286497867 1795286497868 1795286498725 host-12-abcd 1795286499170 -'],
+    ['of one that completed, with its usage', `c 1795286497867 1795286497868 1795286498725 host-12-abcd 1795286499170 ${USAGE}`],
+    ['of one that had a time', 'q 1795286497867 1795286497867', { notBefore: 1795286497000 }],
   ])('%s says the same in the scripts and outside', async (_whose, text, more) => {
     const first = { ...FIRST, ...more };
     const json = (await runScript(test.redis, script, ['any'], [text, JSON.stringify({ first })])) as string;
@@ -70,7 +71,7 @@ describe('a short state', () => {
 
   it('is refused when it is none', () => {
     expect(() => parseShort('x 1 2')).toThrow('no state of a task');
-    expect(() => parseShort('c 1 2 w')).toThrow('no state of a task');
+    expect(() => parseShort('c 1 2 3 w')).toThrow('no state of a task');
   });
 
   it('is what an ordinary task has from its beginning to its end, in a lane too', async () => {
@@ -83,6 +84,20 @@ describe('a short state', () => {
       expect([first, second, await kept(id)].map((text) => text[0])).toEqual(['q', 'r', 'c']);
       expect((await test.read(id)).attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'success' }]);
     }
+  });
+
+  it('is that of a task in the line of its lane, and of one that the step of another let through', async () => {
+    const lane = { name: 'session:s', limit: 1 };
+    const held = await test.claimed(await test.accepted({ lane }));
+    const next = await test.accepted({ lane });
+    const before = await kept(next);
+    expect(await test.state(next)).toMatchObject({ status: 'pending', gate: 'lane', ticket: 0, lane: 'session:s' });
+    await test.settle(held, DONE);
+    expect([before, await kept(next)].map((text) => text[0])).toEqual(['w', 'q']);
+    expect(test.granted).toMatchObject([
+      { task: next, state: { status: 'queued', granted: true, ticket: 1, queue: 'tasks', agent: 'echo' } },
+    ]);
+    expect((await test.state(next)).log).toMatch(/^pending@\d{13};queued@\d{13}$/);
   });
 
   it('is given up for JSON as soon as something else happens', async () => {

@@ -62,12 +62,17 @@ end
 
 -- Keeps the short state of a task that is granted at once: now, or with all others of the call.
 local function keep_short(book, intake, id)
-  local state = 'q ' .. book.stamp
+  local state = 'q ' .. book.stamp .. ' ' .. book.stamp
   if not intake.gathers then
     redis.call('HSET', book.states, id, state)
     return
   end
   append(intake.states, id, state)
+end
+
+-- Whether nothing but its first state and its turn matters of a task that has begun.
+local function is_ordinary(task)
+  return not (task.deadline or task.collect or task.inputs or task.leftOut)
 end
 
 -- Accepts a task that has begun: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
@@ -83,7 +88,12 @@ local function admit(book, intake, id, keys, task)
   end
   if not join_lane(book, keys.held, keys.wait, id, task, keys.is_free) then
     list_live(book, intake, 'pending/' .. id)
-    save_task(book, id, task)
+    if is_ordinary(task) and task.gate == 'lane' and not task.order then
+      -- At once: who comes next looks at the line.
+      redis.call('HSET', book.states, id, 'w ' .. book.stamp .. ' ' .. task.class)
+    else
+      save_task(book, id, task)
+    end
     return { 'accepted', 'pending', task.gate, redis.call('ZRANK', keys.wait, id) + redis.call('ZCARD', keys.held) }
   end
   if not has_room(book, task.class) then
@@ -94,11 +104,7 @@ local function admit(book, intake, id, keys, task)
   task.granted, task.queuedAt, task.ticket = true, book.now, 1
   list_live(book, intake, granted_member(task, id))
   intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
-  if task.deadline or task.collect or task.inputs or task.leftOut then
-    save_task(book, id, task)
-  else
-    keep_short(book, intake, id)
-  end
+  if is_ordinary(task) then keep_short(book, intake, id) else save_task(book, id, task) end
   return { 'accepted', 'queued', '', 0 }
 end
 

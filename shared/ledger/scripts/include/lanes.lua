@@ -113,8 +113,12 @@ local function leave_lane(book, held, wait, id, task)
     local next_id, state = pop_line(book, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, book.now, next_id)
-    local next_task = cjson.decode(state)
-    next_task.gate, next_task.steer = nil, nil
-    if book.caps then wait_in_backlog(book, next_id, next_task) else grant(book, next_id, next_task) end
+    if is_short(state) and not book.caps then
+      grant_short(book, next_id, state)
+    else
+      local next_task = read_state(state, book.bodies, next_id)
+      next_task.gate, next_task.steer = nil, nil
+      if book.caps then wait_in_backlog(book, next_id, next_task) else grant(book, next_id, next_task) end
+    end
   end
 end

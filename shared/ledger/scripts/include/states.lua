@@ -1,12 +1,13 @@
 -- A state is JSON. That of a task to which nothing happened but what happens to all is short: a letter and times (ms), because
 -- reading and writing JSON would be most of what Redis does for it. What it began with is in its body.
---   q <created>: accepted, and granted at once
---   r <created> <started> <worker>: its first attempt runs
---   c <created> <started> <worker> <completed> <usage, JSON, or ->: that attempt completed it
+--   w <created> <class>: it waits for its lane, and nothing but its turn matters
+--   q <created> <granted>: it waits for a worker
+--   r <created> <granted> <started> <worker>: its first attempt runs
+--   c <created> <granted> <started> <worker> <completed> <usage, JSON, or ->: that attempt completed it
 -- The name of a worker in one has no spaces.
 -- shared/ledger/short-state.ts reads and writes them too.
 local JSON_BEGINS = string.byte('{')
-local QUEUED, RUNNING = string.byte('q'), string.byte('r')
+local WAITING, QUEUED, RUNNING = string.byte('w'), string.byte('q'), string.byte('r')
 
 local function is_short(text) return string.byte(text) ~= JSON_BEGINS end
 
@@ -14,12 +15,17 @@ local function worker_note(worker) return (string.gsub(string.sub(worker, 1, 200
 
 -- A short state in full.
 local function expand(text, body)
-  local created, rest = string.match(text, '^%l (%d+) ?(.*)$')
+  local created, granted, rest = string.match(text, '^%l (%d+) (%S+) ?(.*)$')
   local task = cjson.decode(body).first
-  task.status, task.granted, task.ticket, task.notBefore = 'queued', true, 1, nil
+  task.status, task.ticket, task.notBefore = 'pending', 0, nil
   task.token, task.spent, task.attempt = 0, 0, 0
-  task.createdAt, task.queuedAt = tonumber(created), tonumber(created)
-  task.log = 'pending@' .. created .. ';queued@' .. created
+  task.createdAt, task.log = tonumber(created), 'pending@' .. created
+  if string.byte(text) == WAITING then
+    task.gate = 'lane'
+    return task
+  end
+  task.status, task.ticket, task.granted, task.queuedAt = 'queued', 1, true, tonumber(granted)
+  task.log = task.log .. ';queued@' .. granted
   if string.byte(text) == QUEUED then return task end
   local started, worker, completed, usage = string.match(rest, '^(%d+) (%S+) ?(%d*) ?(%S*)$')
   task.status, task.worker = 'running', worker
