@@ -100,7 +100,7 @@ local function settle(id, state)
   else
     leaves = move(id, token, class, told_whom, how, more, first)
   end
-  if lane_limit and leaves then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit, runs = true }) end
+  if lane_limit and leaves then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit }) end
   return { 'settled' }
 end
 

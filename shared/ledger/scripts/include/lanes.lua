@@ -104,45 +104,24 @@ local function pop_line(book, held, wait)
   return next_of_line(book, held, wait)
 end
 
--- The ordinary case of the below: a lane of one place, which goes from the task that runs to the first of the line. The next one takes
--- it before the other leaves, so that the key stays. Returns false, and has changed nothing, when this is not so.
-local function hand_over(book, held, wait, id)
-  local popped = redis.call('ZPOPMIN', wait)
-  local next_id = popped[1]
-  if not next_id then
-    redis.call('ZREM', held, id)
-    return true
-  end
-  local state = redis.call('HGET', book.states, next_id)
-  if not state or string.find(state, '"steer":"', 1, true) then
-    redis.call('ZADD', wait, popped[2], next_id)
-    return false
-  end
-  redis.call('ZADD', held, book.now, next_id)
-  redis.call('ZREM', held, id)
-  if is_short(state) then
-    grant_short(book, next_id, state)
-  else
-    local next_task = cjson.decode(state)
-    next_task.gate = nil
-    grant(book, next_id, next_task)
-  end
-  return true
-end
-
 -- Leaves the lane and lets the next of its line in: one step, so that a lane is never empty while somebody waits for it.
 -- Where there are caps, the next waits with all others for the room that became free; the caller promotes the best of them.
--- `task`: its lane, laneLimit, and runs, when it is known to hold a place.
 local function leave_lane(book, held, wait, id, task)
   if not task.lane then return end
-  if task.runs and task.laneLimit == 1 and not book.caps and hand_over(book, held, wait, id) then return end
-  if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
-  for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
+  local was_held = redis.call('ZREM', held, id) == 1
+  if not was_held then redis.call('ZREM', wait, id) end
+  -- A lane of one place is empty now.
+  local others = was_held and task.laneLimit == 1 and 0 or redis.call('ZCARD', held)
+  for _ = others + 1, task.laneLimit do
     local next_id, state = pop_line(book, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, book.now, next_id)
-    local next_task = read_state(state, book.bodies, next_id)
-    next_task.gate, next_task.steer = nil, nil
-    if book.caps then wait_in_backlog(book, next_id, next_task) else grant(book, next_id, next_task) end
+    if is_short(state) and not book.caps then
+      grant_short(book, next_id, state)
+    else
+      local next_task = read_state(state, book.bodies, next_id)
+      next_task.gate, next_task.steer = nil, nil
+      if book.caps then wait_in_backlog(book, next_id, next_task) else grant(book, next_id, next_task) end
+    end
   end
 end
