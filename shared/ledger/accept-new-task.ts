@@ -52,23 +52,14 @@ function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
     lane ? 'lane' : '',
     way,
     bodyText(task),
-    beginningOf(task, way),
+    way === 'plain' ? task.class : JSON.stringify(firstState(task)),
     lookups.length,
     ...lookups,
   ];
 }
 
-type Way = 'plain' | 'line' | 'skip' | '';
-
 /** What the script is told so that it has to read no more than that; see its header. */
-function wayOf({ body, lane, skip }: NewTask, isUnlimited: boolean): Way {
+function wayOf({ body, lane, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
   if (skip !== null) return 'skip';
-  if (!isUnlimited || body.scheduledFor !== null || body.deadline !== null) return '';
-  if (!lane) return 'plain';
-  return lane.order === undefined ? 'line' : '';
-}
-
-function beginningOf(task: NewTask, way: Way): string {
-  if (way === 'plain') return task.class;
-  return way === 'line' ? `${task.class} ${task.lane?.limit ?? 1}` : JSON.stringify(firstState(task));
+  return isUnlimited && !lane && body.scheduledFor === null && body.deadline === null ? 'plain' : '';
 }

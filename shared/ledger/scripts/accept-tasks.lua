@@ -12,9 +12,8 @@
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps, waiting, rates
 -- ARGV[2] remember: how long a caller's key is kept, ms
 -- ARGV[3...] per task: id; digest of what the caller sent under its key, or empty; rate class, or empty when it counts for none;
---   `lane` or empty; `plain` when nothing can hold it back, `line` when only its lane can and it goes by arrival, `skip` when it is not
---   to run, or empty; body, JSON of what never changes; its class when plain, class and limit of its lane when in line, else JSON
---   of the state that it begins with; number of lookups, and each
+--   `lane` or empty; `plain` when nothing can hold it back, `skip` when it is not to run, or empty; body, JSON of what never
+--   changes; its class when plain, else JSON of the state that it begins with; number of lookups, and each
 -- RETURNS {outbox entry, depth, per task: {'accepted', status, gate, ahead, outcome, JSON, of one that ended} | {'duplicate', id}
 --   | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'failed', why}}
 -- include: transitions
@@ -33,7 +32,8 @@ intake.gathers = not book.caps and not book.waiting
 local next_key, next_arg = walk(KEYS, 10), walk(ARGV, 3)
 
 -- A task that waits, or might have to, or that is not to run. Returns its answer.
-local function admit_any(id, keys, task, is_skipped)
+local function admit_any(id, keys, first, is_skipped)
+  local task = cjson.decode(first)
   local is_due = begin_task(book, task)
   if is_skipped then return admit_ended(book, intake, id, task, 'skipped') end
   local is_free = not task.lane or lane_is_free(book, task, keys.held, keys.wait)
@@ -49,24 +49,10 @@ end
 
 -- A task that nothing can hold back: no lane, no time, no caps. The same as above without reading what it is.
 local function admit_plain(id, class)
-  keep_short(book, intake, id, 'q ' .. book.stamp .. ' ' .. book.stamp)
+  keep_short(book, intake, id)
   list_live(book, intake, 'granted=' .. class .. '/' .. id)
   intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
   return { 'accepted', 'queued', '', 0 }
-end
-
--- A task that only its lane can hold back, in the two ordinary cases: the lane is free, or it joins the line. Else nil.
-local function admit_in_line(id, keys, class, limit)
-  local holders, waiting = redis.call('ZCARD', keys.held), redis.call('ZCARD', keys.wait)
-  if holders < limit and waiting == 0 then
-    redis.call('ZADD', keys.held, book.now, id)
-    return admit_plain(id, class)
-  end
-  if holders < limit or waiting >= book.maxInLine then return nil end
-  line_up(book, keys.wait, id, { createdAt = book.now })
-  keep_short(book, intake, id, 'w ' .. book.stamp .. ' ' .. class)
-  list_live(book, intake, 'pending/' .. id)
-  return { 'accepted', 'pending', 'lane', holders + waiting }
 end
 
 local function accept(id, digest, rate_class, has_lane, way)
@@ -78,9 +64,7 @@ local function accept(id, digest, rate_class, has_lane, way)
   for position = 1, tonumber(next_arg()) do item.lookups[position] = next_arg() end
   return let_in(book, intake, item, function()
     if way == 'plain' then return admit_plain(id, first) end
-    if way ~= 'line' then return admit_any(id, keys, cjson.decode(first), way == 'skip') end
-    local class, limit = string.match(first, '^(%S+) (%d+)$')
-    return admit_in_line(id, keys, class, tonumber(limit)) or admit_any(id, keys, cjson.decode(item.body).first, false)
+    return admit_any(id, keys, first, way == 'skip')
   end)
 end
 

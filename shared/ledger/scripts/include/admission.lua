@@ -60,9 +60,9 @@ local function list_live(book, intake, member)
   append(intake.listed, 0, member)
 end
 
--- Keeps a short state: now, or with all others of the call. Whoever looks at a line meanwhile finds in a short state what it finds
--- in none: no number, and nobody that it was offered to.
-local function keep_short(book, intake, id, state)
+-- Keeps the short state of a task that is granted at once: now, or with all others of the call.
+local function keep_short(book, intake, id)
+  local state = 'q ' .. book.stamp .. ' ' .. book.stamp
   if not intake.gathers then
     redis.call('HSET', book.states, id, state)
     return
@@ -89,7 +89,8 @@ local function admit(book, intake, id, keys, task)
   if not join_lane(book, keys.held, keys.wait, id, task, keys.is_free) then
     list_live(book, intake, 'pending/' .. id)
     if is_ordinary(task) and task.gate == 'lane' and not task.order then
-      keep_short(book, intake, id, 'w ' .. book.stamp .. ' ' .. task.class)
+      -- At once: who comes next looks at the line.
+      redis.call('HSET', book.states, id, 'w ' .. book.stamp .. ' ' .. task.class)
     else
       save_task(book, id, task)
     end
@@ -103,11 +104,7 @@ local function admit(book, intake, id, keys, task)
   task.granted, task.queuedAt, task.ticket = true, book.now, 1
   list_live(book, intake, granted_member(task, id))
   intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
-  if is_ordinary(task) then
-    keep_short(book, intake, id, 'q ' .. book.stamp .. ' ' .. book.stamp)
-  else
-    save_task(book, id, task)
-  end
+  if is_ordinary(task) then keep_short(book, intake, id) else save_task(book, id, task) end
   return { 'accepted', 'queued', '', 0 }
 end
 
