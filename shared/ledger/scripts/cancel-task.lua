@@ -16,7 +16,7 @@
 -- ARGV[3] reason: why, for people
 -- ARGV[4] grace: ms between the signal and taking the lease away
 -- RETURNS {granted, 'cancelled'} | {granted, 'stopping', member} | {granted, 'ended', status} | {granted, 'unknown'};
---   granted: ids and states of tasks let through, in turn
+--   granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book

@@ -11,7 +11,7 @@
 -- ARGV[3] priority: 1 to 10
 -- ARGV[4] queue: the one it belongs to now
 -- ARGV[5] class: for caps, with its new lowness
--- RETURNS {granted, 'changed', state} | {granted, 'running'} | {granted, 'gone'}; granted: ids and states of tasks let through
+-- RETURNS {granted, 'changed', state} | {granted, 'running'} | {granted, 'gone'}; granted: id, state and body of each task let through
 -- include: transitions
 -- include: states
 -- include: book

@@ -17,7 +17,7 @@
 -- ARGV[6...] per task: id
 -- RETURNS granted, and per task two more: 'claimed', state | 'early', due ms | 'lane', the one it has, when the caller knew of none
 --   | 'full' or 'parked' or 'busy' or 'ended' or 'unknown', '' | 'failed', why;
---   granted: ids and states of other tasks let through, in turn. Bodies never change: the caller reads them by itself
+--   granted: id, state and body, or empty, of each other task let through. Bodies never change: the caller reads them by itself
 -- include: transitions
 -- include: states
 -- include: book

@@ -11,7 +11,7 @@
 -- KEYS[10] ended: the shard's ends to tell
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
--- RETURNS {granted, 'stale' | 'kept'}; granted: ids and states of tasks let through, in turn
+-- RETURNS {granted, 'stale' | 'kept'}; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book

@@ -15,7 +15,7 @@
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
 -- ARGV[3] token: the attempt's
--- RETURNS {granted, 'requeued' | 'ended' | 'held' | 'gone'}; granted: ids and states of tasks let through, in turn
+-- RETURNS {granted, 'requeued' | 'ended' | 'held' | 'gone'}; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book

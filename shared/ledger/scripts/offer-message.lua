@@ -25,7 +25,7 @@
 -- ARGV[9] lookups: JSON array
 -- RETURNS {granted, outbox entry, depth, {'accepted', status, gate, ahead, outcome, JSON, of one that ended}
 --   | {'duplicate', id} | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'refused', 'not-running' | 'takes-no-input'}
---   | {'failed', why}}; granted: ids and states of tasks let through, in turn
+--   | {'failed', why}}; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book

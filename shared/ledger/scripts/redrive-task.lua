@@ -10,7 +10,7 @@
 -- KEYS[9] attempts: the tenant's attempts that others followed
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
--- RETURNS {granted, 'reopened' | 'refused', status} | {granted, 'unknown'}; granted: its id and state when it may run now
+-- RETURNS {granted, 'reopened' | 'refused', status} | {granted, 'unknown'}; granted: its id, state and an empty body when it may run now
 -- include: transitions
 -- include: states
 -- include: book

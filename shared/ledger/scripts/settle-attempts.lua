@@ -22,7 +22,7 @@
 --   `end`, `now`, `later`, `yield` (later, and others of its lane may go first): more is `<its status> <ticket> <events, separated by
 --   commas>`; state that follows; attempt, JSON, when others may follow, or empty
 -- RETURNS granted, and three more for each task that was not settled: its number in the call, and 'changed', state | 'lost', '' |
---   'failed', why; granted: ids and states of tasks let through, in turn
+--   'failed', why; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book

@@ -15,7 +15,7 @@
 -- ARGV[4] how: `steered`, those offered to the task; `merged`, those in mode collect at the head of the line
 -- ARGV[5] most: messages
 -- ARGV[6] call: a name for this call alone
--- RETURNS {granted, 'taken', state, ids and bodies in turn} | {granted, 'lost'}; granted: ids and states of tasks let through, in turn
+-- RETURNS {granted, 'taken', state, ids and bodies in turn} | {granted, 'lost'}; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book

@@ -53,7 +53,8 @@ local function grant(book, id, task)
     owe_tickets(book, id .. '.' .. task.ticket)
     redis.call('HSET', book.states, id, state)
   end
-  append(book.granted, id, state)
+  book.granted[#book.granted + 1] = id
+  append(book.granted, state, '')
 end
 
 -- The same for one that waits for its lane in short: its next state is short too. Not where there are caps.
@@ -72,14 +73,15 @@ local function grant_short(book, id, text)
     owe_tickets(book, id .. '.1')
     redis.call('HSET', book.states, id, state)
   end
-  append(book.granted, id, state)
+  book.granted[#book.granted + 1] = id
+  append(book.granted, state, redis.call('HGET', book.bodies, id))
 end
 
--- What a script says last: the tasks that were granted, ids and states in turn, so that their tickets are added at once and
--- not by the sweep. They share one event.
+-- What a script says last: the tasks that were granted, for each its id, its state and, when that is short, its body, so that their
+-- tickets are added at once and not by the sweep. They share one event.
 local function let_through(book)
   local ids = {}
-  for position = 1, #book.granted, 2 do ids[#ids + 1] = book.granted[position] end
+  for position = 1, #book.granted, 3 do ids[#ids + 1] = book.granted[position] end
   if #ids > 0 then emit(book, table.concat(ids, ','), 'task.queued') end
   return book.granted
 end

@@ -108,11 +108,8 @@ end
 -- Where there are caps, the next waits with all others for the room that became free; the caller promotes the best of them.
 local function leave_lane(book, held, wait, id, task)
   if not task.lane then return end
-  local was_held = redis.call('ZREM', held, id) == 1
-  if not was_held then redis.call('ZREM', wait, id) end
-  -- A lane of one place is empty now.
-  local others = was_held and task.laneLimit == 1 and 0 or redis.call('ZCARD', held)
-  for _ = others + 1, task.laneLimit do
+  if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
+  for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
     local next_id, state = pop_line(book, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, book.now, next_id)
