@@ -1,4 +1,4 @@
--- Accepts tasks of one tenant: idempotency, rates, lane, caps, record, lookups, outbox and event of each in one step.
+-- Accepts tasks of one tenant: idempotency, rates, lane, caps, body, state, lookups, outbox and event of each in one step.
 -- KEYS[1] states: the tenant's tasks' states
 -- KEYS[2] live: lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: lookups of all the tenant's tasks
