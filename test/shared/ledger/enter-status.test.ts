@@ -1,12 +1,9 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followVerdict, type Verdict } from '#shared/ledger/follow-verdict.ts';
-import { transitionsInLua } from '#shared/ledger/transitions-in-lua.ts';
-import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import { runScript, type Script } from '#shared/redis/script.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { ownScript } from './own-script.ts';
 import { DONE, FAILURE, retry, TestLedger } from './test-ledger.ts';
 
 const SCRIPT = `-- Takes a task from one status to another, as every script does.
@@ -26,20 +23,15 @@ return { task.status, task.log }
 `;
 
 let test: TestLedger;
-let folder: string;
 let script: Script;
 
 beforeAll(async () => {
   test = await TestLedger.open();
-  folder = await mkdtemp(join(tmpdir(), 'muster-enter-'));
-  await cp('shared/ledger/scripts/include', join(folder, 'include'), { recursive: true });
-  await writeFile(join(folder, 'enter-status.lua'), SCRIPT);
-  script = loadScripts(folder, { transitions: transitionsInLua() }).get('enter-status') as Script;
+  script = await ownScript(SCRIPT);
 });
 
 afterAll(async () => {
   await test.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const enter = async (from: string, to: string, maxTimelineBytes = 10_000): Promise<unknown> =>

@@ -1,13 +1,11 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { parseState } from '#shared/ledger/parse-state.ts';
 import { isShort, parseShort } from '#shared/ledger/short-state.ts';
-import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import { runScript, type Script } from '#shared/redis/script.ts';
 import type { FirstState } from '#shared/tasks/task.ts';
+import { ownScript } from './own-script.ts';
 import { DONE, TENANT, TestLedger } from './test-ledger.ts';
 
 const SCRIPT = `-- Says a state in full, as every script reads it.
@@ -20,19 +18,14 @@ return cjson.encode(expand(ARGV[1], ARGV[2]))
 `;
 
 let test: TestLedger;
-let folder: string;
 let script: Script;
 
 beforeAll(async () => {
   test = await TestLedger.open();
-  folder = await mkdtemp(join(tmpdir(), 'muster-short-'));
-  await cp('shared/ledger/scripts/include', join(folder, 'include'), { recursive: true });
-  await writeFile(join(folder, 'expand.lua'), SCRIPT);
-  script = loadScripts(folder).get('expand') as Script;
+  script = await ownScript(SCRIPT);
 });
 afterAll(async () => {
   await test.close();
-  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => test.reset());
 

@@ -1,0 +1,17 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transitionsInLua } from '#shared/ledger/transitions-in-lua.ts';
+import { loadScripts, type Script } from '#shared/redis/script.ts';
+
+/** Loads a test's own script, which may include what the ledger's scripts include. */
+export async function ownScript(source: string): Promise<Script> {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-script-'));
+  try {
+    await cp('shared/ledger/scripts/include', join(folder, 'include'), { recursive: true });
+    await writeFile(join(folder, 'own.lua'), source);
+    return loadScripts(folder, { transitions: transitionsInLua() }).get('own') as Script;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
