@@ -97,9 +97,7 @@ describe('a verdict', () => {
 describe('the timeline of a task', () => {
   it('loses its oldest entries but the first when it is full, and never the newest', async () => {
     const filler = Array.from({ length: 30 }, (_, n) => `queued@${n}`).join(';');
-    const folded = SCRIPT.replace("ARGV[2] .. '@1'", `'pending@1;${filler}'`);
-    await writeFile(join(folder, 'enter-long.lua'), folded);
-    const long = loadScripts(folder, { transitions: transitionsInLua() }).get('enter-long') as Script;
+    const long = await ownScript(SCRIPT.replace("ARGV[2] .. '@1'", `'pending@1;${filler}'`));
     const [, log] = (await runScript(test.redis, long, ['any'], [JSON.stringify({ maxTimelineBytes: 120 }), 'queued', 'scheduled'])) as [
       string,
       string,
