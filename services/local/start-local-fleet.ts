@@ -2,6 +2,7 @@ import { MusterError } from '#shared/errors/muster-error.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { startFleet } from '#shared/lifecycle/start-fleet.ts';
 import type { Log } from '#shared/log/create-log.ts';
+import { assertInstallation } from '#shared/redis/assert-installation.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { createApiService } from '../api/create-api-service.ts';
@@ -38,7 +39,8 @@ export async function startLocalFleet({ config, log, redis, onNewKey }: LocalFle
       config: { ...config, env: { ...config.env, REDIS_URL: url } },
       log,
       prepare: async (parts) => {
-        const newKey = await ensureFirstKey(parts).catch(explainAbsence);
+        await assertInstallation(parts).catch(explainAbsence);
+        const newKey = await ensureFirstKey(parts);
         if (newKey !== null) onNewKey(newKey);
       },
       // The worker is last: it starts when its producers are there, and is the first to drain.

@@ -1,6 +1,6 @@
 import { loadConfig } from '../config/load-config.ts';
 import { createLog, type Log } from '../log/create-log.ts';
-import { createAdminKeyService } from './create-admin-key-service.ts';
+import { createInstallationService } from './create-installation-service.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitOnStartFailure } from './exit-on-start-failure.ts';
 import type { Parts } from './open-parts.ts';
@@ -21,7 +21,7 @@ export async function runService(name: string, create: (parts: Parts) => Service
     const { LOG_LEVEL: level, SHUTDOWN_GRACE_MS: graceMs } = config.env;
     const serviceLog = createLog({ level, service: name });
     log = serviceLog;
-    const starting = startFleet({ name, config, log: serviceLog, create: (parts) => [createAdminKeyService(parts), create(parts)] });
+    const starting = startFleet({ name, config, log: serviceLog, create: (parts) => [createInstallationService(parts), create(parts)] });
     // Before the start has ended: a signal in the middle of it waits for it, so that all that was opened is closed.
     endOnSignals({ log: serviceLog, stop: async () => (await starting).stop(graceMs), deadlineMs: graceMs + STOP_MARGIN_MS });
     const { port } = await starting;

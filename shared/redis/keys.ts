@@ -12,6 +12,8 @@ export interface Keys {
 }
 
 export interface FleetKeys {
+  /** String: `<form of the data> <shards>`, by which all of this was written. */
+  readonly installation: string;
   /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes, name. */
   readonly apiKeys: string;
   /** String, for seconds: some process is making the first API key. */
@@ -119,6 +121,7 @@ export function createKeys(shards: number): Keys {
   return {
     shards,
     fleet: {
+      installation: `${tag(0)}installation`,
       apiKeys: `${tag(0)}api-keys`,
       firstApiKey: `${tag(0)}first-api-key`,
       tenants: `${tag(0)}tenants`,

@@ -1,5 +1,7 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import { installationProblem } from '#shared/redis/installation-problem.ts';
+import type { Keys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import type { Check } from './check.ts';
 
@@ -10,10 +12,15 @@ const SKEW_WARN_MS = 500;
 const SKEW_FAIL_MS = 5000;
 
 /** Everything the fleet's promises rest on in this Redis. One failed check when it does not answer. */
-export async function checkRedis(redis: RedisClient, clock: Clock): Promise<Check[]> {
+export async function checkRedis(redis: RedisClient, keys: Keys, clock: Clock): Promise<Check[]> {
   try {
     await redis.ping();
-    return [await checkVersion(redis), ...(await checkSettings(redis)), await checkClock(redis, clock)];
+    return [
+      await checkVersion(redis),
+      ...(await checkSettings(redis)),
+      await checkInstallation(redis, keys),
+      await checkClock(redis, clock),
+    ];
   } catch (error) {
     return [{ name: 'Redis', state: 'fail', detail: `does not answer (${reasonOf(error)}): check REDIS_URL, and that the server runs` }];
   }
@@ -75,6 +82,12 @@ async function checkSetting(redis: RedisClient, { setting, judge }: SettingRule)
   } catch {
     return unread;
   }
+}
+
+async function checkInstallation(redis: RedisClient, keys: Keys): Promise<Check> {
+  const problem = await installationProblem(redis, keys);
+  const name = 'Data in Redis';
+  return problem === null ? { name, state: 'ok', detail: `can be read, SHARDS=${keys.shards}` } : { name, state: 'fail', detail: problem };
 }
 
 async function checkClock(redis: RedisClient, clock: Clock): Promise<Check> {

@@ -6,6 +6,7 @@ import { readVariable } from '#shared/config/read-variable.ts';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { redisUrl } from '../local-redis-address.ts';
 import { readRedisRecord } from '../redis-record.ts';
@@ -64,7 +65,7 @@ async function lookAtRedis(config: Config, read: (name: string) => string | unde
   }
   const redis = connectRedis({ url, name: 'doctor', log: createLog({ level: 'silent', service: 'doctor' }) });
   try {
-    return await checkRedis(redis, systemClock);
+    return await checkRedis(redis, createKeys(config.env.SHARDS), systemClock);
   } finally {
     redis.disconnect();
   }

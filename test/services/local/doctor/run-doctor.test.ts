@@ -8,6 +8,7 @@ import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { checkNode } from '../../../../services/local/doctor/check-node.ts';
 import { checkRedis } from '../../../../services/local/doctor/check-redis.ts';
@@ -27,7 +28,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const REDIS_CHECKS = ['Redis version', 'Redis appendonly', 'Redis appendfsync', 'Redis maxmemory-policy', 'Clock'];
+const REDIS_CHECKS = ['Redis version', 'Redis appendonly', 'Redis appendfsync', 'Redis maxmemory-policy', 'Data in Redis', 'Clock'];
 
 function configWith(url: string | undefined, settings: SettingsInput = {}): Config {
   const env = environmentSchema.parse({ MUSTER_DATA_DIR: join(directory, 'data'), ...(url === undefined ? {} : { REDIS_URL: url }) });
@@ -74,6 +75,19 @@ test('a Redis that may throw work away fails, with the command that mends it', a
   }
 });
 
+test('data that would not be found with this number of shards fails', async () => {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  try {
+    await redis.set(createKeys(1).fleet.installation, '1 3');
+    const { code, text } = await examine(configWith(server.url), server.url);
+    expect(code).toBe(1);
+    expect(text).toMatch(/fail +Data in Redis +SHARDS is 1, and what is in this Redis was written with SHARDS=3: /);
+  } finally {
+    await redis.flushall();
+    redis.disconnect();
+  }
+});
+
 /** A clock that is ahead by so much. */
 function clockOff(ms: number): Clock {
   return { now: () => Date.now() + ms, monotonic: () => performance.now() };
@@ -82,8 +96,14 @@ function clockOff(ms: number): Clock {
 test('a clock that differs from the one of Redis is told, with its direction', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   try {
-    expect((await checkRedis(redis, clockOff(-60_000))).at(-1)).toMatchObject({ state: 'fail', detail: expect.stringContaining('behind') });
-    expect((await checkRedis(redis, clockOff(2000))).at(-1)).toMatchObject({ state: 'warn', detail: expect.stringContaining('ahead') });
+    expect((await checkRedis(redis, createKeys(1), clockOff(-60_000))).at(-1)).toMatchObject({
+      state: 'fail',
+      detail: expect.stringContaining('behind'),
+    });
+    expect((await checkRedis(redis, createKeys(1), clockOff(2000))).at(-1)).toMatchObject({
+      state: 'warn',
+      detail: expect.stringContaining('ahead'),
+    });
   } finally {
     redis.disconnect();
   }
