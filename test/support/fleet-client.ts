@@ -39,6 +39,8 @@ export interface AttemptView {
   number: number;
   worker: string;
   status: string;
+  startedAt: string;
+  endedAt: string | null;
   error: { code: string } | null;
 }
 

