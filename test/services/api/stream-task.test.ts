@@ -64,7 +64,7 @@ describe('the stream of a task', () => {
     const attempt = await drive.start(id);
     await drive.write(attempt, 1, 1, 'one ');
     // Well within the two seconds between two looks: the hints carry it.
-    await waitFor(() => reader.events.some(({ data }) => data.includes('one ')), { deadlineMs: 1000, what: 'the first words' });
+    await waitFor(() => reader.events.some(({ data }) => data.includes('one ')), { deadlineMs: 1900, what: 'the first words' });
     await drive.write(attempt, 1, 2, 'two\n');
     await drive.end(attempt, 'one two\n');
     await reader.ended;
