@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const whole = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
+import { whole } from './whole.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

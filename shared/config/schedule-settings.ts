@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema } from './agent-definitions.ts';
-
-const whole = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
+import { whole } from './whole.ts';
 
 /** How schedules fire. */
 export const schedulerSettingsSchema = z.strictObject({

@@ -4,8 +4,8 @@ import { deliverySettingsSchema } from './delivery-settings.ts';
 import { chatSettingsSchema } from './chat-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
-
-const whole = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
+import { taskSettingsSchema } from './task-settings.ts';
+import { whole } from './whole.ts';
 
 export const SOURCES = ['chat', 'api', 'proactive', 'webhook', 'schedule', 'delegation'] as const;
 export type Source = (typeof SOURCES)[number];
@@ -115,27 +115,7 @@ export const settingsSchema = z.strictObject({
       timeoutGrowth: z.number().min(1).max(10).default(1.5),
     })
     .prefault({}),
-  tasks: z
-    .strictObject({
-      /** Time an attempt may take when neither the task nor its agent says. */
-      timeoutMs: whole(300_000),
-      maxInputBytes: whole(262_144),
-      /** Bytes of `context` and `metadata` together. */
-      maxContextBytes: whole(65_536),
-      /** Bytes of an attempt's output; more fails it with OUTPUT_TOO_LARGE. */
-      maxOutputBytes: whole(1_048_576),
-      /** How long an ended task can be read. */
-      retentionMs: whole(7 * 86_400_000),
-      /** How long a running task's output stream is kept after its last write. */
-      outputRetentionMs: whole(3_600_000),
-      /** Entries of one task's output stream. */
-      maxOutputEntries: whole(20_000),
-      /** How long an idempotency key is remembered. */
-      idempotencyMs: whole(86_400_000),
-      /** Bytes of one task's timeline; the oldest entries go first. */
-      maxTimelineBytes: whole(16_384, 2048),
-    })
-    .prefault({}),
+  tasks: taskSettingsSchema.prefault({}),
   events: z
     .strictObject({
       /** Entries of a tenant's event stream. */

@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { SettingsInput } from '#shared/config/settings.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import type { Clock } from '#shared/time/clock.ts';
+import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
+import { openTestParts } from '../../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+import { driveTasks } from '../../api/drive-tasks.ts';
+
+const TENANT = 'default';
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+let redis: RedisServer;
+let parts: Parts;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterEach(async () => {
+  await parts.redis.flushall();
+  await parts.close();
+});
+afterAll(() => redis.stop());
+
+async function open(tasks: SettingsInput['tasks'] = {}): Promise<void> {
+  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } }, tasks } });
+}
+
+/** So long after now. */
+function later(ms: number): Clock {
+  return { now: () => Date.now() + ms, monotonic: () => performance.now() };
+}
+
+async function accept(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let input = 0; input < count; input += 1) {
+    ids.push((await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: `${input}`, session: `s-${input}` })).id);
+  }
+  return ids;
+}
+
+async function end(ids: readonly string[]): Promise<void> {
+  const drive = driveTasks(parts);
+  for (const id of ids) {
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'said');
+    await drive.end(attempt, 'said');
+  }
+}
+
+async function kept(): Promise<string[]> {
+  return (await listTasks(parts.ledger, TENANT, {}, { limit: 5000 })).items.map(({ body }) => body.id).toSorted();
+}
+
+it('forgets what ended longer ago than its retention, and nothing else', async () => {
+  await open({ retentionMs: DAY_MS });
+  const ended = await accept(4);
+  await end(ended);
+  const waiting = await accept(2);
+  await trimTasks(parts, later(DAY_MS - MINUTE_MS));
+  expect(await kept()).toEqual([...ended, ...waiting]);
+  await trimTasks(parts, later(DAY_MS + MINUTE_MS));
+  expect(await kept()).toEqual(waiting);
+});
+
+it('leaves nothing of what it forgets', async () => {
+  await open({ retentionMs: DAY_MS });
+  const names = async (): Promise<string[]> =>
+    (await parts.redis.keys('*t:default:*')).filter((key) => !key.endsWith(':events')).toSorted();
+  const before = await names();
+  const ids = await accept(3);
+  const drive = driveTasks(parts);
+  await drive.fail(ids[0] ?? '', null);
+  await drive.fail(ids[1] ?? '', 0);
+  await drive.complete(ids[1] ?? '', 'said');
+  await drive.complete(ids[2] ?? '', 'said');
+  await trimTasks(parts, later(DAY_MS + MINUTE_MS));
+  expect(await names()).toEqual(before);
+});
+
+it('forgets the first accepted of those that are more than may be, but none that ended just now', async () => {
+  await open({ maxEnded: 3 });
+  const ended = await accept(7);
+  await end(ended);
+  await trimTasks(parts);
+  expect(await kept()).toEqual(ended);
+  await trimTasks(parts, later(2 * MINUTE_MS));
+  expect(await kept()).toEqual(ended.slice(4));
+});
+
+it('gets past many that were accepted long ago and ended late', async () => {
+  await open({ retentionMs: DAY_MS });
+  const ids = await accept(1100);
+  await end(ids);
+  const endedLate = Date.now() + DAY_MS;
+  const { states } = parts.keys.tenant(TENANT);
+  for (const id of ids.slice(0, 1050)) {
+    const state = (await parts.redis.hget(states, id)) ?? '';
+    await parts.redis.hset(states, id, state.replace(/\d+ -$/, `${endedLate} -`));
+  }
+  await trimTasks(parts, later(DAY_MS + MINUTE_MS));
+  expect(await kept()).toEqual(ids.slice(0, 1050));
+});
