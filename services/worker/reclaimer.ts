@@ -15,8 +15,9 @@ export interface ReclaimerOptions extends Intake {
 
 /** After Redis was away, the holders of leases that ran out meanwhile get this long to come back and say what became of them. */
 const AFTER_OUTAGE_MS = 3000;
-/** Entries taken from each set in one round; the next round goes on. */
-const BATCH = 200;
+/** Entries of one set looked at together, and in one round; the next round goes on. */
+const PAGE = 200;
+const ROUND_MOST = 5000;
 
 /**
  * Reclaimer is responsible for what crashes leave behind: attempts whose lease ran out and tickets that never reached
@@ -70,16 +71,24 @@ export class Reclaimer {
     }
   }
 
-  /** One bad entry must not keep the others from being reclaimed. */
   async #eachDue(key: string, until: number, handle: (member: string) => Promise<void>): Promise<void> {
-    const { ledger, log } = this.#options;
-    const due = await ledger.redis.zrangebyscore(key, '-inf', until, 'LIMIT', 0, BATCH);
-    for (const member of due) {
-      try {
-        await handle(member);
-      } catch (error) {
-        log.error({ err: error, member }, 'an entry could not be reclaimed');
-      }
+    let failed = 0;
+    for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
+      const due = await this.#options.ledger.redis.zrangebyscore(key, '-inf', until, 'LIMIT', failed, PAGE);
+      const areDone = await Promise.all(due.map((member) => this.#handleSafely(member, handle)));
+      failed += areDone.filter((isDone) => !isDone).length;
+      if (due.length < PAGE) return;
+    }
+  }
+
+  /** One bad entry must not keep the others from being reclaimed. Returns whether it was. */
+  async #handleSafely(member: string, handle: (member: string) => Promise<void>): Promise<boolean> {
+    try {
+      await handle(member);
+      return true;
+    } catch (error) {
+      this.#options.log.error({ err: error, member }, 'an entry could not be reclaimed');
+      return false;
     }
   }
 

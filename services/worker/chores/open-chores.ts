@@ -2,7 +2,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ChoreWorker } from '#shared/queue/chore-worker.ts';
 import { slotsOf } from '#shared/queue/queue-names.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import { auditTickets } from './audit-tickets.ts';
+import { TicketAudit } from './ticket-audit.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
 import { watchPressure } from './watch-pressure.ts';
@@ -15,8 +15,9 @@ const TRIM_EVERY_MS = 10_000;
 export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[] {
   const { settings, env } = parts.config;
   if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
+  const audit = new TicketAudit(parts);
   const chores = [
-    { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => auditTickets(parts) },
+    { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => audit.run() },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'trim-tasks', everyMs: TRIM_EVERY_MS, run: () => trimTasks(parts) },

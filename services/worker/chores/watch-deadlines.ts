@@ -5,8 +5,11 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { PRIORITY_NAMES } from '#shared/tasks/priority.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
 
-const BATCH = 500;
+const PAGE = 500;
+/** Tasks looked at per shard in one round, the nearest deadline first. */
+const ROUND_MOST = 5000;
 /** What a task is taken to need when it does not say. */
 const ESTIMATE_MS = 300_000;
 /** A task whose deadline is nearer than this many times its estimate becomes critical. */
@@ -15,30 +18,42 @@ const LONGEST_ESTIMATE_MS = 86_400_000;
 
 /** Ends as stale what can no longer start in time, and moves to `critical` what hardly can. */
 export async function watchDeadlines(parts: Parts): Promise<void> {
-  const { ledger, log } = parts;
-  for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-    const horizon = Date.now() + TIGHT * LONGEST_ESTIMATE_MS;
-    const members = await ledger.redis.zrangebyscore(ledger.keys.shard(shard).deadlines, '-inf', horizon, 'LIMIT', 0, BATCH);
-    for (const member of members) {
-      try {
-        await watchOne(parts, member);
-      } catch (error) {
-        log.error({ err: error, member }, 'a deadline could not be watched');
-      }
-    }
+  for (let shard = 0; shard < parts.ledger.keys.shards; shard += 1) await watchShard(parts, parts.ledger.keys.shard(shard).deadlines);
+}
+
+async function watchShard(parts: Parts, key: string): Promise<void> {
+  const horizon = Date.now() + TIGHT * LONGEST_ESTIMATE_MS;
+  let stayed = 0;
+  for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
+    const members = await parts.redis.zrangebyscore(key, '-inf', horizon, 'LIMIT', stayed, PAGE);
+    const isGone = await Promise.all(members.map((member) => watchSafely(parts, member)));
+    stayed += isGone.filter((gone) => !gone).length;
+    if (members.length < PAGE) return;
   }
 }
 
-async function watchOne(parts: Parts, member: string): Promise<void> {
+/** One that cannot be watched keeps nobody from watching the others. */
+async function watchSafely(parts: Parts, member: string): Promise<boolean> {
+  try {
+    return await watchOne(parts, member);
+  } catch (error) {
+    parts.log.error({ err: error, member }, 'a deadline could not be watched');
+    return false;
+  }
+}
+
+/** Returns whether it needs to be watched no more. */
+async function watchOne(parts: Parts, member: string): Promise<boolean> {
   const [tenant = '', id = ''] = member.split('/', 2);
   const task = await readTask(parts.ledger, tenant, id);
   const left = (task?.state.deadline ?? 0) - Date.now();
-  if (task && left > 0) {
+  if (task && !isTerminal(task.state.status) && left > 0) {
     if (isTight(task, left)) await escalate(parts, task);
-    return;
+    return false;
   }
   const answer = await expireDeadline(parts.ledger, { tenant, id, lane: laneOf(task) });
   if (answer === 'stale') parts.log.warn({ event: 'task.stale', task: id, tenant }, 'its deadline passed before it started');
+  return true;
 }
 
 function laneOf(task: Task | null): string | null {

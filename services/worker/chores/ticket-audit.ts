@@ -10,35 +10,54 @@ import type { Task } from '#shared/tasks/task.ts';
 
 /** Where a task may wait for its ticket to come up. */
 const WAITING = ['queued', 'failed', 'timeout', 'pending'] as const satisfies TaskStatus[];
-/** Tasks looked at per tenant and status in one round, oldest first. */
-const BATCH = 500;
+const PAGE = 500;
+/** Tasks looked at per tenant and lookup in one round; the next one goes on behind them. */
+const ROUND_MOST = 5000;
 /** BullMQ's states in which a ticket will still reach a worker. */
 const ALIVE = new Set(['waiting', 'prioritized', 'delayed', 'active', 'waiting-children']);
 
 /**
- * Looks up the tickets of tasks that have waited for long, and makes a new one where it is gone: somebody emptied a queue,
- * or removed a ticket behind our back. An accepted task is not lost with its ticket.
+ * TicketAudit is responsible for looking up the tickets of tasks that have waited for long, and for making a new one where it is gone,
+ * so that an accepted task is not lost when somebody empties a queue or removes a ticket behind our back.
  */
-export async function auditTickets(parts: Parts): Promise<void> {
-  for (const { id } of parts.tenants.list()) {
-    for (const status of WAITING) await auditTenant(parts, id, status);
+export class TicketAudit {
+  readonly #parts: Parts;
+  /** By range: the last that was looked at, when there are more. */
+  readonly #after = new Map<string, string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async run(): Promise<void> {
+    const { tenants, ledger } = this.#parts;
+    for (const { id: tenant } of tenants.list()) {
+      for (const status of WAITING) {
+        for (const lookup of lookupsFor(ledger, tenant, { status })) await this.#auditRange(tenant, lookup);
+      }
+    }
+  }
+
+  async #auditRange(tenant: string, { key, prefix }: Lookup): Promise<void> {
+    const range = `${key} ${prefix}`;
+    for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
+      const from = `(${prefix}${this.#after.get(range) ?? ''}`;
+      const members = await this.#parts.redis.zrangebylex(key, from, `(${prefix}\u00ff`, 'LIMIT', 0, PAGE);
+      const ids = members.map((member) => member.slice(prefix.length));
+      await auditTasks(this.#parts, tenant, ids);
+      const last = ids.at(-1);
+      if (ids.length < PAGE || last === undefined) {
+        this.#after.delete(range);
+        return;
+      }
+      this.#after.set(range, last);
+    }
   }
 }
 
-async function auditTenant(parts: Parts, tenant: string, status: TaskStatus): Promise<void> {
-  const { ledger } = parts;
-  for (const lookup of lookupsFor(ledger, tenant, { status })) await auditRange(parts, tenant, lookup);
-}
-
-async function auditRange(parts: Parts, tenant: string, { key, prefix }: Lookup): Promise<void> {
-  const { ledger } = parts;
-  const members = await ledger.redis.zrangebylex(key, `[${prefix}`, `(${prefix}\u00ff`, 'LIMIT', 0, BATCH);
-  const tasks = await readTasks(
-    ledger,
-    tenant,
-    members.map((member) => member.slice(prefix.length)),
-  );
-  const due = tasks.filter((task) => task !== null && isDue(task, ledger.settings.worker.ticketAuditMs));
+async function auditTasks(parts: Parts, tenant: string, ids: string[]): Promise<void> {
+  const tasks = await readTasks(parts.ledger, tenant, ids);
+  const due = tasks.filter((task) => task !== null && isDue(task, parts.ledger.settings.worker.ticketAuditMs));
   await Promise.all(due.map(async (task) => task && (await auditTask(parts, task))));
 }
 
