@@ -48,8 +48,6 @@ export class DeliveryService {
   readonly #sweep: DeliverySweep;
   readonly #room: WaitingRoom;
   readonly #clock: Clock;
-  /** Tenant -> where its next round of trimming begins. */
-  readonly #trimmed = new Map<string, string | null>();
   #workers: DeliveryWorker[] = [];
   #connection: RedisClient | undefined;
   #timers: NodeJS.Timeout[] = [];
@@ -132,6 +130,6 @@ export class DeliveryService {
 
   async #trim(): Promise<void> {
     const { tenants, ledger } = this.#options.parts;
-    for (const { id } of tenants.list()) this.#trimmed.set(id, await trimDeliveries(ledger, id, this.#trimmed.get(id) ?? null));
+    for (const { id } of tenants.list()) await trimDeliveries(ledger, id, this.#clock.now());
   }
 }

@@ -133,12 +133,16 @@ describe('the list of deliveries', () => {
     expect((await listDeliveries(test.ledger, 'other', {}, { limit: 10 })).items).toEqual([]);
   });
 
-  it('forgets the names of those whose time to be read is over', async () => {
-    const kept = await made();
-    const old = await made();
+  it('forgets the names of those whose time to be read is over, past others of their age that are read still', async () => {
     const keys = test.keys.tenant(TENANT);
-    await test.redis.del(keys.delivery(old.delivery.id));
-    expect(await trimDeliveries(test.ledger, TENANT, null)).toBeNull();
+    const kept = await made();
+    // More than one page.
+    const old: string[] = [];
+    for (let n = 0; n < 520; n += 1) old.push((await made()).delivery.id);
+    await test.redis.del(...old.map((id) => keys.delivery(id)));
+    await trimDeliveries(test.ledger, TENANT, Date.now());
+    expect(await test.redis.zcard(keys.deliveries)).toBe(521 * 3);
+    await trimDeliveries(test.ledger, TENANT, Date.now() + test.ledger.settings.deliveries.retentionMs + 1000);
     const { id } = kept.delivery;
     expect(await test.redis.zrangebylex(keys.deliveries, '-', '+')).toEqual([`all/${id}`, `kind=reply/${id}`, `status=pending/${id}`]);
   });
