@@ -17,9 +17,6 @@ export interface CatalogEntry {
   definition: AgentDefinition;
 }
 
-/** Agents one tenant may make by API. */
-const MOST_PER_TENANT = 1000;
-
 /** Which agents a tenant has: those of the configuration, which all share, and those it made itself. */
 export class AgentCatalog {
   readonly #options: AgentCatalogOptions;
@@ -44,14 +41,18 @@ export class AgentCatalog {
     return [...configured, ...made].toSorted((a, b) => a.id.localeCompare(b.id));
   }
 
-  /** Makes or replaces a tenant's own agent. Errors: `agent.operator-only`, `limit.waiting`. Returns whether it is new. */
+  /** Makes or replaces a tenant's own agent. Errors: `agent.operator-only`, `request.invalid`. Returns whether it is new. */
   async put(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
     this.#refuseConfigured(id);
-    const { redis } = this.#options;
-    if ((await redis.hlen(this.#key(tenant))) >= MOST_PER_TENANT) {
-      throw new MusterError('request.invalid', `A tenant may have ${MOST_PER_TENANT} agents of its own`);
-    }
-    return (await redis.hset(this.#key(tenant), id, JSON.stringify(definition))) === 1;
+    const { redis, settings } = this.#options;
+    const { maxAgentsPerTenant } = settings.limits;
+    const isNew = (await redis.hset(this.#key(tenant), id, JSON.stringify(definition))) === 1;
+    // Counted afterwards, so that callers at the same time cannot all take the last place.
+    if (!isNew || (await redis.hlen(this.#key(tenant))) <= maxAgentsPerTenant) return isNew;
+    await redis.hdel(this.#key(tenant), id);
+    throw new MusterError('request.invalid', `A tenant has at most ${maxAgentsPerTenant} agents of its own`, {
+      details: { maxAgentsPerTenant },
+    });
   }
 
   /** Removes a tenant's own agent. Errors: `agent.operator-only`. Returns whether there was one. */

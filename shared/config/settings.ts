@@ -85,6 +85,10 @@ export const settingsSchema = z.strictObject({
       tenant: tenantLimitsSchema.prefault({}),
       /** Per tenant, instead of `tenant`. The tenant `default` has no limits unless it is named here. */
       tenants: z.record(z.string(), tenantLimitsSchema).default({}),
+      /** Tenants of the fleet, and what each may keep: API keys, and agents made by API. */
+      maxTenants: whole(10_000),
+      maxKeysPerTenant: whole(1000),
+      maxAgentsPerTenant: whole(1000),
       /** A tenant's tasks that have not ended, from which on producers are told to slow down, and to stop. */
       backpressure: z.strictObject({ warningDepth: whole(5000), criticalDepth: whole(50_000) }).prefault({}),
       /** HTTP requests per key and minute, and per address for calls without a key. */

@@ -15,7 +15,7 @@ const bodySchema = z.strictObject({
 });
 
 /** `POST /v1/tenants`. */
-export function createTenant({ tenants, redis, keys }: Parts): Route {
+export function createTenant({ tenants, redis, keys, config }: Parts): Route {
   return route({
     method: 'post',
     path: '/v1/tenants',
@@ -30,6 +30,12 @@ export function createTenant({ tenants, redis, keys }: Parts): Route {
       // One step, so that of two makers one is told.
       const isNew = body.id !== DEFAULT_TENANT && (await redis.hsetnx(keys.fleet.tenants, tenant.id, JSON.stringify(tenant))) === 1;
       if (!isNew) throw new MusterError('tenant.exists', `There is a tenant "${tenant.id}" already`, { details: { tenant: tenant.id } });
+      const { maxTenants } = config.settings.limits;
+      // Counted afterwards, so that callers at the same time cannot all take the last place.
+      if ((await redis.hlen(keys.fleet.tenants)) > maxTenants) {
+        await tenants.remove(tenant.id);
+        throw new MusterError('request.invalid', `A fleet has at most ${maxTenants} tenants`, { details: { maxTenants } });
+      }
       await tenants.refresh();
       call.log.info({ event: 'tenant.created', made: tenant.id, by: call.key?.id }, `The tenant ${tenant.id} was made`);
       return { status: 201, body: viewTenant(tenant) };

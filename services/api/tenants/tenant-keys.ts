@@ -30,6 +30,12 @@ export function createTenantKey(parts: Parts): Route {
       assertOwnTenant(call, id);
       await findTenant(parts.tenants, id);
       const { secret, ...key } = await createKey(parts, { tenant: id, ...body });
+      const { maxKeysPerTenant } = parts.config.settings.limits;
+      // Counted afterwards, so that callers at the same time cannot all take the last place.
+      if ((await listKeys(parts, id)).length > maxKeysPerTenant) {
+        await revokeKey(parts, id, key.id);
+        throw new MusterError('request.invalid', `A tenant has at most ${maxKeysPerTenant} keys`, { details: { maxKeysPerTenant } });
+      }
       call.log.info({ event: 'key.created', of: id, made: key.id, scopes: key.scopes, by: call.key?.id }, 'A key was made');
       return { status: 201, body: { ...viewKey(key), secret } };
     },
