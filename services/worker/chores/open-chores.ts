@@ -9,7 +9,7 @@ import { watchPressure } from './watch-pressure.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
-const TRIM_EVERY_MS = 10_000;
+const TRIM_EVERY_MS = 30_000;
 
 /** The fleet's own chores, on workers that serve the queue `maintenance`. */
 export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[] {
