@@ -16,6 +16,8 @@ export interface TicketRelayOptions {
 const BATCH = 128;
 /** Tickets kept in memory. More are left to the sweep: the outbox has them. */
 const BUFFER = 10_000;
+/** Entries remembered once the buffer is empty. The sweep clears those that are forgotten. */
+const OWED_MOST = 1000;
 
 /**
  * TicketRelay is responsible for bringing the outbox's fresh tickets to BullMQ, many in one round trip, so that accepting
@@ -52,10 +54,11 @@ export class TicketRelay {
       try {
         await this.#deliver(batch);
       } catch (error) {
-        for (const { entry } of batch) this.#owed.delete(entry);
         this.#options.log.warn({ err: error, tickets: batch.length }, 'tickets could not be added now; the sweep will add them');
       }
     }
+    // Of some, tickets were dropped or could not be added: those are the sweep's, and must not gather here.
+    if (this.#owed.size > OWED_MOST) this.#owed.clear();
     this.#running = undefined;
   }
 
