@@ -3,6 +3,7 @@ import { chatPlatforms } from '#shared/config/chat-environment.ts';
 import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
 import { startReply } from '#shared/deliveries/start-reply.ts';
 import { OpenStreams } from '#shared/http/open-streams.ts';
+import { rememberRoutes } from '#shared/http/routes-of.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
@@ -11,6 +12,7 @@ import { scheduleCommands } from '#shared/schedules/session-commands.ts';
 import { receiveMessage } from '#shared/sessions/receive-message.ts';
 import type { ChatPlatform } from './chat-platform.ts';
 import { CommandSender } from './command-sender.ts';
+import { describeReceiver } from './describe-receiver.ts';
 import { RECEIVER_PATH, receiveUpdate } from './receive-update.ts';
 import { takeMessage, type TakeMessageParts } from './take-message.ts';
 
@@ -29,6 +31,7 @@ export function createChatService(parts: Parts): Service {
   });
   router.post(RECEIVER_PATH, receive);
   router.get(RECEIVER_PATH, receive);
+  rememberRoutes(router, describeReceiver(RECEIVER_PATH));
   let deliveries: DeliveryService | undefined;
   const start = async (): Promise<void> => {
     for (const platform of await open(parts, sender)) platforms.set(platform.name, platform);

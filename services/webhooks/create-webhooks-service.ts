@@ -1,10 +1,12 @@
 import { Router } from 'express';
 import { createRouter } from '#shared/http/create-router.ts';
 import { OpenStreams } from '#shared/http/open-streams.ts';
+import { rememberRoutes } from '#shared/http/routes-of.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
+import { describeReceiver } from './describe-receiver.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { HookStore } from './hook-store.ts';
 import { RECEIVER_PATH, receiveHook } from './receive-hook.ts';
@@ -29,6 +31,7 @@ export function createWebhooksService(parts: Parts): Service {
       accept: (request) => acceptTask(parts, request),
     }),
   );
+  rememberRoutes(router, [describeReceiver(RECEIVER_PATH)]);
   const hasAgent = async (tenant: string, agent: string): Promise<boolean> => (await parts.findAgent(tenant, agent)) !== null;
   router.use(createRouter({ routes: hookRoutes({ store, clock: systemClock, hasAgent }), parts, log }));
   return { name: 'webhooks', router, start: nothing, stop: nothing };

@@ -1,11 +1,11 @@
 import { Router } from 'express';
 import swaggerUi from 'swagger-ui-express';
 import { openapiDocument } from './openapi-document.ts';
-import type { Route } from './route.ts';
+import type { RouteDescription } from './route.ts';
 import { secureHeaders } from './secure-headers.ts';
 
 /** `/openapi.json`, and a page to read and try it at `/docs`. Nothing of either comes from another host. */
-export function docsRouter(routes: readonly Route[]): Router {
+export function docsRouter(routes: readonly RouteDescription[]): Router {
   const router = Router();
   let document: string | undefined;
   router.get('/openapi.json', (_request, response) => {

@@ -1,7 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
-import type { RequestSchemas, Route } from './route.ts';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { RouteDescription } from './route.ts';
 
 const problemSchema = z
   .object({
@@ -16,7 +22,7 @@ const problemSchema = z
   .meta({ id: 'Problem', description: 'An error, as of RFC 9457.' });
 
 /** The OpenAPI 3.1 document of these routes. */
-export function openapiDocument(routes: readonly Route[]): Record<string, unknown> {
+export function openapiDocument(routes: readonly RouteDescription[]): Record<string, unknown> {
   const paths: ZodOpenApiPathsObject = {};
   for (const each of routes) {
     const path = each.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -33,23 +39,24 @@ export function openapiDocument(routes: readonly Route[]): Record<string, unknow
   };
 }
 
-function operationOf(each: Route): ZodOpenApiOperationObject {
+function operationOf(each: RouteDescription): ZodOpenApiOperationObject {
   return {
     summary: each.summary,
     description: [each.description, accessOf(each)].filter(Boolean).join(' '),
     tags: [each.tag ?? /^\/v1\/(\w+)/.exec(each.path)?.[1] ?? 'other'],
     ...(each.scope === 'none' ? { security: [] } : {}),
-    ...requestOf(each.request ?? {}),
+    ...requestOf(each),
     responses: responsesOf(each),
   };
 }
 
-function accessOf({ scope, forVisitors }: Route): string {
+function accessOf({ scope, forVisitors }: RouteDescription): string {
   if (scope === 'none') return 'Needs no key.';
   return `Needs the scope \`${scope}\`${forVisitors === true ? ", or a visitor's token of this session" : ''}.`;
 }
 
-function requestOf({ params, query, headers, body }: RequestSchemas): Partial<ZodOpenApiOperationObject> {
+function requestOf({ request = {}, bodyMedia = ['application/json'] }: RouteDescription): Partial<ZodOpenApiOperationObject> {
+  const { params, query, headers, body } = request;
   const requestParams = {
     ...(params instanceof z.ZodObject ? { path: params } : {}),
     ...(query instanceof z.ZodObject ? { query } : {}),
@@ -57,20 +64,24 @@ function requestOf({ params, query, headers, body }: RequestSchemas): Partial<Zo
   };
   if (!body) return { requestParams };
   const required = !body.safeParse(undefined).success;
-  return { requestParams, requestBody: { required, content: { 'application/json': { schema: body } } } };
+  return { requestParams, requestBody: { required, content: Object.fromEntries(bodyMedia.map((type) => [type, { schema: body }])) } };
 }
 
-function responsesOf({ responses, media }: Route): ZodOpenApiResponsesObject {
-  const problem = { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } };
-  const described: ZodOpenApiResponsesObject = { default: problem };
+function responsesOf({ responses, media = 'application/json', problems = {} }: RouteDescription): ZodOpenApiResponsesObject {
+  const described: ZodOpenApiResponsesObject = { default: problemOf('A problem.') };
   for (const [status, schema] of Object.entries(responses)) {
     if (!isStatus(status)) continue;
     described[status] = {
       description: schema.description ?? STATUS_CODES[status] ?? status,
-      ...(schema instanceof z.ZodNull ? {} : { content: { [media ?? 'application/json']: { schema } } }),
+      ...(schema instanceof z.ZodNull ? {} : { content: { [media]: { schema } } }),
     };
   }
+  for (const [status, description] of Object.entries(problems)) if (isStatus(status)) described[status] = problemOf(description);
   return described;
+}
+
+function problemOf(description: string): ZodOpenApiResponseObject {
+  return { description, content: { 'application/problem+json': { schema: problemSchema } } };
 }
 
 function isStatus(text: string): text is `${1 | 2 | 3 | 4 | 5}${string}` {

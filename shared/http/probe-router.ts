@@ -1,6 +1,9 @@
 import { Router } from 'express';
 import { Registry } from 'prom-client';
+import { z } from 'zod';
 import { LATE, within } from '../time/wait.ts';
+import type { RouteDescription } from './route.ts';
+import { rememberRoutes } from './routes-of.ts';
 
 export interface ProbeOptions {
   /** What keeps this process from taking work; nothing when it is ready. */
@@ -10,6 +13,26 @@ export interface ProbeOptions {
 
 /** Probes are asked every few seconds and given up by those who ask after a few. */
 const READINESS_MS = 1500;
+
+const readinessSchema = z.strictObject({ ok: z.boolean(), problems: z.array(z.string()) });
+const PROBE = { method: 'get', tag: 'probes', scope: 'none' } as const;
+
+const PROBES: readonly RouteDescription[] = [
+  { ...PROBE, path: '/healthz', summary: 'Whether this process is up', responses: { 200: z.strictObject({ ok: z.literal(true) }) } },
+  {
+    ...PROBE,
+    path: '/readyz',
+    summary: 'Whether this process can take work',
+    responses: { 200: readinessSchema, 503: readinessSchema.describe('It cannot, and this is why.') },
+  },
+  {
+    ...PROBE,
+    path: '/metrics',
+    summary: 'Metrics of this process, as Prometheus reads them',
+    media: 'text/plain',
+    responses: { 200: z.string() },
+  },
+];
 
 /** `/healthz`: the process is up. `/readyz`: it can take work. `/metrics`: Prometheus text. None needs a key. */
 export function probeRouter({ readiness, registries }: ProbeOptions): Router {
@@ -30,5 +53,6 @@ export function probeRouter({ readiness, registries }: ProbeOptions): Router {
     const all = Registry.merge(registries);
     response.type(all.contentType).send(await all.metrics());
   });
+  rememberRoutes(router, PROBES);
   return router;
 }

@@ -44,7 +44,8 @@ export interface Answer {
   events?: (stream: EventStream) => Promise<void>;
 }
 
-export interface RouteOptions<Request extends RequestSchemas> {
+/** An endpoint as the documentation shows it. What reads its requests in a way of its own, so that it is no `Route`, has one too. */
+export interface RouteDescription {
   method: Method;
   /** As Express writes it: `/v1/tasks/:id`. */
   path: string;
@@ -57,11 +58,19 @@ export interface RouteOptions<Request extends RequestSchemas> {
   scope: Scope | 'none';
   /** Whether a visitor's token will do as well, where `:id` is its session. */
   forVisitors?: boolean;
-  request?: Request;
-  /** Status and schema of each answer that is not a problem; `z.null()` for one without a body. For the documentation. */
+  request?: RequestSchemas;
+  /** In which forms a body may come; by default `application/json`. */
+  bodyMedia?: readonly string[];
+  /** Status and schema of each answer that is not a problem; `z.null()` for one without a body. */
   responses: Record<number, z.ZodType>;
-  /** By default `application/json`. */
-  media?: 'text/event-stream';
+  /** What the answers are; by default `application/json`. */
+  media?: string;
+  /** Statuses of problems that say something of their own here, each with what it means. */
+  problems?: Record<number, string>;
+}
+
+export interface RouteOptions<Request extends RequestSchemas> extends RouteDescription {
+  request?: Request;
   /** By default `http.maxBodyBytes` of the configuration. */
   maxBodyBytes?: number;
   handle(input: Input<Request>, call: Call): Promise<Answer> | Answer;

@@ -72,8 +72,9 @@ function createApp({ routers, config, log, readiness, registry }: HttpServerOpti
   app.set('trust proxy', config.env.MUSTER_TRUST_PROXY ? 1 : false);
   app.use(watchRequests({ log, streams, registry: own }));
   app.use(secureHeaders());
-  app.use(probeRouter({ readiness, registries: registry ? [own, registry] : [own] }));
-  app.use(docsRouter(routers.flatMap((router) => routesOf(router))));
+  const probes = probeRouter({ readiness, registries: registry ? [own, registry] : [own] });
+  app.use(probes);
+  app.use(docsRouter([...routers, probes].flatMap((router) => routesOf(router))));
   for (const router of routers) app.use(router);
   app.use((request) => {
     throw new MusterError('request.not-found', `There is no ${request.method} ${request.path.slice(0, 200)}`);

@@ -130,7 +130,7 @@ describe('documentation', () => {
     // oxlint-disable-next-line typescript/no-explicit-any
     const document = (await (await fetch(`${served.url}/openapi.json`)).json()) as any;
     expect(document.openapi).toBe('3.1.0');
-    expect(Object.keys(document.paths).toSorted()).toEqual(['/slow', '/v1/things', '/v1/things/{id}']);
+    expect(Object.keys(document.paths).toSorted()).toEqual(['/healthz', '/metrics', '/readyz', '/slow', '/v1/things', '/v1/things/{id}']);
     const { get } = document.paths['/v1/things/{id}'];
     expect(get.parameters).toMatchObject([{ name: 'id', in: 'path', required: true }]);
     expect(get.responses['200'].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Thing' });

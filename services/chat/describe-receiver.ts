@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
+import type { RouteDescription } from '#shared/http/route.ts';
+
+const params = z.object({ platform: z.enum(CHAT_PLATFORMS) });
+
+const proof = (text: string): z.ZodType => z.string().optional().meta({ description: text });
+
+const PROOFS = z.object({
+  'x-telegram-bot-api-secret-token': proof('`telegram`: the secret that the webhook was set with.'),
+  'x-slack-signature': proof('`slack`: `v0=` and the HMAC of `v0:<timestamp>:<body>` in hex.'),
+  'x-slack-request-timestamp': proof('`slack`: seconds since 1970, within 5 minutes of now.'),
+  'x-signature-ed25519': proof('`discord`: the signature of timestamp and body.'),
+  'x-signature-timestamp': proof('`discord`: seconds since 1970.'),
+  'x-hub-signature-256': proof('`whatsapp`: `sha256=` and the HMAC of the body in hex.'),
+});
+
+const NOT_ON = '`request.not-found`: there is no such platform, or it is not on.';
+
+/** The receiver for the documentation. It is no `Route`: each platform's adapter reads its requests and says what they are answered. */
+export function describeReceiver(path: string): RouteDescription[] {
+  return [
+    {
+      method: 'post',
+      path,
+      summary: 'Take what a chat platform sends',
+      description: "The platform's signature is the key. Its messages become messages of sessions before they are answered with 200.",
+      tag: 'chat',
+      scope: 'none',
+      request: { params, headers: PROOFS, body: z.unknown().meta({ description: 'What the platform sends.' }) },
+      bodyMedia: ['application/json', 'application/x-www-form-urlencoded'],
+      media: '*/*',
+      responses: {
+        200: z.unknown().describe('Taken; with an answer where the platform shows one, to a slash command or to its check of the address.'),
+        400: z.unknown().describe('The adapter cannot read it.'),
+        401: z.unknown().describe('The signature does not match.'),
+      },
+      problems: {
+        404: NOT_ON,
+        413: '`request.too-large`: the body is over `chat.maxBodyBytes`.',
+        415: '`request.unsupported-media-type`: the body is compressed.',
+        429: 'Over a limit; the platform sends it again.',
+        503: '`unavailable.redis`, `unavailable.chat`: not taken; the platform sends it again.',
+      },
+    },
+    {
+      method: 'get',
+      path,
+      summary: 'Answer a chat platform that checks this address',
+      description: 'WhatsApp does so, with the verify token of its app.',
+      tag: 'chat',
+      scope: 'none',
+      request: {
+        params,
+        query: z.object({
+          'hub.mode': z.string().optional(),
+          'hub.verify_token': z.string().optional(),
+          'hub.challenge': z.string().optional(),
+        }),
+      },
+      media: 'text/plain',
+      responses: { 200: z.string().describe('The challenge.'), 403: z.string().describe('The token is another.') },
+      problems: { 404: NOT_ON },
+    },
+  ];
+}

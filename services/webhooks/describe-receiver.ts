@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { RouteDescription } from '#shared/http/route.ts';
+
+const signature = (text: string): z.ZodType => z.string().optional().meta({ description: text });
+
+const SIGNATURES = z.object({
+  'x-hub-signature-256': signature('`github`: `sha256=` and the HMAC of the body in hex.'),
+  'x-github-event': signature('`github`: the event.'),
+  'x-github-delivery': signature('`github`: the id of the delivery.'),
+  'stripe-signature': signature('`stripe`: `t=<seconds>,v1=<HMAC of "<t>.<body>" in hex>`.'),
+  'x-slack-signature': signature('`slack`: `v0=` and the HMAC of `v0:<timestamp>:<body>` in hex.'),
+  'x-slack-request-timestamp': signature('`slack`: seconds since 1970, within 5 minutes of now.'),
+  'webhook-id': signature('`standard`: the id of the delivery.'),
+  'webhook-timestamp': signature('`standard`: seconds since 1970, within 5 minutes of now.'),
+  'webhook-signature': signature('`standard`: `v1,` and the HMAC of `<id>.<timestamp>.<body>` in base64.'),
+});
+
+const taken = z.strictObject({ id: z.string().meta({ description: 'The task.' }), status: z.string() });
+const handshake = z.strictObject({ challenge: z.string() }).meta({ description: "Slack's check of a new address." });
+
+/** The receiver for the documentation. It is no `Route`: signatures are over the bytes, and each provider's are checked in their own way. */
+export function describeReceiver(path: string): RouteDescription {
+  return {
+    method: 'post',
+    path,
+    summary: 'Take a webhook of a provider and make its task',
+    description:
+      "The provider's signature is the key: a hook of provider `hmac` has it in the header that its `options.header` names, one of provider `none` has none. The body is taken as it came and must not be compressed.",
+    tag: 'hooks',
+    scope: 'none',
+    request: {
+      params: z.object({ id: z.string() }),
+      headers: SIGNATURES,
+      body: z.unknown().meta({ description: 'What the provider sends.' }),
+    },
+    bodyMedia: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+    responses: {
+      202: taken.describe('A new task.'),
+      200: z.union([taken, handshake]).describe("The task of the same delivery that came before; or the answer to Slack's handshake."),
+    },
+    problems: {
+      400: '`request.malformed`: the body or a header cannot be read.',
+      401: '`auth.bad-signature`: the signature is missing, does not match, or is outside of its window.',
+      404: '`hook.not-found`: there is no such hook, or it or its tenant is disabled.',
+      413: '`request.too-large`: the body is over `webhooks.maxBodyBytes`.',
+      415: '`request.unsupported-media-type`: the body is compressed.',
+      422: '`agent.unknown`: the agent of the hook is gone.',
+      429: 'Over a limit of the tenant; `Retry-After` says when to send it again.',
+      503: '`unavailable.redis`: send it again.',
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { createApiService } from '../../services/api/create-api-service.ts';
+import { createChatService } from '../../services/chat/create-chat-service.ts';
+import { createDashboardService } from '../../services/dashboard/create-dashboard-service.ts';
+import { createSchedulerService } from '../../services/scheduler/create-scheduler-service.ts';
+import { createWebhooksService } from '../../services/webhooks/create-webhooks-service.ts';
+import { createWorkerService } from '../../services/worker/create-worker-service.ts';
+import { openTestParts } from '../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { SERVICES } from '../deploy/repository.ts';
+
+/** Pages for people, which programs have no use for. */
+const PAGES = [
+  'GET /',
+  'GET /chat',
+  'GET /console/person',
+  'GET /schedules',
+  'GET /sessions/:session',
+  'GET /sign-in',
+  'GET /sign-out',
+  'GET /tasks/:id',
+  'POST /sign-in',
+  'POST /sign-out',
+];
+
+let redis: RedisServer;
+let parts: Parts;
+let server: HttpServer;
+let names: string[];
+let routers: ListingRouter[];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  parts = await openTestParts({ redisUrl: redis.url });
+  const services = [
+    createApiService(parts),
+    createChatService(parts),
+    createDashboardService(parts),
+    createSchedulerService(parts),
+    createWebhooksService(parts),
+    createWorkerService(parts),
+  ];
+  names = services.map(({ name }) => name);
+  const own = services.flatMap(({ router }) => (router ? [router] : []));
+  // Express's types do not know `listRoutes` yet.
+  routers = own as unknown as ListingRouter[];
+  const { config, log } = parts;
+  server = await startHttpServer({ routers: own, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
+});
+afterAll(async () => {
+  await server.close(500);
+  await parts.close();
+  await redis.stop();
+});
+
+interface ListedRoute {
+  path: string;
+  /** None for a router that is mounted here. */
+  methods?: string[];
+  router?: ListingRouter;
+}
+interface ListingRouter {
+  listRoutes(): ListedRoute[];
+}
+
+/** All that a router and those in it answer, as `GET /v1/tasks/:id`. Bull Board's own routes are its own. */
+function routedBy(router: ListingRouter, at = ''): string[] {
+  return router.listRoutes().flatMap(({ path, methods = [], router: mounted }) => {
+    const full = `${at}${path}`.replaceAll('//', '/');
+    if (mounted !== undefined) return routedBy(mounted, full === '/' ? '' : full);
+    return methods.filter((method) => /^(GET|POST|PUT|PATCH|DELETE)$/.test(method)).map((method) => `${method} ${full}`);
+  });
+}
+
+it('each service is looked at', () => {
+  expect(names).toEqual(SERVICES);
+});
+
+it('every path that a service answers is in the documentation, and no other', async () => {
+  const document = (await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json()) as { paths: Record<string, object> };
+  const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  );
+  const probes = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
+  const routed = routers.flatMap((router) => routedBy(router));
+  expect(routed).toContain('POST /hooks/:id');
+  expect(documented.toSorted()).toEqual([...new Set([...routed, ...probes])].filter((path) => !PAGES.includes(path)).toSorted());
+  expect(PAGES.filter((page) => !routed.includes(page))).toEqual([]);
+});
