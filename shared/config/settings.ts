@@ -160,6 +160,8 @@ export const settingsSchema = z.strictObject({
       maxStreams: whole(1000),
       /** How long the reader of an event stream may leave what was written unread. */
       slowReaderMs: whole(30_000, 10),
+      /** Between two looks of an open event stream whether its key, its sign-in or its tenant is still what opened it. */
+      streamCheckMs: whole(5000, 100),
       /** How long a browser stays signed in, whatever happens in it. */
       signInMs: whole(12 * 3_600_000, 60_000),
     })

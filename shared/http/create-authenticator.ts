@@ -26,11 +26,18 @@ const AUTHENTICATE_MS = 1500;
 
 const BEARER = /^Bearer +(\S{1,512})$/i;
 
-/**
- * Says whose key a request carries: the one in its header, else the one that the browser signed in with. Null for a scope of `none`.
- * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `limit.rate`, `unavailable.redis`.
- */
-export function createAuthenticator({ parts }: AuthenticatorOptions): (request: Request, access: Access) => Promise<ApiKey | null> {
+export interface Authenticator {
+  /**
+   * Says whose key a request carries: the one in its header, else the one that the browser signed in with. Null for a scope of `none`.
+   * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `limit.rate`, `unavailable.redis`.
+   */
+  admit(request: Request, access: Access): Promise<ApiKey | null>;
+  /** Whether a request that was admitted with this key still carries it, and the key still opens anything. Counts towards no limit. */
+  isStillAdmitted(request: Request, key: ApiKey): Promise<boolean>;
+}
+
+/** Checks keys, browsers' sign-ins and visitors' tokens of requests. */
+export function createAuthenticator({ parts }: AuthenticatorOptions): Authenticator {
   const { limits } = parts.config.settings;
   const limit = (name: string, perMinute: number): ((name: string) => Promise<void>) =>
     createRateLimit({ redis: parts.redis, prefix: `${parts.keys.fleet.http}:${name}`, perMinute });
@@ -40,10 +47,7 @@ export function createAuthenticator({ parts }: AuthenticatorOptions): (request: 
   const signIns = new SignIns(parts);
   const find = async (request: Request): Promise<ApiKey | null> => {
     const header = request.get('authorization');
-    if (header !== undefined) return await findByHeader(parts, header);
-    const key = await signIns.find(request);
-    if (key) assertSameOrigin(request);
-    return key;
+    return header === undefined ? await signIns.find(request) : await findByHeader(parts, header);
   };
   const authenticate = async (request: Request, access: Access): Promise<ApiKey | null> => {
     const { scope } = access;
@@ -56,16 +60,21 @@ export function createAuthenticator({ parts }: AuthenticatorOptions): (request: 
       await countAddress(addressOf(request));
       throw refusal(request);
     }
+    if (request.get('authorization') === undefined) assertSameOrigin(request);
     await (key.session === undefined ? countKey : countVisitor)(key.id);
     assertEnabled(parts, key);
     if (key.session === undefined) assertScope(key, scope);
     else assertVisits(key, access, request);
     return key;
   };
-  return async (request, access) => {
-    const key = await within(authenticate(request, access), AUTHENTICATE_MS);
-    if (key === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
-    return key;
+  return {
+    admit: async (request, access) => {
+      const key = await within(authenticate(request, access), AUTHENTICATE_MS);
+      if (key === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
+      return key;
+    },
+    // A key never changes; one that was made anew under the same secret has another id.
+    isStillAdmitted: async (request, key) => (await find(request))?.id === key.id && !isDisabled(parts, key),
   };
 }
 
@@ -84,8 +93,12 @@ async function findByHeader(parts: HttpParts, header: string): Promise<ApiKey | 
 }
 
 function assertEnabled(parts: HttpParts, key: ApiKey): void {
-  // A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts.
-  if (parts.tenants.get(key.tenant)?.disabled) throw new MusterError('tenant.disabled', `Tenant ${key.tenant} is disabled`);
+  if (isDisabled(parts, key)) throw new MusterError('tenant.disabled', `Tenant ${key.tenant} is disabled`);
+}
+
+/** A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts. */
+function isDisabled(parts: HttpParts, key: ApiKey): boolean {
+  return parts.tenants.get(key.tenant)?.disabled === true;
 }
 
 /** Whether there is such a session makes no difference, so that nobody learns it. */

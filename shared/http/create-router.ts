@@ -1,7 +1,8 @@
 import { Router, type Request, type Response } from 'express';
 import type { Log } from '../log/create-log.ts';
-import { createAuthenticator, type AuthenticatorOptions } from './create-authenticator.ts';
-import { sendEvents } from './event-stream.ts';
+import type { ApiKey } from '../tenants/api-key.ts';
+import { createAuthenticator, type Authenticator, type AuthenticatorOptions } from './create-authenticator.ts';
+import { sendEvents, type EventsPlace } from './event-stream.ts';
 import { OpenStreams } from './open-streams.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody } from './read-body.ts';
@@ -23,7 +24,7 @@ export function createRouter(options: RouterOptions): Router {
   const { routes, parts, log } = options;
   const { settings } = parts.config;
   const router = Router();
-  const authenticate = createAuthenticator(options);
+  const authenticator = createAuthenticator(options);
   // Used only where a router is mounted without the server, which has its own for all of them.
   const streams = new OpenStreams(settings.http.maxStreams);
   for (const each of routes) {
@@ -32,13 +33,14 @@ export function createRouter(options: RouterOptions): Router {
       const context = contextOf(request, log, streams);
       context.route = each.path;
       try {
-        const key = await authenticate(request, each);
+        const key = await authenticator.admit(request, each);
         context.tenant = key?.tenant ?? null;
         // After the key: nobody without one makes us read a body.
         await read?.(request, response);
         const input = parseInput(each.request ?? {}, request);
         const answer = await each.handle(input, new RequestCall(request, response, context, key));
-        await sendAnswer(request, response, answer, context.streams);
+        if (!answer.events) sendAnswer(response, answer);
+        else await sendEvents(request, response, { streams: context.streams, ...stayOf(authenticator, request, key) }, answer.events);
       } catch (error) {
         sendProblem(response, error, context.log);
       }
@@ -75,11 +77,12 @@ class RequestCall implements Call {
   }
 }
 
-async function sendAnswer(request: Request, response: Response, answer: Answer, streams: OpenStreams): Promise<void> {
-  if (answer.events) {
-    await sendEvents(request, response, streams, answer.events);
-    return;
-  }
+/** For as long as a stream lasts, its key has to be one that would open it. */
+function stayOf(authenticator: Authenticator, request: Request, key: ApiKey | null): Pick<EventsPlace, 'mayStay'> {
+  return key === null ? {} : { mayStay: () => authenticator.isStillAdmitted(request, key) };
+}
+
+function sendAnswer(response: Response, answer: Answer): void {
   // Answers are of one tenant and of this moment.
   response.status(answer.status).set({ 'Cache-Control': 'no-store', ...answer.headers });
   if (answer.body === undefined || answer.body === null) response.end();

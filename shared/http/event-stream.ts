@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { MusterError } from '../errors/muster-error.ts';
+import { wait } from '../time/wait.ts';
 import type { OpenStreams } from './open-streams.ts';
 
 /** How long a reader waits before it comes back, in milliseconds. */
@@ -10,7 +11,7 @@ const RETRY_MS = 2000;
 export interface EventStream {
   /** What the reader saw last: from `Last-Event-ID`, or `?lastEventId=` where headers cannot be set. */
   readonly lastEventId: string | null;
-  /** Aborts when the reader went away, was too slow, or the server closes. */
+  /** Aborts when the reader went away, was too slow or may read no more, or the server closes. */
   readonly signal: AbortSignal;
   /**
    * Writes an event, and waits while the reader is behind. One without an id leaves the reader's last id as it is.
@@ -19,6 +20,13 @@ export interface EventStream {
   send(event: string, data: unknown, id?: string): Promise<void>;
   /** Says something that readers pass over, unless the reader is behind. With an id, the reader goes on behind that one. */
   comment(id?: string): void;
+}
+
+export interface EventsPlace {
+  /** Of the server that the request came to. */
+  streams: OpenStreams;
+  /** Asked now and then; the stream ends once it says no. What rejects says nothing about that. */
+  mayStay?: () => Promise<boolean>;
 }
 
 /**
@@ -31,7 +39,7 @@ export interface EventStream {
 export async function sendEvents(
   request: Request,
   response: Response,
-  streams: OpenStreams,
+  { streams, mayStay }: EventsPlace,
   write: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const lastEventId = lastEventIdOf(request);
@@ -41,6 +49,7 @@ export async function sendEvents(
   response.once('close', end);
   streams.closing.addEventListener('abort', end, { once: true });
   const keepAlive = setInterval(() => keepOpen(response), streams.keepAliveMs).unref();
+  if (mayStay) void endWhenUnwanted(mayStay, streams.checkMs, gone);
   try {
     openStream(response);
     await write({
@@ -54,9 +63,20 @@ export async function sendEvents(
     });
     response.end();
   } finally {
+    end();
     clearInterval(keepAlive);
     streams.closing.removeEventListener('abort', end);
     leave();
+  }
+}
+
+/**
+ * A stream outlives the request that was checked: a key that is revoked, a tenant that is disabled and a browser that signed out
+ * would go on reading. Looking again costs a read per stream and interval, and unlike a message to all processes is never lost.
+ */
+async function endWhenUnwanted(mayStay: () => Promise<boolean>, everyMs: number, gone: AbortController): Promise<void> {
+  while (await wait(everyMs, gone.signal)) {
+    if (!(await mayStay().catch(() => true))) gone.abort();
   }
 }
 

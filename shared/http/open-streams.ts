@@ -7,20 +7,24 @@ export interface StreamTimes {
   keepAliveMs?: number;
   /** How long a reader may leave what was written unread. Defaults to 30 s. */
   slowReaderMs?: number;
+  /** Between two looks whether a reader may still read. Defaults to 5 s. */
+  checkMs?: number;
 }
 
 /** OpenStreams is responsible for how many event streams one server has open, and for ending them all when it closes. */
 export class OpenStreams {
   readonly keepAliveMs: number;
   readonly slowReaderMs: number;
+  readonly checkMs: number;
   readonly #most: number;
   readonly #closing = new AbortController();
   #count = 0;
 
-  constructor(most: number, { keepAliveMs = 15_000, slowReaderMs = 30_000 }: StreamTimes = {}) {
+  constructor(most: number, { keepAliveMs = 15_000, slowReaderMs = 30_000, checkMs = 5000 }: StreamTimes = {}) {
     this.#most = most;
     this.keepAliveMs = keepAliveMs;
     this.slowReaderMs = slowReaderMs;
+    this.checkMs = checkMs;
   }
 
   /** Aborts when the server closes. */

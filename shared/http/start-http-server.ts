@@ -45,8 +45,8 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Serves the routers, with probes, metrics and documentation. Rejects with the system's own error, such as `EADDRINUSE`. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { maxStreams, slowReaderMs } = options.config.settings.http;
-  const streams = new OpenStreams(maxStreams, { slowReaderMs });
+  const { maxStreams, slowReaderMs, streamCheckMs } = options.config.settings.http;
+  const streams = new OpenStreams(maxStreams, { slowReaderMs, checkMs: streamCheckMs });
   const server = createServer(
     { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     createApp(options, streams),

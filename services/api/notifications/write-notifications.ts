@@ -17,7 +17,7 @@ export interface NotificationsOptions {
 type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys' | 'config' | 'tenants'>;
 
 /**
- * Tells a reader what happens to its tenant until it is gone, or the tenant is disabled. The event stream is read, hints only say when,
+ * Tells a reader what happens to its tenant until it is gone or may read no more. The event stream is read, hints only say when,
  * so nothing is lost between what was before and what comes.
  */
 export async function writeNotifications(parts: StreamParts, options: NotificationsOptions, stream: EventStream): Promise<void> {
@@ -29,7 +29,7 @@ export async function writeNotifications(parts: StreamParts, options: Notificati
     const place = await open(parts, options, stream);
     const teller = new NotificationTeller({ parts, tenant, kinds, stream, place });
     let commentAt = performance.now() + commentMs;
-    while (!stream.signal.aborted && parts.tenants.get(tenant)?.disabled !== true) {
+    while (!stream.signal.aborted) {
       await teller.tell();
       if (performance.now() >= commentAt) {
         // Much that a reader does not want may come after what it was told last.

@@ -15,6 +15,7 @@ beforeAll(async () => {
   redis = await startRedis();
   api = await startApi(redis.url, {
     events: { lookMs: 100 },
+    http: { streamCheckMs: 100 },
     scheduler: { resultSummaryChars: 20 },
     limits: { backpressure: { warningDepth: 10, criticalDepth: 20 } },
   });

@@ -17,10 +17,14 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function serve(streams: OpenStreams, write: (stream: EventStream) => Promise<void>): Promise<number> {
+async function serve(
+  streams: OpenStreams,
+  write: (stream: EventStream) => Promise<void>,
+  mayStay: () => Promise<boolean> = () => Promise.resolve(true),
+): Promise<number> {
   const app = express();
   app.get('/', async (request, response) => {
-    await sendEvents(request, response, streams, write).catch((error: unknown) => sendProblem(response, error));
+    await sendEvents(request, response, { streams, mayStay }, write).catch((error: unknown) => sendProblem(response, error));
   });
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -97,6 +101,26 @@ describe('a stream of events', () => {
     streams.close();
     expect(await response.text()).toContain('retry');
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(503);
+  });
+
+  it('ends once its reader may stay no longer, and not while that cannot be found out', async () => {
+    let answer: Promise<boolean> | null = Promise.resolve(true);
+    let asked = 0;
+    const mayStay = (): Promise<boolean> => {
+      asked += 1;
+      return answer ?? Promise.reject(new Error('Redis is away'));
+    };
+    const streams = new OpenStreams(1, { checkMs: 5 });
+    const port = await serve(streams, untilGone, mayStay);
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    await waitFor(() => asked > 2, { deadlineMs: 2000, what: 'looks that say yes' });
+    answer = null;
+    const before = asked;
+    await waitFor(() => asked > before + 2, { deadlineMs: 2000, what: 'looks that fail' });
+    expect(streams.count).toBe(1);
+    answer = Promise.resolve(false);
+    expect(await response.text()).toBe('retry: 2000\n\n');
+    expect(streams.count).toBe(0);
   });
 
   it('cuts off a reader who reads nothing, without keeping all of it in memory', async () => {
