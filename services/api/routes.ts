@@ -20,6 +20,8 @@ import { getSchedules } from './schedules/get-schedules.ts';
 import { previewSchedule } from './schedules/preview-schedule.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
 import { createSessionVisitor } from './sessions/create-session-visitor.ts';
+import { deleteSessionVisitor } from './sessions/delete-session-visitor.ts';
+import { getSessionVisitors } from './sessions/get-session-visitors.ts';
 import { getSession } from './sessions/get-session.ts';
 import { getSessions } from './sessions/get-sessions.ts';
 import { getTranscript } from './sessions/get-transcript.ts';
@@ -67,6 +69,8 @@ const ROUTES = [
   stopSession,
   setSessionMode,
   createSessionVisitor,
+  getSessionVisitors,
+  deleteSessionVisitor,
   getDeliveries,
   getTaskDeliveries,
   retryDelivery,

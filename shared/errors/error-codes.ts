@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   'tenant.not-found': { status: 404, title: 'No such tenant' },
   'tenant.exists': { status: 409, title: 'The tenant exists already' },
   'key.not-found': { status: 404, title: 'No such key' },
+  'visitor.not-found': { status: 404, title: 'No such visitor' },
   'task.not-found': { status: 404, title: 'No such task' },
   'task.wrong-state': { status: 409, title: 'The task is in another state' },
   'task.idempotency-conflict': { status: 409, title: 'The key was used for another body' },

@@ -20,9 +20,15 @@ export interface NewVisitor {
 /** A visitor's key; there is no visitor without a session and an end. */
 export type VisitorKey = ApiKey & { session: string; expiresAt: number };
 
+/** A session of a tenant. */
+type VisitedSession = Pick<NewVisitor, 'tenant' | 'session'>;
+
 const TOKEN_BYTES = 32;
 /** Tells a visitor's token from an API key without a look at either's store. */
 const TOKEN = /^mv_[\w-]{43}$/;
+/** Tokens read at once. */
+const PAGE = 500;
+const visitorKeySchema = apiKeySchema.required({ session: true, expiresAt: true });
 
 /**
  * Makes a token for one session of a tenant, which cannot be read again. Redis itself forgets it when it expires.
@@ -63,4 +69,42 @@ export async function findVisitor({ redis, keys }: VisitorStoreParts, token: str
   if (!TOKEN.test(token)) return null;
   const stored = await redis.get(keys.fleet.visitor(keyDigest(token)));
   return stored === null ? null : apiKeySchema.parse(JSON.parse(stored));
+}
+
+/** The visitors of a session whose token has not expired, oldest first. */
+export async function listVisitors(parts: VisitorStoreParts, visited: VisitedSession): Promise<VisitorKey[]> {
+  const found = await findVisitors(parts, visited);
+  return found.map(({ key }) => key).toSorted((one, other) => one.createdAt - other.createdAt);
+}
+
+/** Ends a visitor's token by its id. Returns whether there was one. */
+export async function revokeVisitor(parts: VisitorStoreParts, visited: VisitedSession, id: string): Promise<boolean> {
+  const { redis, keys } = parts;
+  const found = (await findVisitors(parts, visited)).find(({ key }) => key.id === id);
+  if (found === undefined) return false;
+  // The token before its place: whoever dies in between leaves a place that is taken until the token would have expired.
+  const wasThere = (await redis.del(keys.fleet.visitor(found.digest))) === 1;
+  await redis.zrem(keys.fleet.visitors(visited.tenant), found.digest);
+  return wasThere;
+}
+
+/** Looks through all of the tenant: they are few, bounded, and hardly ever listed, so no session has a list of its own. */
+async function findVisitors(
+  { redis, keys }: VisitorStoreParts,
+  { tenant, session }: VisitedSession,
+): Promise<{ digest: string; key: VisitorKey }[]> {
+  const digests = await redis.zrange(keys.fleet.visitors(tenant), '0', '-1');
+  const found: { digest: string; key: VisitorKey }[] = [];
+  for (let from = 0; from < digests.length; from += PAGE) {
+    const page = digests.slice(from, from + PAGE);
+    const stored = await redis.mget(...page.map((digest) => keys.fleet.visitor(digest)));
+    for (const [position, digest] of page.entries()) {
+      const json = stored[position];
+      // Redis forgot it since: it expired.
+      if (json === null || json === undefined) continue;
+      const key = visitorKeySchema.parse(JSON.parse(json));
+      if (key.session === session) found.push({ digest, key });
+    }
+  }
+  return found;
 }

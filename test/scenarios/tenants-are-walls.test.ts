@@ -153,6 +153,8 @@ const sessionCalls = (id: string): [method: string, path: string, body?: object]
   ['PUT', `/v1/sessions/${id}/mode`, { mode: 'reject' }],
   ['POST', `/v1/sessions/${id}/messages`, { text: '/status' }],
   ['POST', `/v1/sessions/${id}/visitors`, {}],
+  ['GET', `/v1/sessions/${id}/visitors`],
+  ['DELETE', `/v1/sessions/${id}/visitors/:visitorId`],
   ['GET', `/v1/sessions/${id}/stream`],
 ];
 
@@ -173,8 +175,13 @@ describe('a session of another tenant', () => {
       expect([path, answer.status]).toEqual([path, 200]);
       expect(shapeOf(answer, 'shared')).toBe(shapeOf(other, 'nobody-used-this'));
     }
-    const { token } = await fleet.client.make('/v1/sessions/shared/visitors', {}, mine);
+    const visitor = await fleet.client.make('/v1/sessions/shared/visitors', { name: 'theirs' }, theirs);
+    const { token } = await fleet.client.make('/v1/sessions/shared/visitors', { name: 'mine' }, mine);
     expect((await fleet.client.call('GET', '/v1/sessions/shared', { key: token })).body.holder).toBeNull();
+    const visitors = await fleet.client.call('GET', '/v1/sessions/shared/visitors', mine);
+    expect((visitors.body.items as { name: string }[]).map(({ name }) => name)).toEqual(['mine']);
+    const ended = await fleet.client.call('DELETE', `/v1/sessions/shared/visitors/${visitor.id}`, mine);
+    expect([ended.status, ended.body.code]).toEqual([404, 'visitor.not-found']);
     expect((await fleet.client.call('GET', '/v1/sessions', mine)).body.items).toEqual([]);
     expect(await seen()).toEqual(before);
     await fleet.client.call('PUT', '/v1/sessions/shared/mode', { ...mine, body: { mode: 'default' } });

@@ -12,7 +12,7 @@ export function createSessionVisitor(parts: Parts): Route {
     path: '/v1/sessions/:id/visitors',
     summary: 'Make a token with which somebody may talk in this session and do nothing else',
     description:
-      'It sends messages, reads the session, its stream and its transcript, chooses its mode, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`.',
+      'It sends messages, reads the session, its stream and its transcript, chooses its mode, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`. The `id` names it where it is listed and ended.',
     scope: 'submit',
     request: {
       params: sessionPathSchema,
@@ -23,12 +23,12 @@ export function createSessionVisitor(parts: Parts): Route {
         })
         .optional(),
     },
-    responses: { 201: z.strictObject({ token: z.string(), expiresAt: z.iso.datetime() }) },
+    responses: { 201: z.strictObject({ id: z.string(), token: z.string(), expiresAt: z.iso.datetime() }) },
     handle: async ({ params, body = {} }, call) => {
       const wish = { tenant: call.tenant, session: params.id, name: body.name, expiresInMs: body.expiresInMs ?? visitorTokenMs };
       const { token, expiresAt, id } = await createVisitor(parts, wish, maxVisitors);
       call.log.info({ event: 'visitor.created', made: id, session: params.id, by: call.key?.id }, 'A visitor was let in');
-      return { status: 201, body: { token, expiresAt: new Date(expiresAt).toISOString() } };
+      return { status: 201, body: { id, token, expiresAt: new Date(expiresAt).toISOString() } };
     },
   });
 }

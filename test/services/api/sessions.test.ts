@@ -161,6 +161,7 @@ describe('a session', () => {
       ['POST', '/v1/sessions/talk/stop'],
       ['PUT', '/v1/sessions/talk/mode', { mode: 'steer' }],
       ['POST', '/v1/sessions/talk/visitors', {}],
+      ['DELETE', '/v1/sessions/talk/visitors/key_000000000000'],
     ];
     for (const [method, path, body] of refused)
       expect([path, (await api.call(method, path, { ...reader, body })).status]).toEqual([path, 403]);
@@ -170,7 +171,7 @@ describe('a session', () => {
 describe('a visitor’s token', () => {
   it('is made with a name and an end', async () => {
     const { status, body } = await letIn('salon', { name: 'Ada', expiresInMs: 60_000 });
-    expect([status, Object.keys(body)]).toEqual([201, ['token', 'expiresAt']]);
+    expect([status, Object.keys(body)]).toEqual([201, ['id', 'token', 'expiresAt']]);
     expect(Date.parse(body.expiresAt) - Date.now()).toBeGreaterThan(50_000);
     expect(Date.parse(body.expiresAt) - Date.now()).toBeLessThanOrEqual(60_000);
     expect((await letIn('salon', { expiresInMs: 5 })).status).toBe(422);
@@ -197,7 +198,7 @@ describe('a visitor’s token', () => {
   });
 
   it('opens no other session and nothing else, whether it is there or not', async () => {
-    const { token: key } = (await letIn('parlour')).body;
+    const { token: key, id } = (await letIn('parlour')).body;
     const task = (await say('elsewhere', 'secret')).body.id;
     const calls: [method: string, path: string, body?: object][] = [
       ...['elsewhere', 'not-there', 'parlour%2f', 'Parlour'].flatMap((name): [string, string, object?][] => [
@@ -210,6 +211,8 @@ describe('a visitor’s token', () => {
       ]),
       ['GET', '/v1/sessions'],
       ['POST', '/v1/sessions/parlour/visitors', {}],
+      ['GET', '/v1/sessions/parlour/visitors'],
+      ['DELETE', `/v1/sessions/parlour/visitors/${id}`],
       ['POST', '/v1/tasks', { agent: 'echo', input: 'x', session: 'parlour' }],
       ['GET', '/v1/tasks'],
       ['GET', `/v1/tasks/${task}`],
@@ -225,6 +228,31 @@ describe('a visitor’s token', () => {
       expect([method, path, answer.status, answer.body.code]).toEqual([method, path, 403, 'auth.forbidden']);
       expect(JSON.stringify(answer.body)).not.toContain('secret');
     }
+  });
+
+  it('is listed without its secret, and ends when its session’s tenant ends it', async () => {
+    const { token: key, id, expiresAt } = (await letIn('study', { name: 'Ada' })).body;
+    const staying = (await letIn('study', { name: 'Bob' })).body;
+    await letIn('attic', { name: 'Eve' });
+    const listed = (await api.call('GET', '/v1/sessions/study/visitors')).body;
+    expect(listed).toEqual({
+      items: [
+        { id, name: 'Ada', createdAt: expect.any(String), expiresAt },
+        { id: staying.id, name: 'Bob', createdAt: expect.any(String), expiresAt: staying.expiresAt },
+      ],
+      nextCursor: null,
+    });
+    const stranger = { key: await api.keyOf('other', ['admin']) };
+    expect((await api.call('GET', '/v1/sessions/study/visitors', stranger)).body.items).toEqual([]);
+    const end = async (session: string, options?: CallOptions): Promise<Reply> =>
+      await api.call('DELETE', `/v1/sessions/${session}/visitors/${id}`, options);
+    for (const refused of [await end('study', stranger), await end('attic')])
+      expect([refused.status, refused.body.code]).toEqual([404, 'visitor.not-found']);
+    expect((await show('study', { key })).status).toBe(200);
+    expect((await end('study')).status).toBe(204);
+    expect((await show('study', { key })).status).toBe(401);
+    expect((await end('study')).status).toBe(404);
+    expect((await show('study', { key: staying.token })).status).toBe(200);
   });
 
   it('does not call more often than visitors may', async () => {

@@ -90,6 +90,13 @@ describe('the streams of a process end', () => {
     expect((await fleet.client.call('GET', '/v1/notifications/stream', { url: readersUrl, key: secret })).status).toBe(status);
   });
 
+  it('when the token of their visitor is ended at another one', async () => {
+    const { id, token } = await fleet.client.make('/v1/sessions/hall/visitors', {});
+    const reader = await read('/v1/sessions/hall/stream', bearer(token));
+    expect(await other('DELETE', `/v1/sessions/hall/visitors/${id}`)).toBe(204);
+    await reader.ended;
+  });
+
   it('when their browser signs out at the dashboard, and those of another browser with the same key go on', async () => {
     const leaving = await signIn(fleet.adminKey);
     const staying = await read('/v1/notifications/stream', { cookie: await signIn(fleet.adminKey) });

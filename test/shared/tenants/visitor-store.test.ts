@@ -6,7 +6,7 @@ import { createKeys } from '#shared/redis/keys.ts';
 import { keyDigest } from '#shared/tenants/api-key.ts';
 import { findKey, listKeys } from '#shared/tenants/key-store.ts';
 import { hasScope, SCOPES } from '#shared/tenants/scopes.ts';
-import { createVisitor, findVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
+import { createVisitor, findVisitor, listVisitors, revokeVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 
 let server: RedisServer;
@@ -67,6 +67,30 @@ describe('a visitor’s token', () => {
     await expire(token);
     expect(await findVisitor(parts, token)).toBeNull();
     expect(await parts.redis.exists(parts.keys.fleet.visitor(keyDigest(token)))).toBe(0);
+  });
+
+  it('is listed with the others of its session until it expires, and ends for its own tenant and session only', async () => {
+    const room = { tenant: 'acme', session: 'room' };
+    const [gone, { token, ...ended }, { token: _token, ...staying }] = [await make(), await make(), await make()];
+    await make('other');
+    await createVisitor(parts, { ...room, session: 'hall', expiresInMs: 60_000 }, 10);
+    await parts.redis.del(parts.keys.fleet.visitor(keyDigest(gone.token)));
+    expect(new Set(await listVisitors(parts, room))).toEqual(new Set([ended, staying]));
+    for (const other of [
+      { ...room, session: 'hall' },
+      { ...room, tenant: 'other' },
+    ])
+      expect(await revokeVisitor(parts, other, ended.id)).toBe(false);
+    expect(await findVisitor(parts, token)).not.toBeNull();
+    expect([await revokeVisitor(parts, room, ended.id), await revokeVisitor(parts, room, ended.id)]).toEqual([true, false]);
+    expect(await findVisitor(parts, token)).toBeNull();
+    expect(await listVisitors(parts, room)).toEqual([staying]);
+  });
+
+  it('gives its place back when it is ended early', async () => {
+    const first = await make('acme', 1);
+    expect(await revokeVisitor(parts, first, first.id)).toBe(true);
+    await make('acme', 1);
   });
 
   it('is refused when the tenant has as many as it may, until one expires', async () => {
