@@ -63,10 +63,13 @@ export function chatPlatforms(env: ChatEnvironment): ChatPlatformName[] {
   return CHAT_PLATFORMS.filter((platform) => missingOf(env, platform).length === 0);
 }
 
-/** A line per platform that has some of its secrets and not all: it would be off without anybody having said so. */
-export function chatProblems(env: ChatEnvironment): string[] {
+/**
+ * A line per platform that has some of its secrets and not all: it would be off without anybody having said so.
+ * Takes the variables as they were given, so that it can be told together with what is wrong with any of them.
+ */
+export function chatProblems(variables: Readonly<Record<string, unknown>>): string[] {
   return CHAT_PLATFORMS.flatMap((platform) => {
-    const missing = missingOf(env, platform);
+    const missing = missingOf(variables, platform);
     if (missing.length === 0 || missing.length === NEEDED[platform].length) return [];
     return [
       `environment: ${TITLE[platform]} is half configured: set ${missing.join(' and ')} too, or none of ${NEEDED[platform].join(', ')}`,
@@ -74,6 +77,6 @@ export function chatProblems(env: ChatEnvironment): string[] {
   });
 }
 
-function missingOf(env: ChatEnvironment, platform: ChatPlatformName): string[] {
-  return NEEDED[platform].filter((name) => env[name] === undefined);
+function missingOf(variables: Readonly<Record<string, unknown>>, platform: ChatPlatformName): string[] {
+  return NEEDED[platform].filter((name) => variables[name] === undefined);
 }

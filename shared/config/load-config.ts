@@ -24,14 +24,15 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   // An empty variable is what compose and Kubernetes make of one that nobody set.
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const env = environmentSchema.safeParse(given);
-  if (env.success) problems.push(...chatProblems(env.data));
-  else problems.push(...describe(env.error, 'environment'));
+  if (!env.success) problems.push(...describe(env.error, 'environment'));
+  problems.push(...chatProblems(given));
 
   const named = given['MUSTER_CONFIG'];
   const file = resolve(cwd, named ?? 'muster.config.ts');
-  const settings = settingsSchema.safeParse(await readFile(file, named !== undefined, problems));
-  if (settings.success) problems.push(...laneProblems(settings.data).map((problem) => `${file}: ${problem}`));
-  else problems.push(...describe(settings.error, file));
+  const written = await readFile(file, named !== undefined, problems);
+  const settings = settingsSchema.safeParse(written);
+  if (!settings.success) problems.push(...describe(settings.error, file));
+  problems.push(...laneProblems(written).map((problem) => `${file}: ${problem}`));
 
   if (problems.length > 0 || !env.success || !settings.success) {
     throw new MusterError(

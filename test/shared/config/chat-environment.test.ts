@@ -44,6 +44,21 @@ describe('a chat platform', () => {
     ]);
   });
 
+  it('is told of together with variables that are wrong, one of its own among them', async () => {
+    const problems = await problemsOf({
+      PORT: 'http',
+      DISCORD_PUBLIC_KEY: 'short',
+      DISCORD_APPLICATION_ID: '1',
+      TELEGRAM_BOT_TOKEN: '1:a',
+    });
+    expect(problems).toEqual([
+      expect.stringContaining('environment: PORT: '),
+      expect.stringContaining('environment: DISCORD_PUBLIC_KEY: '),
+      expect.stringContaining('half configured: set TELEGRAM_WEBHOOK_SECRET too'),
+      expect.stringContaining('half configured: set DISCORD_BOT_TOKEN too'),
+    ]);
+  });
+
   it('counts an empty secret as none, as compose and Kubernetes write it', async () => {
     expect(chatPlatforms((await load({ ...SECRETS.slack, TELEGRAM_BOT_TOKEN: '' })).env)).toEqual(['slack']);
   });

@@ -84,6 +84,20 @@ describe('the configuration', () => {
     expect(problems[1]).toMatch(/retries\.webhook\.sharedLane: there is no lane "gone" in "lanes"$/);
   });
 
+  it('reports a lane that is missing together with whatever else is wrong, also with the lanes that are there', async () => {
+    const problems = await problemsOf(
+      load(`export default {
+        agents: { a: { kind: 'echo', lane: 'missing' }, b: { kind: 'magic', lane: 'printer' }, c: 5 },
+        lanes: { printer: { limit: 0 } },
+        retries: 'often',
+      };`),
+    );
+    const found = problems.join('\n');
+    for (const name of ['agents.b.kind', 'agents.c', 'lanes.printer.limit', 'retries', 'agents.a.lane: there is no lane "missing"'])
+      expect(found).toContain(name);
+    expect(found).not.toContain('"printer"');
+  });
+
   it('never shows the value of a secret that is wrong', async () => {
     const problems = await problemsOf(load('export default {};', { MUSTER_ADMIN_KEY: 'hunter2' }));
     expect(problems.join('\n')).not.toContain('hunter2');
