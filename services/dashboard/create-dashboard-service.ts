@@ -11,6 +11,7 @@ import { systemClock } from '#shared/time/clock.ts';
 import { createBoard } from './board/create-board.ts';
 import { requireBoardAccess } from './board/require-board-access.ts';
 import { sendBoardError } from './board/send-board-error.ts';
+import { compressedFiles } from './compressed-files.ts';
 import { pageHeaders } from './page-headers.ts';
 import { requireSignIn, personOf } from './require-sign-in.ts';
 import { sendPageError } from './send-page-error.ts';
@@ -44,10 +45,10 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   return { name: 'dashboard', router, start: nothing, stop: nothing };
 }
 
-/** The console's own files. Each name holds a digest of its file, so that browsers may keep them; the page that names them they may not. */
+/** The console's own files, which browsers may keep; the page that names them they may not. */
 function consoleRoutes(signedIn: RequestHandler, built: string): Router {
   const router = Router();
-  router.use('/console/assets', express.static(join(built, 'assets'), { index: false, immutable: true, maxAge: '365d' }));
+  router.use('/console/assets', ...compressedFiles(join(built, 'assets')));
   router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson());
   // The console finds out from the address which of its pages it shows.
   const show = [...pageHeaders('console'), signedIn, sendConsole(built)];

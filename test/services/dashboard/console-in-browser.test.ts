@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
@@ -245,6 +245,24 @@ test.skipIf(!hasBrowser)(
     expect(await page.getByText('Nothing is scheduled').isVisible()).toBe(true);
   },
 );
+
+test.skipIf(!hasBrowser)('the console comes compressed, and its streams do not', async () => {
+  const answers: { url: string; encoding: string | undefined }[] = [];
+  const note = (answer: PageResponse): void => {
+    answers.push({ url: answer.url(), encoding: answer.headers()['content-encoding'] });
+  };
+  page.on('response', note);
+  await page.goto(`${dashboard.url}/chat`);
+  await say('packed');
+  await message('packed').getByText('I heard packed').waitFor();
+  page.off('response', note);
+  const files = answers.filter(({ url }) => url.includes('/console/assets/'));
+  expect(files.length).toBeGreaterThan(1);
+  expect(files.filter(({ encoding }) => encoding !== 'br')).toEqual([]);
+  const streams = answers.filter(({ url }) => url.endsWith('/stream'));
+  expect(streams.length).toBeGreaterThan(0);
+  expect(streams.filter(({ encoding }) => encoding !== undefined)).toEqual([]);
+});
 
 test.skipIf(!hasBrowser)('the overview shows what there is, and the colours that were chosen stay', async () => {
   await page.emulateMedia({ colorScheme: 'light' });
