@@ -246,6 +246,68 @@ test.skipIf(!hasBrowser)(
   },
 );
 
+test.skipIf(!hasBrowser)(
+  'a schedule is changed in the form that made it, with what is wrong at its field, and nothing else of it changes',
+  async () => {
+    const key = await dashboard.newSecret(['admin']);
+    const call = async (method: string, path: string, json?: object): Promise<Record<string, unknown>> => {
+      const answer = await dashboard.call(method, path, { headers: { authorization: `Bearer ${key}` }, json });
+      return answer.status === 204 ? {} : ((await answer.json()) as Record<string, unknown>);
+    };
+    const made = await call('POST', '/v1/schedules', {
+      every: '90m',
+      agent: 'echo',
+      message: 'Look',
+      missed: 'all(7)',
+      tz: 'Europe/Berlin',
+    });
+    const path = `/v1/schedules/${String(made['id'])}`;
+    await page.goto(`${dashboard.url}/schedules`);
+    const card = page.getByRole('listitem').filter({ hasText: 'Look' });
+    await card.getByRole('button', { name: /^Edit/ }).click();
+    const form = page.getByRole('dialog');
+    expect(await form.getByLabel('When', { exact: false }).first().inputValue()).toBe('every 90m');
+    // Its own next times, not those of an interval that begins now.
+    const times = (): Promise<string[]> =>
+      form
+        .getByRole('listitem')
+        .locator('time')
+        .evaluateAll((all) => all.map((each) => each.getAttribute('datetime') ?? ''));
+    expect(await times()).toEqual(made['next']);
+    expect(await form.getByLabel('When a time was missed').inputValue()).toBe('all(7)');
+    await form.getByLabel('Name').fill('Look-out');
+    await form.getByLabel('Priority').selectOption('3');
+    await form.getByLabel('Zone').fill('Mars/Olympus');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('is no IANA time zone').last().waitFor();
+    const zone = form.getByLabel('Zone');
+    expect(await zone.getAttribute('aria-invalid')).toBe('true');
+    await page.locator('input:focus[aria-invalid=true]').waitFor();
+    await expectAccessible('edit form');
+    await zone.fill('Europe/Berlin');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    await card.getByRole('heading', { name: 'Look-out' }).waitFor();
+    const renamed = await call('GET', path);
+    expect(renamed).toEqual({ ...made, name: 'Look-out', priority: 3, updatedAt: renamed['updatedAt'] });
+    await card.getByRole('button', { name: /^Edit/ }).click();
+    await form.getByLabel('When', { exact: false }).first().fill('every monday at 9');
+    await form.getByText('only on Monday').waitFor();
+    await form.getByLabel('Message').fill('Look again');
+    await form.getByLabel('When the last run').selectOption('queue');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Look again').waitFor();
+    expect(await call('GET', path)).toMatchObject({
+      rule: '0 9 * * 1',
+      message: 'Look again',
+      overlap: 'queue',
+      name: 'Look-out',
+      missed: 'all(7)',
+    });
+    await call('DELETE', path);
+  },
+);
+
 test.skipIf(!hasBrowser)('the console comes compressed, and its streams do not', async () => {
   const answers: { url: string; encoding: string | undefined }[] = [];
   const note = (answer: PageResponse): void => {

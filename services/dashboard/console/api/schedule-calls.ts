@@ -1,55 +1,16 @@
 import { z } from 'zod';
 import { callApi } from './call-api.ts';
 import { listOf } from './records.ts';
-
-export const scheduleSchema = z.object({
-  id: z.string(),
-  number: z.number(),
-  name: z.string().nullish(),
-  kind: z.string(),
-  rule: z.string(),
-  sentence: z.string(),
-  tz: z.string(),
-  agent: z.string(),
-  message: z.string(),
-  status: z.string(),
-  pausedReason: z.string().nullish(),
-  overlap: z.string(),
-  nextFireAt: z.string().nullish(),
-  lastRunAt: z.string().nullish(),
-  lastRunId: z.string().nullish(),
-  runCount: z.number(),
-});
-export type Schedule = z.infer<typeof scheduleSchema>;
-
-export const runSchema = z.object({
-  id: z.string(),
-  /** Null for one that somebody started. */
-  occurrence: z.string().nullish(),
-  status: z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped']),
-  reason: z.string().nullish(),
-  startedAt: z.string().nullish(),
-  completedAt: z.string().nullish(),
-  resultSummary: z.string().nullish(),
-  error: z.object({ code: z.string(), message: z.string() }).nullish(),
-});
-export type Run = z.infer<typeof runSchema>;
-
-const previewSchema = z.object({ kind: z.string(), rule: z.string(), sentence: z.string(), tz: z.string(), next: z.array(z.string()) });
-export type Preview = z.infer<typeof previewSchema>;
-
-export interface NewSchedule {
-  phrase: string;
-  message: string;
-  agent: string;
-  tz: string;
-  overlap: string;
-  missed: string;
-  name?: string;
-  /** The chat that results are sent to, with its platform. */
-  platform?: string;
-  channel?: string;
-}
+import {
+  previewSchema,
+  runSchema,
+  scheduleSchema,
+  type NewSchedule,
+  type Preview,
+  type Run,
+  type Schedule,
+  type ScheduleChanges,
+} from './schedule-records.ts';
 
 const SHOWN = 100;
 const RUNS_SHOWN = 30;
@@ -73,6 +34,10 @@ export async function previewRule(phrase: string, tz: string, signal: AbortSigna
 
 export async function createSchedule(schedule: NewSchedule): Promise<Schedule> {
   return await callApi(scheduleSchema, '/v1/schedules', { method: 'POST', body: schedule });
+}
+
+export async function changeSchedule(id: string, changes: ScheduleChanges): Promise<void> {
+  await callApi(z.unknown(), pathOf(id), { method: 'PATCH', body: changes });
 }
 
 export async function setScheduleStatus(id: string, status: 'active' | 'paused'): Promise<void> {

@@ -5,6 +5,7 @@ const SHAPES = {
   chat: 'M4 5h16v11H9l-5 4z',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2',
   close: 'M6 6l12 12M18 6L6 18',
+  edit: 'M5 19l1-4.5L16.5 4l3.5 3.5L9.5 18zM14 6.5l3.5 3.5',
   external: 'M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5',
   home: 'M4 11l8-7 8 7v9h-5v-6H9v6H4z',
   list: 'M4 6h16M4 12h16M4 18h16',

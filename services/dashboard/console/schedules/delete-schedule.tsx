@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Modal, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { deleteSchedule, type Schedule } from '../api/schedule-calls.ts';
+import { deleteSchedule } from '../api/schedule-calls.ts';
+import type { Schedule } from '../api/schedule-records.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import classes from './schedules.module.css';

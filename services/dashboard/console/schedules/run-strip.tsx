@@ -1,7 +1,8 @@
 import { Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { readRuns, type Run } from '../api/schedule-calls.ts';
+import { readRuns } from '../api/schedule-calls.ts';
+import type { Run } from '../api/schedule-records.ts';
 import { zoneTime } from '../parts/zone-time.ts';
 import classes from './run-strip.module.css';
 

@@ -1,13 +1,15 @@
 import { Button, Switch, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { runScheduleNow, setScheduleStatus, type Schedule } from '../api/schedule-calls.ts';
+import { runScheduleNow, setScheduleStatus } from '../api/schedule-calls.ts';
+import type { Schedule } from '../api/schedule-records.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import type { Tone } from '../../status-tones.ts';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { zoneTime } from '../parts/zone-time.ts';
 import { DeleteSchedule } from './delete-schedule.tsx';
+import { EditSchedule } from './edit-schedule.tsx';
 import { RunStrip } from './run-strip.tsx';
 import classes from './schedules.module.css';
 
@@ -39,6 +41,7 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
           <Button size="xs" variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => run.mutate()}>
             Run now
           </Button>
+          <EditSchedule schedule={schedule} name={name} onChanged={() => void lookAgain()} />
           <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void lookAgain()} />
         </div>
       </div>

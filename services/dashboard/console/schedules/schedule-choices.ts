@@ -13,6 +13,12 @@ export const OVERLAP_CHOICES = [
   { value: 'allow', label: 'Run both' },
 ];
 
+/** Among what waits in the queue of schedules. */
+export const PRIORITY_CHOICES = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((priority) => ({
+  value: String(priority),
+  label: { 10: '10, first', 1: '1, in the background' }[priority] ?? String(priority),
+}));
+
 export const PLATFORM_CHOICES = [
   { value: '', label: 'Nowhere: they stay here' },
   { value: 'telegram', label: 'Telegram' },
@@ -21,8 +27,14 @@ export const PLATFORM_CHOICES = [
   { value: 'whatsapp', label: 'WhatsApp' },
 ];
 
-export const MISSED_CHOICES = [
+const MISSED_CHOICES = [
   { value: 'once', label: 'Run once, late' },
   { value: 'skip', label: 'Leave it out' },
   { value: 'all', label: 'Run each of them, late' },
 ];
+
+/** With the one that a schedule has: how many of them are run may be its own. */
+export function missedChoices(missed: string): typeof MISSED_CHOICES {
+  if (MISSED_CHOICES.some(({ value }) => value === missed)) return MISSED_CHOICES;
+  return [...MISSED_CHOICES, { value: missed, label: `Run the newest ${missed.replaceAll(/\D/g, '')}, late` }];
+}

@@ -1,10 +1,12 @@
 import { Button, Modal, Skeleton, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { readSchedules, type Schedule } from '../api/schedule-calls.ts';
+import { createSchedule, readSchedules } from '../api/schedule-calls.ts';
+import type { Schedule } from '../api/schedule-records.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { ScheduleCard } from './schedule-card.tsx';
+import { emptyDraft, scheduleOf } from './schedule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import classes from './schedules.module.css';
 
@@ -37,7 +39,15 @@ export function SchedulesPage(): ReactElement {
       {error === null ? null : <ProblemNote title="The schedules could not be read" error={error} onRetry={() => void refetch()} />}
       {data === undefined ? error === null && <Skeleton height={180} radius="lg" /> : <ScheduleCards schedules={data} />}
       <Modal opened={isMaking} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
-        <ScheduleForm onMade={made} onCancel={close} />
+        <ScheduleForm
+          initial={emptyDraft()}
+          schedule={null}
+          save={async (draft) => {
+            await createSchedule(scheduleOf(draft));
+            made();
+          }}
+          onCancel={close}
+        />
       </Modal>
     </div>
   );
