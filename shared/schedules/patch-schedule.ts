@@ -3,6 +3,7 @@ import { assertAgent } from './assert-agent.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { checkSizes } from './create-schedule.ts';
 import { advanced } from './decide-firing.ts';
+import { describeRule } from './describe-rule.ts';
 import { upcomingTimes } from './due-occurrences.ts';
 import { readRule } from './read-rule.ts';
 import { readZone } from './read-zone.ts';
@@ -28,7 +29,9 @@ export async function patchSchedule(parts: ScheduleParts, tenant: string, id: st
     change: (schedule) => {
       const zone = tz ?? schedule.tz;
       const rule = newRule(patch, zone, now, schedule.id);
-      const changed = { ...schedule, ...fields, tz: zone, ...(rule ? ruleFields(rule, now) : {}) };
+      // The sentence has wall times of the zone, also where the rule itself stays.
+      const timed = rule ? ruleFields(rule, now) : { sentence: describeRule(schedule.rule, zone, schedule.id) };
+      const changed = { ...schedule, ...fields, tz: zone, ...timed };
       assertPlace(changed);
       return withStatus(changed, { patch, hasNewRule: rule !== null, now }, parts);
     },

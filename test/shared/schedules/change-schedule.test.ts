@@ -119,6 +119,15 @@ describe('editing', () => {
     expect((await patch(await t.make(), { tz: 'Asia/Tokyo' })).nextFireAt).toBe(t.clock.now + MINUTE);
   });
 
+  it('a zone leaves the time of a one-shot, and says it by the new clock', async () => {
+    const at = t.clock.now + 60 * MINUTE;
+    const once = await t.make({ every: undefined, at: new Date(at).toISOString(), tz: 'UTC' });
+    const moved = await patch(once, { tz: 'Asia/Tokyo' });
+    const again = await t.make({ every: undefined, at: new Date(at).toISOString(), tz: 'Asia/Tokyo' });
+    expect([moved.nextFireAt, moved.sentence]).toEqual([at, again.sentence]);
+    expect(moved.sentence).not.toBe(once.sentence);
+  });
+
   it('gives one that is over a new life with a new rule, and not without', async () => {
     const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString(), missed: 'skip' });
     t.clock.now += 5 * MINUTE;
