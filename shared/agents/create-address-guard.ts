@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { readNetwork, type Network } from '../config/read-network.ts';
 import { MusterError } from '../errors/muster-error.ts';
 
 /** Whether an address, IPv4 or IPv6 and without brackets, may be connected to. */
@@ -9,7 +10,7 @@ export type AddressGuard = (address: string) => boolean;
  * Throws `config.invalid` for a network that cannot be read.
  */
 export function createAddressGuard(allowNetworks: readonly string[]): AddressGuard {
-  const allowed = allowNetworks.map(readNetwork);
+  const allowed = allowNetworks.map(toNetwork);
   return (address) => {
     if (!ipaddr.isValid(address)) return false;
     // `process` unwraps IPv4 in IPv6, which would otherwise be a way round every rule for IPv4.
@@ -19,10 +20,8 @@ export function createAddressGuard(allowNetworks: readonly string[]): AddressGua
   };
 }
 
-function readNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-  // The short forms of IPv4 ("10.1" is 10.0.0.1) are more often a typing error than meant.
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return [ipaddr.parse(text), 32];
-  if (ipaddr.IPv6.isValid(text)) return [ipaddr.parse(text), 128];
+function toNetwork(text: string): Network {
+  const network = readNetwork(text);
+  if (network !== null) return network;
   throw new MusterError('config.invalid', `allowNetworks: "${text}" is not a network such as 10.0.0.0/8 or an address`);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentDefinitionSchema, agentIdSchema } from './agent-definitions.ts';
 import { deliverySettingsSchema } from './delivery-settings.ts';
 import { chatSettingsSchema } from './chat-settings.ts';
+import { readNetwork } from './read-network.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import { taskSettingsSchema } from './task-settings.ts';
@@ -177,7 +178,9 @@ export const settingsSchema = z.strictObject({
   outbound: z
     .strictObject({
       /** Networks that `http` agents and callbacks may reach although they are not public, as CIDR. */
-      allowNetworks: z.array(z.string()).default([]),
+      allowNetworks: z
+        .array(z.string().refine((text) => readNetwork(text) !== null, 'expected a network such as 10.0.0.0/8, or an address'))
+        .default([]),
       maxResponseBytes: whole(4_194_304),
     })
     .prefault({}),

@@ -98,6 +98,20 @@ describe('the configuration', () => {
     expect(found).not.toContain('"printer"');
   });
 
+  it('takes networks and addresses to reach, and reports what is neither with the rest', async () => {
+    const networks = ['10.0.0.0/8', '192.168.1.7', 'fd00::/8', '::1'];
+    const { settings } = await load(`export default { outbound: { allowNetworks: ${JSON.stringify(networks)} } };`);
+    expect(settings.outbound.allowNetworks).toEqual(networks);
+    const problems = await problemsOf(
+      load(`export default { outbound: { allowNetworks: ['::1', '10.1', 'everything'] } };`, { PORT: 'http' }),
+    );
+    expect(problems).toEqual([
+      expect.stringContaining('PORT'),
+      expect.stringContaining('outbound.allowNetworks.1: expected a network'),
+      expect.stringContaining('outbound.allowNetworks.2: expected a network'),
+    ]);
+  });
+
   it('never shows the value of a secret that is wrong', async () => {
     const problems = await problemsOf(load('export default {};', { MUSTER_ADMIN_KEY: 'hunter2' }));
     expect(problems.join('\n')).not.toContain('hunter2');
