@@ -5,6 +5,7 @@ import { TaskFailure } from '#shared/errors/task-failure.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { agentContext, agentTask } from './agent-context.ts';
+import { assertAnswer } from './assert-answer.ts';
 import type { AttemptOutput } from './attempt-output.ts';
 import { gatherInput, hasMoreInput } from './gather-input.ts';
 import type { Ending } from './judge-attempt.ts';
@@ -55,11 +56,13 @@ async function startAgent({ ledger, catalog, runners }: RunAttemptParts, claimed
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   const { text, given } = hasMoreInput(state) ? await gatherInput(ledger, attempt, claimed) : { text: body.input, given: [] };
   attempt.throwIfStopped();
-  return await runAgent(runners, {
+  const result = await runAgent(runners, {
     task: agentTask(body, state, text),
     definition: entry.definition,
     context: agentContext({ ledger, body, attempt, output, log, given }),
     inputArrived: () => attempt.inputArrived,
     untilStopped: (work) => attempt.untilStopped(work),
   });
+  assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
+  return result;
 }

@@ -8,7 +8,7 @@ export const taskSettingsSchema = z.strictObject({
   maxInputBytes: whole(262_144),
   /** Bytes of `context` and `metadata` together. */
   maxContextBytes: whole(65_536),
-  /** Bytes of an attempt's output; more fails it with OUTPUT_TOO_LARGE. */
+  /** Bytes of an attempt's output, and of its result as JSON; more fails it with OUTPUT_TOO_LARGE. */
   maxOutputBytes: whole(1_048_576),
   /** How long an ended task can be read. */
   retentionMs: whole(7 * 86_400_000),

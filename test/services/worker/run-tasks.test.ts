@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
@@ -43,8 +43,10 @@ beforeAll(async () => {
         echo: { kind: 'echo' },
         held: { kind: 'function', run: held },
         throttled: { kind: 'function', run: throttledOnce },
+        returned: { kind: 'function', run: ({ input }) => Promise.resolve(JSON.parse(input) as AgentResult) },
         empty: { kind: 'function', run: () => Promise.resolve({ output: '', result: { list: [], nothing: null } }) },
       },
+      tasks: { maxOutputBytes: 50_000 },
       worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
     },
   });
@@ -83,6 +85,15 @@ describe('a worker', () => {
   it('keeps empty lists and nulls of a result as they are', async () => {
     const task = await ended(await submit({ agent: 'empty' }));
     expect(task.result).toEqual({ list: [], nothing: null });
+  });
+
+  it.each([
+    ['an output over the bound', 'OUTPUT_TOO_LARGE', { output: 'x'.repeat(50_001) }],
+    ['a result over the bound', 'OUTPUT_TOO_LARGE', { result: ['x'.repeat(50_000)] }],
+    ['a result nested without end', 'AGENT_ERROR', { result: JSON.parse('['.repeat(3000) + ']'.repeat(3000)) as unknown }],
+  ])('fails an attempt that answers with %s, as the settings say', async (_what, code, answer) => {
+    const task = await ended(await submit({ agent: 'returned', input: JSON.stringify(answer), execution: { maxAttempts: 1 } }));
+    expect(task.state).toMatchObject({ status: 'permanently_failed', error: { code } });
   });
 
   it('tries again after a transient failure, with the attempts listed', async () => {
