@@ -22,6 +22,8 @@ export interface JudgeContext {
 
 const MESSAGE_CHARACTERS = 2000;
 const DETAILS_CHARACTERS = 8000;
+/** Anything that fits into a line of text and names nothing else. */
+const CODE = /^[\w.:-]{1,64}$/;
 /** A throttled task without a time from the provider waits this long. */
 const THROTTLE_MS = 30_000;
 const LONGEST_TIMEOUT_MS = 86_400_000;
@@ -58,10 +60,10 @@ function stopped(stop: StopReason, context: JudgeContext): Verdict {
 
 function threw(error: unknown, context: JudgeContext): Verdict {
   const failure = error instanceof TaskFailure ? error : new TaskFailure('AGENT_ERROR', messageOf(error), { cause: error });
-  const kind = classifyFailure(failure.code);
+  const kind = classifyFailure(codeOf(failure));
   if (kind === 'throttled' && interruptions(context.state) < context.settings.retries.maxInterruptions) {
     const { maxThrottleMs } = context.settings.retries;
-    const delayMs = Math.min(Math.max(failure.retryAfterMs ?? THROTTLE_MS, 1), maxThrottleMs);
+    const delayMs = Math.ceil(Math.min(Math.max(laterOf(failure) ?? THROTTLE_MS, 1), maxThrottleMs));
     return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true) };
   }
   const isRetryable = kind !== 'permanent';
@@ -82,14 +84,32 @@ function interruptions(state: TaskState): number {
   return state.token - state.spent;
 }
 
+/** What an agent made is not trusted to be what its type says: a record that cannot be written would end no attempt. */
 function storedError(failure: TaskFailure, retryable: boolean): StoredError {
-  const details = failure.details === undefined ? undefined : JSON.stringify(failure.details);
+  const details = detailsOf(failure);
   return {
-    code: failure.code,
-    message: failure.message.slice(0, MESSAGE_CHARACTERS),
+    code: codeOf(failure),
+    message: String(failure.message).slice(0, MESSAGE_CHARACTERS),
     retryable,
     ...(details === undefined || details.length > DETAILS_CHARACTERS ? {} : { details }),
   };
+}
+
+function codeOf({ code }: TaskFailure): string {
+  return typeof code === 'string' && CODE.test(code) ? code : 'AGENT_ERROR';
+}
+
+/** As JSON, or undefined for what is none. */
+function detailsOf({ details }: TaskFailure): string | undefined {
+  try {
+    return JSON.stringify(details);
+  } catch {
+    return undefined;
+  }
+}
+
+function laterOf({ retryAfterMs }: TaskFailure): number | undefined {
+  return Number.isNaN(retryAfterMs) ? undefined : retryAfterMs;
 }
 
 function messageOf(error: unknown): string {

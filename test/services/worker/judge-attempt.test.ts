@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { judgeAttempt, type JudgeContext } from '../../../services/worker/judge-attempt.ts';
+
+const context: JudgeContext = {
+  // What judging reads of a task, and nothing else.
+  body: { execution: { retryDelayMs: 1000, retryBackoff: 'linear' }, deadline: null } as TaskBody,
+  state: { spent: 1, token: 1, maxAttempts: 3, timeoutMs: 60_000 } as TaskState,
+  settings: settingsSchema.parse({}),
+  now: 1_000_000,
+};
+const cycle: Record<string, unknown> = {};
+cycle['self'] = cycle;
+
+describe('judging an attempt whose agent threw', () => {
+  it.each([
+    ['a cycle', cycle],
+    ['a BigInt', { amount: 1n }],
+  ])('leaves out details that are no JSON, such as %s', (_what, details) => {
+    expect(judgeAttempt({ kind: 'threw', error: new TaskFailure('MINE', 'why', { details }) }, context)).toEqual({
+      kind: 'failed',
+      error: { code: 'MINE', message: 'why', retryable: true },
+      delayMs: 1000,
+      usage: null,
+    });
+  });
+
+  it.each([[undefined], [''], ['two\nlines'], ['X'.repeat(65)]])('calls a failure whose code is %j AGENT_ERROR', (code) => {
+    const error = new TaskFailure(code as string, 'why');
+    expect(judgeAttempt({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', error: { code: 'AGENT_ERROR' } });
+  });
+
+  it.each([
+    [Number.NaN, 30_000],
+    [Number.POSITIVE_INFINITY, 3_600_000],
+    [-5, 1],
+    [10.5, 11],
+  ])('puts what is throttled for %d ms back for %d ms', (retryAfterMs, delayMs) => {
+    const error = new TaskFailure('THROTTLED', 'later', { retryAfterMs });
+    expect(judgeAttempt({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', delayMs });
+  });
+});
