@@ -20,10 +20,13 @@ export interface Seen {
   now: number;
 }
 
-interface Settlement {
-  attempt: AttemptRef;
-  verdict: Verdict;
-  seen: Seen;
+/** What the script is told of one settlement, and the status that the task will have. */
+interface Decision {
+  id: string;
+  /** With the lane that the task's state says: it may have got one meanwhile. */
+  lane: string | null;
+  args: string[];
+  status: TaskStatus;
 }
 
 type Reply = { kind: 'settled'; status: TaskStatus } | { kind: 'changed'; stored: string } | { kind: 'lost' };
@@ -36,11 +39,13 @@ const TRIES = 5;
  * decided anew from what it is now. Without `seen` the state is read first.
  */
 export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: Verdict, known?: Seen): Promise<SettleAnswer> {
-  const settle = ledger.batched<Settlement, Reply>('settle', (tenant, settlements) => settleBatch(ledger, tenant, settlements));
+  const settle = ledger.batched<Decision, Reply>('settle', (tenant, decisions) => settleBatch(ledger, tenant, decisions));
   let seen = known ?? (await look(ledger, attempt));
   if (seen === null) return { kind: 'lost' };
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const reply = await settle(attempt.tenant, { attempt, verdict, seen });
+    // Here and not with the others of the batch: a verdict that nothing can be decided of is that attempt's alone.
+    const decision = { id: attempt.id, ...decide(attempt, verdict, seen) };
+    const reply = await settle(attempt.tenant, decision);
     if (reply.kind !== 'changed') return reply;
     seen = { stored: reply.stored, first: seen.first, now: seen.now };
   }
@@ -53,10 +58,9 @@ async function look({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Promis
   return stored === null || body === null ? null : { stored, first: parseBody(body).first, now: Date.now() };
 }
 
-async function settleBatch(ledger: Ledger, tenant: string, settlements: Settlement[]): Promise<(Reply | Error)[]> {
+async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]): Promise<(Reply | Error)[]> {
   const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
   const keys = ledger.keys.tenant(tenant);
-  const decided = settlements.map((settlement) => decide(settlement));
   const replies = (await runMoving(
     ledger,
     tenant,
@@ -73,7 +77,7 @@ async function settleBatch(ledger: Ledger, tenant: string, settlements: Settleme
     ],
     [
       JSON.stringify(bookOptions(ledger, tenant)),
-      settlements.map(({ attempt }) => attempt.id).join(','),
+      decided.map(({ id }) => id).join(','),
       ...decided.flatMap(({ args }) => args),
     ],
   )) as (number | string)[];
@@ -90,16 +94,7 @@ function readExcuse(kind: string, detail: string): Reply | Error {
 /** Of the first attempt: the only one whose state may be short. */
 const FIRST_TOKEN = 1;
 
-interface Decision {
-  /** With the lane that the task's state says: it may have got one meanwhile. */
-  lane: string | null;
-  args: string[];
-  /** What the task will have. */
-  status: TaskStatus;
-}
-
-/** What the script is told of one settlement. */
-function decide({ attempt, verdict, seen }: Settlement): Decision {
+function decide(attempt: AttemptRef, verdict: Verdict, seen: Seen): Omit<Decision, 'id'> {
   if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored)) return completeShort(verdict, seen);
   const running = parseState(seen.stored, seen.first);
   const lane = running.lane ?? null;
@@ -116,7 +111,7 @@ function decide({ attempt, verdict, seen }: Settlement): Decision {
 }
 
 /** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
-function completeShort(verdict: Completed, { stored, first, now }: Seen): Decision {
+function completeShort(verdict: Completed, { stored, first, now }: Seen): Omit<Decision, 'id'> {
   const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
   const head = headOf(FIRST_TOKEN, first, completedAt, `completed ${shortEnding(completedAt, verdict.usage)}`);
   return { lane: first.lane ?? null, args: [head, stored, ...answerOf(verdict)], status: 'completed' };

@@ -52,6 +52,16 @@ describe.each([
     expect((await test.events(held.id)).at(-1)).toBe('task.completed');
   });
 
+  it('settles it although what is settled in the same moment cannot be written', async () => {
+    const [held, other] = [await running(), await running()];
+    const endless: Record<string, unknown> = {};
+    endless['self'] = endless;
+    const refused = expect(settle(other, { ...DONE, result: endless } as Verdict)).rejects.toThrow('circular');
+    expect(await settle(held, DONE)).toEqual({ kind: 'settled', status: 'completed' });
+    await refused;
+    expect(await settle(other, DONE)).toEqual({ kind: 'settled', status: 'completed' });
+  });
+
   it('cancels it, with the reason', async () => {
     const held = await running();
     expect(await settle(held, { kind: 'cancelled', reason: 'not; needed\n' })).toEqual({ kind: 'settled', status: 'cancelled' });
