@@ -13,7 +13,7 @@ import { AttemptOutput } from './attempt-output.ts';
 import { carryOutWrits, mayHaveWrits, type CarryOutWritsParts } from './carry-out-writs.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
-import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
+import { runAttempt, type ClaimedAttempt, type RunAttemptParts } from './run-attempt.ts';
 import { RunningAttempt } from './running-attempt.ts';
 import { settleSurely } from './settle-surely.ts';
 
@@ -79,6 +79,22 @@ async function runClaimed(
   // Messages that an earlier attempt was offered may wait still, and nobody says so again.
   if (attempt.takesInput && state.token > 1) attempt.tellOfInput();
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+  try {
+    return await runKept(parts, { body, state, attempt, output, log, claimedFrom });
+  } catch (error) {
+    // A mistake of ours. What stayed kept would have its lease renewed for ever; let go, the task goes on elsewhere.
+    keeper.release(attempt);
+    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be brought to its end');
+    throw error;
+  }
+}
+
+interface Kept extends ClaimedAttempt {
+  claimedFrom: number;
+}
+
+async function runKept(parts: HandleTicketParts, { body, state, attempt, output, log, claimedFrom }: Kept): Promise<TicketEnd> {
+  const { ledger, clock } = parts;
   const answer = await runAttempt(parts, { body, state, attempt, output, log });
   if (output.text !== '') await output.end();
   const ending = mayHaveWrits(answer) ? await carryOutWrits(parts, { body, attempt, log }, answer) : answer;

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
+import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { handleTicket, type HandleTicketParts } from '../../../services/worker/handle-ticket.ts';
+import { LeaseKeeper } from '../../../services/worker/lease-keeper.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+let redis: RedisServer;
+let parts: Parts;
+
+const plans: AgentFunction = () => Promise.resolve('/schedule list');
+
+beforeAll(async () => {
+  redis = await startRedis();
+  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { planner: { kind: 'function', run: plans } } } });
+});
+afterAll(async () => {
+  await parts.close();
+  await redis.stop();
+});
+
+describe('an attempt that cannot be brought to its end', () => {
+  it('is let go, so that its lease runs out', async () => {
+    const { ledger, log, catalog } = parts;
+    const keeper = new LeaseKeeper({ ledger, clock: systemClock, log });
+    const handling: HandleTicketParts = {
+      ledger,
+      keeper,
+      clock: systemClock,
+      log,
+      worker: 'tested',
+      catalog,
+      runners: createAgentRunners({
+        directory: '.',
+        openaiBaseUrl: undefined,
+        openaiApiKey: undefined,
+        readSecret: () => undefined,
+        allowNetworks: [],
+        maxResponseBytes: 1000,
+      }),
+      // Stands for any mistake between the agent's answer and its settling.
+      get schedules(): HandleTicketParts['schedules'] {
+        if (keeper.running.length > 0) throw new Error('a mistake of ours');
+        return openScheduleParts(parts);
+      },
+      graceMs: 1000,
+      isDraining: () => false,
+    };
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input: 'plan' });
+    await expect(handleTicket(handling, { tenant: 'default', task: id })).rejects.toThrow('a mistake of ours');
+    expect(keeper.running).toEqual([]);
+  });
+});
