@@ -1,32 +1,89 @@
-import { APICallError, InvalidPromptError, StreamProviderError } from 'ai';
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidPromptError,
+  InvalidResponseDataError,
+  JSONParseError,
+  StreamProviderError,
+  TypeValidationError,
+} from 'ai';
 import { TaskFailure } from '../errors/task-failure.ts';
-import { failureFromNetwork } from './failure-from-network.ts';
+import type { Hider } from './create-hider.ts';
+import { failureFromNetwork, listCauses } from './failure-from-network.ts';
 import { failureFromStatus } from './failure-from-status.ts';
 import type { HeaderReader } from './retry-after-ms.ts';
 
-const NO_HEADERS: HeaderReader = () => null;
-
-/**
- * The failure that an error of the AI SDK makes of an attempt: by status when the provider gave one, in its answer or in the
- * middle of a stream; PROVIDER_ERROR for an error in a stream without one; else NETWORK_ERROR, also for a stream that was cut.
- * The SDK's error itself is not handed on: it carries the whole request, prompt included.
- */
-export function failureFromModel(error: unknown, nowMs: number): TaskFailure {
-  if (error instanceof TaskFailure) return error;
-  if (InvalidPromptError.isInstance(error)) return new TaskFailure('INVALID_INPUT', error.message);
-  if (APICallError.isInstance(error)) return fromAnswer(error, nowMs);
-  if (StreamProviderError.isInstance(error)) {
-    // OpenAI names a throttle in a stream by this code alone.
-    const status = error.code === 'rate_limit_exceeded' ? 429 : (error.statusCode ?? 500);
-    return failureFromStatus({ status, header: NO_HEADERS, message: error.message, nowMs });
-  }
-  return failureFromNetwork(error);
+export interface ModelFailureOptions {
+  /** Now, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** Takes the key out of what the provider says. */
+  readonly hide: Hider;
+  /** What the answer said it is; null when it did not, or when there was none. */
+  readonly contentType: string | null;
 }
 
-function fromAnswer(error: APICallError, nowMs: number): TaskFailure {
-  const { statusCode, responseHeaders, message } = error;
-  // A status of 2xx here is an answer that broke off, or that does not speak the protocol.
-  if (statusCode === undefined || statusCode < 300) return failureFromNetwork(error);
+const NO_HEADERS: HeaderReader = () => null;
+
+/** An error in a stream has no status; providers name what it would have been by its code or type. */
+const STATUS_BY_NAME: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  context_length_exceeded: 400,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  model_not_found: 404,
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+};
+const UNNAMED_STATUS = 500;
+
+const STREAM = 'text/event-stream';
+/** Of what could not be read: enough to see what it was. */
+const EXCERPT_LENGTH = 200;
+
+/**
+ * The failure that an error of the AI SDK makes of an attempt: by status when the provider gave or named one, in its answer or in the
+ * middle of a stream; PROVIDER_ERROR for an error in a stream without one, and for what is no answer of this protocol; else
+ * NETWORK_ERROR, also for a stream that was cut.
+ * The SDK's error itself is not handed on: it carries the whole request, prompt included.
+ */
+export function failureFromModel(error: unknown, options: ModelFailureOptions): TaskFailure {
+  if (error instanceof TaskFailure) return failureFromNetwork(error, options.hide);
+  if (InvalidPromptError.isInstance(error)) return new TaskFailure('INVALID_INPUT', error.message);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 300) return fromAnswer(error, options);
+  if (StreamProviderError.isInstance(error)) return fromStream(error, options);
+  // Else it was an answer that broke off, or that does not speak the protocol.
+  return (
+    listCauses(error)
+      .map((cause) => fromUnreadable(cause, options))
+      .find((failure) => failure !== undefined) ?? failureFromNetwork(error, options.hide)
+  );
+}
+
+function fromAnswer(
+  { statusCode = UNNAMED_STATUS, responseHeaders, message }: APICallError,
+  { nowMs, hide }: ModelFailureOptions,
+): TaskFailure {
   const headers = new Map(Object.entries(responseHeaders ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  return failureFromStatus({ status: statusCode, header: (name) => headers.get(name) ?? null, message, nowMs });
+  return failureFromStatus({ status: statusCode, header: (name) => headers.get(name) ?? null, message: hide(message), nowMs });
+}
+
+function fromStream({ statusCode, code, type, message }: StreamProviderError, { nowMs, hide }: ModelFailureOptions): TaskFailure {
+  const named = STATUS_BY_NAME[`${code}`] ?? STATUS_BY_NAME[`${type}`];
+  const status = statusCode ?? named ?? UNNAMED_STATUS;
+  return failureFromStatus({ status, header: NO_HEADERS, message: hide(message), nowMs, isInStream: true });
+}
+
+function fromUnreadable(error: Error, { hide, contentType }: ModelFailureOptions): TaskFailure | undefined {
+  if (EmptyResponseBodyError.isInstance(error)) return new TaskFailure('PROVIDER_ERROR', 'The endpoint answered without a body');
+  if (JSONParseError.isInstance(error)) return noCompletion(error.text, hide);
+  if (TypeValidationError.isInstance(error)) return noCompletion(JSON.stringify(error.value) ?? 'nothing', hide);
+  // A stream without an end was cut; a page or a document is none.
+  if (!InvalidResponseDataError.isInstance(error) || contentType === null || contentType.startsWith(STREAM)) return undefined;
+  return new TaskFailure('PROVIDER_ERROR', `The endpoint answered with "${contentType.slice(0, EXCERPT_LENGTH)}" instead of ${STREAM}`);
+}
+
+function noCompletion(sent: string, hide: Hider): TaskFailure {
+  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${hide(sent).slice(0, EXCERPT_LENGTH)}`);
 }

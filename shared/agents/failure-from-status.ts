@@ -28,20 +28,23 @@ export interface FailedAnswer {
   readonly message?: string | undefined;
   /** Now, in milliseconds since the epoch, to read dates against. */
   readonly nowMs: number;
+  /** It came in the middle of an answer of 200: the status is what it means. Defaults to false. */
+  readonly isInStream?: boolean;
 }
 
 /**
  * The failure that an HTTP answer other than 2xx makes of an attempt. A redirect is RESOURCE_NOT_FOUND, because none is
  * followed; 429 is THROTTLED with `retryAfterMs`; `details.status` has the status.
  */
-export function failureFromStatus({ status, header, message, nowMs }: FailedAnswer): TaskFailure {
+export function failureFromStatus({ status, header, message, nowMs, isInStream = false }: FailedAnswer): TaskFailure {
   const said = message?.trim().slice(0, MAX_MESSAGE_LENGTH);
   if (status >= 300 && status < 400) {
     return new TaskFailure('RESOURCE_NOT_FOUND', `The endpoint answered with a redirect (${status}), which is not followed`, {
       details: { status },
     });
   }
-  const text = said ? `The endpoint answered ${status}: ${said}` : `The endpoint answered ${status}`;
+  const how = isInStream ? 'The endpoint broke its answer off' : `The endpoint answered ${status}`;
+  const text = said ? `${how}: ${said}` : how;
   const code = CODE_BY_STATUS[status] ?? 'PROVIDER_ERROR';
   if (code !== 'THROTTLED') return new TaskFailure(code, text, { details: { status } });
   return new TaskFailure(code, text, { details: { status }, retryAfterMs: retryAfterMs(header, nowMs) });

@@ -5,6 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { GuardedFetch } from './create-guarded-fetch.ts';
+import { createHider, type Hider } from './create-hider.ts';
 import { failureFromNetwork } from './failure-from-network.ts';
 import { failureFromStatus } from './failure-from-status.ts';
 import { parseAgentAnswer } from './read-agent-answer.ts';
@@ -41,12 +42,14 @@ export async function runHttp(run: AgentRun<DefinitionOf<'http'>>, options: Http
   signal.throwIfAborted();
   // An answer that is left before its end must not keep its connection.
   const request = new AbortController();
+  const hide = createHider([run.definition.secret, ...Object.values(run.definition.headers ?? {})]);
   try {
     const response = await post(run, options, AbortSignal.any([signal, request.signal]));
-    return await readAnswer(response, run, options.clock);
+    if (!response.ok) throw await describeFailure(response, options.clock, hide);
+    return await readAnswer(response, run);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw failureFromNetwork(error);
+    throw failureFromNetwork(error, hide);
   } finally {
     request.abort();
   }
@@ -82,8 +85,7 @@ function readHeaders(given: Record<string, string>): Headers {
   }
 }
 
-async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf<'http'>>, clock: Clock): Promise<AgentResult> {
-  if (!response.ok) throw await describeFailure(response, clock);
+async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf<'http'>>): Promise<AgentResult> {
   if (response.status === 204 || response.body === null) return {};
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (type === 'text/event-stream') return await readHttpEvents(response.body, context);
@@ -91,8 +93,8 @@ async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf
   throw new TaskFailure('AGENT_ERROR', `The endpoint answered with "${type}" instead of application/json or text/event-stream`);
 }
 
-async function describeFailure(response: Response, clock: Clock): Promise<TaskFailure> {
+async function describeFailure(response: Response, clock: Clock, hide: Hider): Promise<TaskFailure> {
   // The status says enough when the text of it does not arrive or is too long.
-  const message = await response.text().catch(() => undefined);
+  const message = await response.text().then(hide, () => undefined);
   return failureFromStatus({ status: response.status, header: (name) => response.headers.get(name), message, nowMs: clock.now() });
 }

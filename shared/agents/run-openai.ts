@@ -1,12 +1,14 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText, type LanguageModelUsage, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
 import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../config/agent-function.ts';
+import type { TaskFailure } from '../errors/task-failure.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { GuardedFetch } from './create-guarded-fetch.ts';
+import { createHider } from './create-hider.ts';
 import { failureFromModel } from './failure-from-model.ts';
-import { resolveOpenaiEndpoint, type OpenaiDefaults } from './resolve-openai-endpoint.ts';
+import { resolveOpenaiEndpoint, type OpenaiDefaults, type OpenaiEndpoint } from './resolve-openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
 type Part = TextStreamPart<ToolSet>;
@@ -21,6 +23,14 @@ export interface OpenaiOptions extends OpenaiDefaults {
 const MOST_STEPS = 10;
 /** Between the answers of two steps. */
 const STEP_BREAK = '\n\n';
+
+/** Whom one run asks. */
+interface Provider extends OpenaiEndpoint {
+  readonly fetch: GuardedFetch;
+  readonly signal: AbortSignal;
+  /** What an error of the SDK makes of the attempt. */
+  readonly failureOf: (error: unknown) => TaskFailure;
+}
 
 /** What came of one model call. */
 interface Step {
@@ -40,24 +50,42 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
   signal.throwIfAborted();
   // Leaving the stream does not end the request, which the SDK keeps reading for its other readers.
   const request = new AbortController();
+  const provider = openProvider(run.definition, options, AbortSignal.any([signal, request.signal]));
   try {
-    const usage = await converse(run, options, AbortSignal.any([signal, request.signal]));
+    const usage = await converse(run, provider);
     return usage === undefined ? {} : { usage };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw failureFromModel(error, options.clock.now());
+    throw provider.failureOf(error);
   } finally {
     request.abort();
   }
 }
 
-async function converse(run: AgentRun<Definition>, options: OpenaiOptions, abortSignal: AbortSignal): Promise<AgentUsage | undefined> {
+function openProvider(definition: Definition, options: OpenaiOptions, signal: AbortSignal): Provider {
+  const endpoint = resolveOpenaiEndpoint(definition, options);
+  const hide = createHider([endpoint.apiKey]);
+  const fetch = options.fetchFor(endpoint.baseUrl);
+  let contentType: string | null = null;
+  return {
+    ...endpoint,
+    signal,
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      contentType = response.headers.get('content-type');
+      return response;
+    },
+    failureOf: (error) => failureFromModel(error, { nowMs: options.clock.now(), hide, contentType }),
+  };
+}
+
+async function converse(run: AgentRun<Definition>, provider: Provider): Promise<AgentUsage | undefined> {
   const { task, definition, context } = run;
   const { maxSteps = MOST_STEPS } = definition;
   const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
   let usage: AgentUsage | undefined;
   for (let step = 1; ; step += 1) {
-    const answer = await readStream(ask(run, options, messages, abortSignal), run, options.clock);
+    const answer = await readStream(ask(run, provider, messages), run, provider);
     usage = sumUsage(usage, answer.usage);
     // What arrives during the last step is left where it waits, for it would be taken and not answered.
     const inputs = step < maxSteps ? await context.input() : [];
@@ -75,28 +103,23 @@ function messagesOfTurn({ input, output }: AgentTurn): ModelMessage[] {
   return [{ role: 'user', content: input }, ...(output === '' ? [] : [{ role: 'assistant', content: output } as const])];
 }
 
-function ask(
-  { definition, context }: AgentRun<Definition>,
-  options: OpenaiOptions,
-  messages: readonly ModelMessage[],
-  abortSignal: AbortSignal,
-): AsyncIterable<Part> {
-  const { baseUrl, apiKey } = resolveOpenaiEndpoint(definition, options);
-  const provider = createOpenAICompatible({
+function ask({ definition, context }: AgentRun<Definition>, provider: Provider, messages: readonly ModelMessage[]): AsyncIterable<Part> {
+  const { baseUrl, apiKey, fetch, signal } = provider;
+  const models = createOpenAICompatible({
     name: 'openai',
     baseURL: baseUrl,
     includeUsage: true,
     // The types of `fetch` in undici and in Node describe the same function by different classes.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    fetch: options.fetchFor(baseUrl) as unknown as typeof fetch,
+    fetch: fetch as unknown as typeof globalThis.fetch,
     ...(apiKey === undefined ? {} : { apiKey }),
   });
   return streamText({
-    model: provider.chatModel(definition.model),
+    model: models.chatModel(definition.model),
     messages: [...messages],
     // The queue retries; a retry in here would hide a throttle from it.
     maxRetries: 0,
-    abortSignal,
+    abortSignal: signal,
     headers: { traceparent: context.trace.traceparent },
     // Errors are read from the stream; by default they would be printed too.
     onError: () => undefined,
@@ -107,7 +130,11 @@ function ask(
 }
 
 /** Errors and aborts are parts of the stream here: reading only the text would take a failed answer for a short one. */
-async function readStream(stream: AsyncIterable<Part>, { definition, context }: AgentRun<Definition>, clock: Clock): Promise<Step> {
+async function readStream(
+  stream: AsyncIterable<Part>,
+  { definition, context }: AgentRun<Definition>,
+  { failureOf }: Provider,
+): Promise<Step> {
   const step: Step = { text: '', usage: undefined };
   for await (const part of stream) {
     // What was on its way when the signal aborted is nobody's output any more.
@@ -116,7 +143,7 @@ async function readStream(stream: AsyncIterable<Part>, { definition, context }: 
       step.text += part.text;
       context.write(part.text);
     } else if (part.type === 'reasoning-start') context.progress('thinking');
-    else if (part.type === 'error') throw failureFromModel(part.error, clock.now());
+    else if (part.type === 'error') throw failureOf(part.error);
     else if (part.type === 'finish') step.usage = finish(part, definition, context);
   }
   context.signal.throwIfAborted();

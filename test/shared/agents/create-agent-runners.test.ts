@@ -32,7 +32,7 @@ describe('the agent runners', () => {
       expect(await run({ kind: 'function', file: './agents/word-count.ts' })).toEqual({ output: '1 words' });
       expect(await run({ kind: 'http', url: endpoint.url })).toEqual({ output: 'http' });
       expect(await run({ kind: 'command', command: ['cat'] })).toEqual({ output: 'hello' });
-      expect(await failureOf(run({ kind: 'openai', model: 'small', baseUrl: endpoint.url }))).toMatchObject({ code: 'NETWORK_ERROR' });
+      expect(await failureOf(run({ kind: 'openai', model: 'small', baseUrl: endpoint.url }))).toMatchObject({ code: 'PROVIDER_ERROR' });
     } finally {
       await endpoint.close();
     }

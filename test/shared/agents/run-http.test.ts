@@ -143,6 +143,19 @@ describe('an http agent', () => {
     expect(failure.message).toContain('out of paper');
   });
 
+  it.each([
+    [
+      'in its answer',
+      (response: ServerResponse) => void response.writeHead(401).end(`${'.'.repeat(480)} Bearer sk-0123456789abcdef ${SECRET}`),
+    ],
+    ['in its stream', events(`event: error\ndata: {"code":"THROTTLED","message":"no: sk-0123456789abcdef","retryAfterMs":5000}\n\n`)],
+  ])('does not say its headers and its secret when the endpoint quotes them %s', async (_where, respond) => {
+    const observed = await given(respond, { secret: SECRET, headers: { authorization: 'Bearer sk-0123456789abcdef' } });
+    const failure = await failureOf(attempt(observed));
+    expect(failure.message).toContain('[hidden]');
+    expect(failure.message).not.toMatch(/sk-|MfKQ/);
+  });
+
   it('is throttled by a 429 for as long as Retry-After says', async () => {
     const observed = await given((response) => void response.writeHead(429, { 'retry-after': '12' }).end());
     expect(await failureOf(attempt(observed))).toMatchObject({ code: 'THROTTLED', class: 'throttled', retryAfterMs: 12_000 });

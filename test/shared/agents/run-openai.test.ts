@@ -237,6 +237,46 @@ describe('an openai agent and its endpoint', () => {
     expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'THROTTLED', retryAfterMs: 30_000 });
   });
 
+  it.each([
+    [{ code: 'context_length_exceeded' }, 'INVALID_INPUT'],
+    [{ type: 'authentication_error' }, 'PERMISSION_DENIED'],
+    [{ type: 'not_found_error', code: null }, 'RESOURCE_NOT_FOUND'],
+    [{ type: 'rate_limit_error' }, 'THROTTLED'],
+    [{ type: 'overloaded_error' }, 'PROVIDER_ERROR'],
+  ])('turns the error %j in the stream into %s', async (error, code) => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      response.end(`data: ${JSON.stringify({ error: { message: 'Not so', ...error } })}\n\n`);
+    });
+    const failure = await failureOf(runOpenai(observeRun(agent).run));
+    expect(failure).toMatchObject({ code, message: 'The endpoint broke its answer off: Not so' });
+  });
+
+  it.each([
+    ['what is no JSON', 'text/event-stream', 'data: {nonsense\n\n', '{nonsense'],
+    ['an error of its own form', 'text/event-stream', 'data: {"error":"out of paper"}\n\n', 'out of paper'],
+    ['a page', 'text/html', '<p>Please sign in', '"text/html" instead of text/event-stream'],
+    ['an answer that is no stream', 'application/json', '{"choices":[]}', '"application/json" instead of text/event-stream'],
+  ])('fails with PROVIDER_ERROR that says so when the endpoint sends %s', async (_what, type, body, said) => {
+    const runOpenai = await start((response) => void response.writeHead(200, { 'content-type': type }).end(body));
+    const failure = await failureOf(runOpenai(observeRun(agent).run));
+    expect(failure).toMatchObject({ code: 'PROVIDER_ERROR', class: 'transient' });
+    expect(failure.message).toContain(said);
+  });
+
+  it.each([
+    ['its answer', (response: ServerResponse) => void response.writeHead(401).end('{"error":{"message":"No such key: sk-default"}}')],
+    [
+      'its stream',
+      (response: ServerResponse) => (begin(response), response.end('data: {"error":{"message":"No such key: sk-default"}}\n\n')),
+    ],
+    ['nonsense', (response: ServerResponse) => (begin(response), response.end('data: sk-default\n\n'))],
+  ])('does not say its key when the endpoint quotes it in %s', async (_where, respond) => {
+    const failure = await failureOf((await start(respond))(observeRun(agent).run));
+    expect(failure.message).toContain('[hidden]');
+    expect(failure.message).not.toContain('sk-default');
+  });
+
   it('warns when the model stopped early, and answers what there is', async () => {
     const runOpenai = await start((response) => {
       begin(response);
