@@ -75,11 +75,7 @@ async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]):
       keys.attempts,
       ...laneKeys(ledger, tenant, decided),
     ],
-    [
-      JSON.stringify(bookOptions(ledger, tenant)),
-      decided.map(({ id }) => id).join(','),
-      ...decided.flatMap(({ args }) => args),
-    ],
+    [JSON.stringify(bookOptions(ledger, tenant)), decided.map(({ id }) => id).join(','), ...decided.flatMap(({ args }) => args)],
   )) as (number | string)[];
   const answers: (Reply | Error)[] = decided.map(({ status }) => ({ kind: 'settled', status }));
   for (let at = 0; at < replies.length; at += 3) answers[Number(replies[at]) - 1] = readExcuse(`${replies[at + 1]}`, `${replies[at + 2]}`);
