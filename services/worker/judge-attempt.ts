@@ -62,20 +62,28 @@ function threw(error: unknown, context: JudgeContext): Verdict {
   const failure = error instanceof TaskFailure ? error : new TaskFailure('AGENT_ERROR', messageOf(error), { cause: error });
   const kind = classifyFailure(codeOf(failure));
   if (kind === 'throttled' && interruptions(context.state) < context.settings.retries.maxInterruptions) {
-    const { maxThrottleMs } = context.settings.retries;
-    const delayMs = Math.ceil(Math.min(Math.max(laterOf(failure) ?? THROTTLE_MS, 1), maxThrottleMs));
+    const delayMs = believed(failure.retryAfterMs ?? THROTTLE_MS, context.settings);
     return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true) };
   }
   const isRetryable = kind !== 'permanent';
   const stored = storedError(failure, isRetryable);
-  const delayMs = isRetryable ? delayOf(context) : null;
+  const delayMs = isRetryable
+    ? delayOf(context, failure.retryAfterMs === undefined ? 0 : believed(failure.retryAfterMs, context.settings))
+    : null;
   return { kind: kind === 'timeout' ? 'timeout' : 'failed', error: stored, delayMs, usage: null };
 }
 
-/** Until the next attempt; null when there is none left, or when the deadline would pass before it. */
-function delayOf({ body, state, settings, now }: JudgeContext): number | null {
+/** Of the wait that somebody asks for, what is believed. */
+function believed(askedMs: number, { retries }: Settings): number {
+  const ms = Number.isNaN(askedMs) ? THROTTLE_MS : askedMs;
+  return Math.ceil(Math.min(Math.max(ms, 1), retries.maxThrottleMs));
+}
+
+/** Until the next attempt, at least so long; null when there is none left, or when the deadline would pass before it. */
+function delayOf({ body, state, settings, now }: JudgeContext, leastMs = 0): number | null {
   if (state.spent >= state.maxAttempts) return null;
-  const delayMs = retryDelay(body.execution, state.spent, settings.retries.maxDelayMs);
+  const backoffMs = retryDelay(body.execution, state.spent, settings.retries.maxDelayMs);
+  const delayMs = Math.max(backoffMs, leastMs);
   return body.deadline !== null && now + delayMs >= body.deadline ? null : delayMs;
 }
 
@@ -106,10 +114,6 @@ function detailsOf({ details }: TaskFailure): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function laterOf({ retryAfterMs }: TaskFailure): number | undefined {
-  return Number.isNaN(retryAfterMs) ? undefined : retryAfterMs;
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { TaskFailure } from '../errors/task-failure.ts';
-import { retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
+import { askedMs, retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
 
 /** What a status means for a task; what is not here is PROVIDER_ERROR, which is tried again. */
 const CODE_BY_STATUS: Readonly<Record<number, string>> = {
@@ -34,7 +34,7 @@ export interface FailedAnswer {
 
 /**
  * The failure that an HTTP answer other than 2xx makes of an attempt. A redirect is RESOURCE_NOT_FOUND, because none is
- * followed; 429 is THROTTLED with `retryAfterMs`; `details.status` has the status.
+ * followed; 429 is THROTTLED with `retryAfterMs`, any other has that only when it is asked to wait; `details.status` has the status.
  */
 export function failureFromStatus({ status, header, message, nowMs, isInStream = false }: FailedAnswer): TaskFailure {
   const said = message?.trim().slice(0, MAX_MESSAGE_LENGTH);
@@ -46,6 +46,6 @@ export function failureFromStatus({ status, header, message, nowMs, isInStream =
   const how = isInStream ? 'The endpoint broke its answer off' : `The endpoint answered ${status}`;
   const text = said ? `${how}: ${said}` : how;
   const code = CODE_BY_STATUS[status] ?? 'PROVIDER_ERROR';
-  if (code !== 'THROTTLED') return new TaskFailure(code, text, { details: { status } });
-  return new TaskFailure(code, text, { details: { status }, retryAfterMs: retryAfterMs(header, nowMs) });
+  const later = code === 'THROTTLED' ? retryAfterMs(header, nowMs) : askedMs(header, nowMs);
+  return new TaskFailure(code, text, { details: { status }, ...(later === undefined ? {} : { retryAfterMs: later }) });
 }

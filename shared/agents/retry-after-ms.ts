@@ -25,8 +25,17 @@ const BUDGETS: readonly { reset: string; remaining: string }[] = [
  * them; then of any budget; and 30 seconds when the answer says nothing.
  */
 export function retryAfterMs(header: HeaderReader, nowMs: number): number {
-  const asked = readNumber(header('retry-after-ms')) ?? readTime(header('retry-after'), nowMs) ?? readResets(header, nowMs) ?? DEFAULT_MS;
-  return Math.min(Math.max(Math.ceil(asked), MIN_MS), MAX_MS);
+  return askedMs(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);
+}
+
+/** How long `retry-after-ms` or `Retry-After` asks to wait, within the same bounds; undefined when the answer has neither. */
+export function askedMs(header: HeaderReader, nowMs: number): number | undefined {
+  const asked = readNumber(header('retry-after-ms')) ?? readTime(header('retry-after'), nowMs);
+  return asked === null ? undefined : bounded(asked);
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), MIN_MS), MAX_MS);
 }
 
 function readResets(header: HeaderReader, nowMs: number): number | null {

@@ -31,7 +31,10 @@ export function classifyFailure(code: string): FailureClass {
 
 export interface TaskFailureOptions {
   details?: Record<string, unknown>;
-  /** For `THROTTLED`: when the provider takes requests again, in milliseconds from now. */
+  /**
+   * When the other side takes requests again, in milliseconds from now: a `THROTTLED` task is put back until then, the retry of any
+   * other comes no sooner.
+   */
   retryAfterMs?: number;
   cause?: unknown;
 }

@@ -41,4 +41,13 @@ describe('judging an attempt whose agent threw', () => {
     const error = new TaskFailure('THROTTLED', 'later', { retryAfterMs });
     expect(judgeAttempt({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', delayMs });
   });
+
+  it.each([
+    ['a longer wait than its backoff', 7000, 7000],
+    ['a shorter one', 10, 1000],
+    ['more than is believed', 1e9, 3_600_000],
+  ])('tries again after what the other side asks for when that is %s', (_what, retryAfterMs, delayMs) => {
+    const error = new TaskFailure('PROVIDER_ERROR', 'overloaded', { retryAfterMs });
+    expect(judgeAttempt({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', delayMs });
+  });
 });

@@ -301,6 +301,19 @@ describe('an openai agent and its endpoint', () => {
     expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'THROTTLED', retryAfterMs: 90_000 });
   });
 
+  it('says how long a 503 asks to wait, and nothing when it does not ask', async () => {
+    const waits = ['7', undefined];
+    const runOpenai = await start((response) => {
+      const wait = waits.shift();
+      response.writeHead(503, wait === undefined ? {} : { 'retry-after': wait }).end();
+    });
+    const failures = [await failureOf(runOpenai(observeRun(agent).run)), await failureOf(runOpenai(observeRun(agent).run))];
+    expect(failures.map(({ code, retryAfterMs }) => [code, retryAfterMs])).toEqual([
+      ['PROVIDER_ERROR', 7000],
+      ['PROVIDER_ERROR', undefined],
+    ]);
+  });
+
   it('does not follow a redirect', async () => {
     const runOpenai = await start((response) => response.writeHead(307, { location: '/elsewhere' }).end());
     expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'RESOURCE_NOT_FOUND', details: { status: 307 } });
