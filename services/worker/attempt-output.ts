@@ -16,6 +16,8 @@ export interface AttemptOutputOptions {
 const FLUSH_MS = 50;
 /** Bytes of one entry. */
 const ENTRY_BYTES = 16_384;
+/** The first half of a character beyond the first 65,536, at the end. */
+const OPEN_PAIR = /[\uD800-\uDBFF]$/;
 
 /**
  * AttemptOutput is responsible for what an agent writes: it keeps the whole for the record, within a bound, and streams it
@@ -55,16 +57,18 @@ export class AttemptOutput {
 
   /** Sends what is left and waits until it is out. Never throws. */
   async end(): Promise<void> {
-    this.#send();
+    this.#send(true);
     await this.#sending;
   }
 
-  #send(): void {
+  #send(isLast = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#pending === '') return;
-    const text = this.#pending;
-    this.#pending = '';
+    // A character may come in two halves, which as entries of their own would be two that cannot be read.
+    const held = !isLast && OPEN_PAIR.test(this.#pending) ? this.#pending.slice(-1) : '';
+    const text = this.#pending.slice(0, this.#pending.length - held.length);
+    if (text === '') return;
+    this.#pending = held;
     this.#seq += 1;
     const seq = this.#seq;
     this.#sending = (this.#sending ?? Promise.resolve()).then(() => this.#append(seq, text));

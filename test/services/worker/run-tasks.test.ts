@@ -27,6 +27,13 @@ const held: AgentFunction = (task, { signal }) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
+/** Writes one half of a character, and the other when the test lets it go on. */
+const halves: AgentFunction = async (task, { signal, write }) => {
+  write('a\uD83D');
+  await new Promise<string>((resolve) => running.set(task.id, { signal, finish: resolve }));
+  write('\uDE00b');
+};
+
 const throttledOnce: AgentFunction = (task, { log }) => {
   log.debug('throttled once');
   if (running.has(task.id)) return Promise.resolve('served');
@@ -42,6 +49,7 @@ beforeAll(async () => {
       agents: {
         echo: { kind: 'echo' },
         held: { kind: 'function', run: held },
+        halves: { kind: 'function', run: halves },
         throttled: { kind: 'function', run: throttledOnce },
         returned: { kind: 'function', run: ({ input }) => Promise.resolve(JSON.parse(input) as AgentResult) },
         empty: { kind: 'function', run: () => Promise.resolve({ output: '', result: { list: [], nothing: null } }) },
@@ -94,6 +102,16 @@ describe('a worker', () => {
   ])('fails an attempt that answers with %s, as the settings say', async (_what, code, answer) => {
     const task = await ended(await submit({ agent: 'returned', input: JSON.stringify(answer), execution: { maxAttempts: 1 } }));
     expect(task.state).toMatchObject({ status: 'permanently_failed', error: { code } });
+  });
+
+  it('streams a character whole that was written in two halves', async () => {
+    const id = await submit({ agent: 'halves' });
+    const stream = parts.keys.tenant('default').output(id);
+    const texts = async (): Promise<string[]> => (await parts.redis.xrange(stream, '-', '+')).map(([, fields]) => fields.at(-1) ?? '');
+    await waitFor(async () => (await texts()).length > 0, { deadlineMs: 3000, what: 'the first entry' });
+    running.get(id)?.finish('');
+    expect((await ended(id)).output).toBe('a😀b');
+    expect(await texts()).toEqual(['a', '😀b']);
   });
 
   it('tries again after a transient failure, with the attempts listed', async () => {
