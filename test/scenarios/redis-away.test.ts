@@ -27,7 +27,7 @@ const echo = { agent: 'echo', input: 'hello' };
 describe.each(['SIGKILL', 'SIGSTOP'] as const)('while Redis is away by %s', (signal) => {
   it('producers say so within 2 s, workers wait, and all of it works within seconds of its return', async () => {
     api = await fleet.start('api');
-    const [webhooks, worker] = await Promise.all([fleet.start('webhooks'), fleet.start('worker')]);
+    const [webhooks, worker, dashboard] = await Promise.all([fleet.start('webhooks'), fleet.start('worker'), fleet.start('dashboard')]);
     const made = await fleet.client.call('POST', '/v1/hooks', { url: webhooks.url, body: { provider: 'none', agent: 'echo' } });
     const hook = `/hooks/${made.body.id}`;
     const before = await fleet.client.submit({ context: { workMs: [500] } });
@@ -45,12 +45,15 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('while Redis is away by %s', (sig
       expect(ms).toBeLessThan(ANSWER_MS);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    const services = [api, webhooks, worker];
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
+    const signIn = await fleet.client.call('POST', '/sign-in', { url: dashboard.url, key: null, headers: form, body: 'key=mk_any' });
+    expect([signIn.status, signIn.ms < ANSWER_MS]).toEqual([503, true]);
+    const services = [api, webhooks, worker, dashboard];
     const probe = (path: string): Promise<Reply[]> =>
       Promise.all(services.map(({ url }) => fleet.client.call('GET', path, { url, key: null })));
     const ready = await probe('/readyz');
     expect(ready.map(({ status, ms }) => [status, ms < ANSWER_MS])).toEqual(services.map(() => [503, true]));
-    expect((await probe('/healthz')).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await probe('/healthz')).map(({ status }) => status)).toEqual(services.map(() => 200));
 
     const backFrom = performance.now();
     await (signal === 'SIGSTOP' ? fleet.redis.kill('SIGCONT') : fleet.redis.restart());
