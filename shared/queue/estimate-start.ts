@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { listTasks } from '../ledger/list-tasks.ts';
 import type { TaskBody } from '../tasks/task.ts';
+import type { WaitGate } from './wait-reason.ts';
 
 /** How loaded the fleet is, from the caller's point of view. */
 export interface Pressure {
@@ -14,7 +15,12 @@ export interface Pressure {
 interface Standing {
   ahead: number;
   depth: number;
+  /** What it waits for; null for nothing but its turn. */
+  gate: WaitGate | null;
 }
+
+/** Of these the tenant's pace says nothing: a lane goes at the pace of what runs in it, and who serves a queue again nobody knows. */
+const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
@@ -33,13 +39,14 @@ const paces = new WeakMap<Ledger, Map<string, Pace>>();
 
 /**
  * Milliseconds until a task will start: what is before it, at the pace of the tenant's last tasks.
- * Null when nothing ended yet, because then nobody knows.
+ * Null when nobody knows: when nothing ended yet, behind others in a lane, and while no worker takes from its queue.
  */
 export async function estimateStart(
   ledger: Ledger,
   { tenant, scheduledFor }: TaskBody,
-  { ahead, depth }: Standing,
+  { ahead, depth, gate }: Standing,
 ): Promise<number | null> {
+  if (gate !== null && UNFORESEEN.has(gate)) return null;
   const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
   if (ahead === 0 && depth <= 1) return untilDue;
   const msPerStart = await paceOf(ledger, tenant);

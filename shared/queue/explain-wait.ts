@@ -24,7 +24,7 @@ export async function explainWait(parts: { ledger: Ledger; queues: Queues }, tas
   const { reasons, ahead } = await explain(parts, task);
   // Something waits, so the tenant's own depth says nothing more: two stands for "not alone".
   const due = { ...task.body, scheduledFor: task.state.notBefore ?? null };
-  return { status, reasons, estimatedStartMs: await estimateStart(parts.ledger, due, { ahead, depth: 2 }) };
+  return { status, reasons, estimatedStartMs: await estimateStart(parts.ledger, due, { ahead, depth: 2, gate: reasons[0]?.gate ?? null }) };
 }
 
 async function explain(parts: { ledger: Ledger; queues: Queues }, task: Task): Promise<Waiting> {

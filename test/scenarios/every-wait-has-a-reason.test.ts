@@ -54,6 +54,7 @@ describe('a task that waits says why', () => {
     const last = await fleet.client.submit({ session: 'talk' });
     expect(await reason(next, 'lane')).toMatchObject({ taskId: holder, detail: `behind task ${holder} in session "talk", 1 before it` });
     expect(await reason(last, 'lane')).toMatchObject({ taskId: next, detail: `behind task ${next} in session "talk", 2 before it` });
+    expect((await why(next)).estimatedStartMs).toBeNull();
     await end(last, next, holder);
   });
 
@@ -95,6 +96,7 @@ describe('a task that waits says why', () => {
     expect((await fleet.client.call('POST', '/v1/queues/background/pause')).status).toBe(200);
     const id = await fleet.client.submit({ priority: 'low' });
     expect(await reason(id, 'paused')).toMatchObject({ detail: 'queue "background" is paused' });
+    expect((await why(id)).estimatedStartMs).toBeNull();
     expect((await fleet.client.call('POST', '/v1/queues/background/resume')).status).toBe(200);
     expect(await fleet.client.ended([id], 10_000)).toMatchObject([{ status: 'completed' }]);
   });
@@ -102,6 +104,7 @@ describe('a task that waits says why', () => {
   it('when no worker serves its queue', async () => {
     const id = await fleet.client.submit({ priority: 'critical' });
     expect(await reason(id, 'worker')).toMatchObject({ detail: 'no worker serves the queue "critical"' });
+    expect((await why(id)).estimatedStartMs).toBeNull();
     await fleet.start('worker', { MUSTER_QUEUES: 'critical=1' });
     expect(await fleet.client.ended([id], 10_000)).toMatchObject([{ status: 'completed' }]);
   });
