@@ -4,8 +4,13 @@ import { REDIS_URL_FORM } from './redis-url-form.ts';
 import { TASK_QUEUES } from './settings.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
-const count = (fallback: number, min = 1): z.ZodDefault<z.ZodCoercedNumber> =>
-  z.coerce.number('expected a whole number').int('expected a whole number').min(min).default(fallback);
+function whole(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodCoercedNumber {
+  const expected = `expected a whole number, ${min} ${max === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${max}`}`;
+  return z.coerce.number(expected).int(expected).min(min, expected).max(max, expected);
+}
+
+/** Where `npm start` keeps its things, and the commands of this machine look for it. */
+export const DEFAULT_DATA_DIRECTORY = '.muster';
 
 const REDIS_FORMS =
   'redis[s]://[user:password@]host[:port][/db], redis[s]+sentinel://, redis[s]+cluster:// or unix:///path, with special characters as %XX';
@@ -29,11 +34,11 @@ export const environmentSchema = z.object({
   /** The address it listens on. Containers set `0.0.0.0`. */
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Where `npm start` keeps its Redis data, logs and state. */
-  MUSTER_DATA_DIR: z.string().min(1).default('.muster'),
+  MUSTER_DATA_DIR: z.string().min(1).default(DEFAULT_DATA_DIRECTORY),
   /** The first admin key. Without it one is generated and printed once. */
   MUSTER_ADMIN_KEY: z.string().min(16, 'expected at least 16 characters').max(256).optional(),
   /** Attempts running at once in the whole fleet. */
-  MUSTER_MAX_CONCURRENT: z.coerce.number('expected a whole number').int().min(1).optional(),
+  MUSTER_MAX_CONCURRENT: whole(1).optional(),
   /** The configuration file; by default `muster.config.ts` in the working directory. */
   MUSTER_CONFIG: z.string().min(1).optional(),
   /** Which queues a worker serves and with how many slots: `critical=2,chat=4,tasks=4`. By default all, by config. */
@@ -47,9 +52,9 @@ export const environmentSchema = z.object({
   MUSTER_TRUST_PROXY: flag.default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a stopping process waits for running work before it hands it back. */
-  SHUTDOWN_GRACE_MS: count(25_000, 0),
+  SHUTDOWN_GRACE_MS: whole(0).default(25_000),
   /** Over how many hash tags tenants are spread; a Redis Cluster wants more than one. Never change it on a fleet with work in it. */
-  SHARDS: z.coerce.number('expected a whole number').int().min(1).max(1024).default(1),
+  SHARDS: whole(1, 1024).default(1),
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_API_KEY: z.string().min(1).optional(),
   /** The model of the `assistant` agent that ships. */

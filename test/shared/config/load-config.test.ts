@@ -67,6 +67,7 @@ describe('the configuration', () => {
     );
     const found = problems.join('\n');
     for (const name of ['PORT', 'REDIS_URL', 'MUSTER_ADMIN_KEY', 'LOG_LEVEL', 'SHARDS']) expect(found).toContain(`environment: ${name}: `);
+    expect(found).toContain('SHARDS: expected a whole number, 1 to 1024');
     for (const name of ['"agent"', 'limits.maxConcurrent', '"runing"', 'agents.No Name', 'agents.a.kind', 'agents.b.model'])
       expect(found).toContain(name);
   });
