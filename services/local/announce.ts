@@ -1,3 +1,4 @@
+import { DEFAULT_DATA_DIRECTORY } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { readLocalRecord, writeLocalRecord, type LocalRecord } from './local-record.ts';
 import { welcome, type WelcomeOptions } from './welcome.ts';
@@ -13,12 +14,13 @@ export interface AnnounceOptions {
 
 /** Notes down for the commands of this machine where the fleet is, and tells the person in front of it. */
 export function announce({ config, directory, fleet, out, cwd }: AnnounceOptions): void {
-  const { HOST, MUSTER_ADMIN_KEY: chosenKey, MUSTER_PUBLIC_URL: publicUrl } = config.env;
+  const { HOST, MUSTER_ADMIN_KEY: chosenKey, MUSTER_DATA_DIR: chosen, MUSTER_PUBLIC_URL: publicUrl } = config.env;
   const before = readLocalRecord(directory);
   const url = `http://${reachable(HOST)}:${fleet.port}`;
   writeLocalRecord(directory, { url, key: chosenKey ?? before?.key ?? null });
   const about = chosenKey === undefined ? aboutKey(before) : ({ newKey: null, keyOrigin: 'environment' } as const);
-  out.write(welcome({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, ...about }));
+  const chosenDirectory = chosen === DEFAULT_DATA_DIRECTORY ? null : chosen;
+  out.write(welcome({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, chosenDirectory, ...about }));
 }
 
 /** A key without an address was made by a start that had not come up: by this one, or by one that failed, as on a busy port. */

@@ -8,6 +8,8 @@ export interface WelcomeOptions {
   directory: string;
   /** Where relative paths in the commands start from. */
   cwd: string;
+  /** `MUSTER_DATA_DIR` as it was set; null where the commands look by themselves. */
+  chosenDirectory: string | null;
   /** The admin key when it was generated just now. */
   newKey: string | null;
   /** Where the key is from otherwise. */
@@ -16,7 +18,9 @@ export interface WelcomeOptions {
 
 /** What a person sees once the fleet is up: where it is, the key, and three commands that work as they stand. */
 export function welcome(options: WelcomeOptions): string {
-  const { url } = options;
+  const { url, chosenDirectory } = options;
+  // In another terminal nothing else would tell them which fleet is meant.
+  const muster = chosenDirectory === null ? 'npx muster' : `MUSTER_DATA_DIR=${forShell(chosenDirectory)} npx muster`;
   const file = relative(options.cwd, localRecordFile(options.directory));
   const from = file.startsWith('.') || file.startsWith('/') ? file : `./${file}`;
   return [
@@ -31,9 +35,9 @@ export function welcome(options: WelcomeOptions): string {
     '',
     'Try, in another terminal:',
     '',
-    '  npx muster send "Hello from the fleet"',
+    `  ${muster} send "Hello from the fleet"`,
     `  curl -s "${url}/v1/tasks?waitMs=10000" -H "Authorization: Bearer ${keyForCurl(options, from)}" -H "Content-Type: application/json" -d '{"agent":"echo","input":"Hello from curl"}'`,
-    '  npx muster tasks',
+    `  ${muster} tasks`,
     '',
     'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
     '',
@@ -51,4 +55,8 @@ function keyLine({ newKey, keyOrigin }: WelcomeOptions, from: string): string {
 function keyForCurl({ newKey, keyOrigin }: WelcomeOptions, from: string): string {
   if (newKey !== null) return newKey;
   return keyOrigin === 'unknown' ? '<your key>' : `$(node -p "JSON.parse(fs.readFileSync('${from}')).key")`;
+}
+
+function forShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -59,6 +59,17 @@ test('a key from the environment is named, not shown', () => {
   expect(keyInCurl(text)).toBe('chosen-by-the-operator');
 });
 
+test('where the data directory was chosen, the commands name it, as the shell reads it', () => {
+  expect(announced()).toContain('\n  npx muster tasks\n');
+  expect(announced({ MUSTER_DATA_DIR: '../other' })).toContain('\n  MUSTER_DATA_DIR=../other npx muster tasks\n');
+  const odd = "it's here";
+  const line = announced({ MUSTER_DATA_DIR: odd })
+    .split('\n')
+    .find((candidate) => candidate.endsWith('npx muster tasks'));
+  const script = `${line?.replace('npx muster tasks', 'export MUSTER_DATA_DIR') ?? ''}; printf %s "$MUSTER_DATA_DIR"`.replace(' export', '; export');
+  expect(execFileSync('sh', ['-c', script], { cwd, encoding: 'utf8' })).toBe(odd);
+});
+
 test('a fleet that listens everywhere is reached on this machine, and by its public address where it has one', () => {
   expect(announced({ HOST: '0.0.0.0' })).toContain('http://127.0.0.1:4000/');
   expect(announced({ HOST: '::1' })).toContain('http://[::1]:4000/');
