@@ -74,7 +74,7 @@ export class WorkerService implements Service {
     onDrain();
     void tell('worker.draining');
     await Promise.all(this.#takers.map((taker) => taker.quiet().catch(() => undefined)));
-    await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
+    const unfinished = await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
     const left = Math.max(CLOSE_MS, end - clock.monotonic());
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
@@ -84,13 +84,22 @@ export class WorkerService implements Service {
     this.#listener?.close();
     this.#connection?.disconnect();
     await tell('worker.stopped');
-    log.info({ event: 'worker.stopped', worker: name }, 'handed back what it had');
+    const rest = unfinished === 0 ? '' : `; handed back ${tasks(unfinished)} that had not ended, which costs no attempt`;
+    log.info({ event: 'worker.stopped', worker: name, unfinished }, `takes no more tickets${rest}`);
   }
 
-  /** Lets running attempts end, and stops those that do not: their tasks go back without costing an attempt. */
-  async #drain(end: number): Promise<void> {
+  /** Lets running attempts end, and stops those that do not: their tasks go back without costing an attempt. Returns how many. */
+  async #drain(end: number): Promise<number> {
+    const { keeper, clock, log, name } = this.#options;
+    const running = keeper.running.length;
+    const seconds = Math.max(0, Math.round((end - clock.monotonic()) / 1000));
+    if (running > 0) {
+      log.info({ event: 'worker.draining', worker: name, running }, `waits up to ${seconds} s for ${tasks(running)} to end`);
+    }
     await this.#settled(end);
-    for (const attempt of this.#options.keeper.running) attempt.stop({ kind: 'drain' });
+    const unfinished = keeper.running;
+    for (const attempt of unfinished) attempt.stop({ kind: 'drain' });
+    return unfinished.length;
   }
 
   /** Until nothing runs and nothing is settled here any more, at most until `end`. */
@@ -98,4 +107,8 @@ export class WorkerService implements Service {
     const { keeper, clock } = this.#options;
     await within(keeper.empty(), Math.max(0, end - clock.monotonic()));
   }
+}
+
+function tasks(count: number): string {
+  return count === 1 ? '1 task' : `${count} tasks`;
 }

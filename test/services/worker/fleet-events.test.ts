@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
+import { cancelTree } from '#shared/queue/cancel-tree.ts';
 import { watchPressure } from '../../../services/worker/chores/watch-pressure.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
@@ -55,6 +59,37 @@ describe('operators', () => {
       'fleet.worker.stopped',
     ]);
     expect(events.filter(([, name]) => name !== own)).toEqual([['fleet.worker.lost', 'gone-1']]);
+  });
+});
+
+describe('the log of a worker that stops', () => {
+  async function stopped(before: () => Promise<void>): Promise<string> {
+    let written = '';
+    const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => (written += line) } });
+    const worker = createWorkerService({ ...parts, log });
+    await worker.start();
+    await before();
+    await worker.stop(1000);
+    return written;
+  }
+
+  it('says for what it waits and how long, and what it handed back', async () => {
+    const written = await stopped(async () => {
+      const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'a b', context: { paceMs: 60_000 } });
+      const isRunning = async (): Promise<boolean> => (await readTask(parts.ledger, 'default', id))?.state.status === 'running';
+      await waitFor(isRunning, { deadlineMs: 5000, what: 'the task to run' });
+    });
+    expect(written).toMatch(/waits up to [01] s for 1 task to end/);
+    expect(written).toContain('handed back 1 task that had not ended');
+  });
+
+  it('speaks of nothing handed back where nothing was', async () => {
+    // The one before left its task behind, which the next worker would run.
+    for (const { body } of (await listTasks(parts.ledger, 'default', {}, { limit: 100 })).items)
+      await cancelTree(parts.ledger, 'default', body.id, 'test');
+    const written = await stopped(() => Promise.resolve());
+    expect(written).toContain('takes no more tickets');
+    expect(written).not.toMatch(/waits up to|handed back/);
   });
 });
 
