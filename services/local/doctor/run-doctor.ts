@@ -9,6 +9,7 @@ import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { redisUrl } from '../local-redis-address.ts';
+import { isStillRunning } from '../process-start.ts';
 import { readRedisRecord } from '../redis-record.ts';
 import type { Check } from './check.ts';
 import { checkNode } from './check-node.ts';
@@ -71,10 +72,10 @@ async function lookAtRedis(config: Config, read: (name: string) => string | unde
   }
 }
 
-/** Where the Redis of the fleet on this machine's data directory is, if one runs. */
+/** Where the Redis of the fleet on this machine's data directory is, if one runs. A fleet that ended at once leaves a record without one. */
 function localUrl(config: Config): string | null {
   const record = readRedisRecord(join(resolve(config.env.MUSTER_DATA_DIR), 'redis'));
-  return record ? redisUrl(record.address) : null;
+  return record && isStillRunning(record) ? redisUrl(record.address) : null;
 }
 
 async function lookAtAgents(config: Config, readSecret: (name: string) => string | undefined): Promise<Check[]> {

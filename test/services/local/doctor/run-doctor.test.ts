@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,6 +13,7 @@ import type { Clock } from '#shared/time/clock.ts';
 import { checkNode } from '../../../../services/local/doctor/check-node.ts';
 import { checkRedis } from '../../../../services/local/doctor/check-redis.ts';
 import { runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
+import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis-record.ts';
 import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
 
 let server: RedisServer;
@@ -73,6 +74,17 @@ test('a Redis that may throw work away fails, with the command that mends it', a
     await set('maxmemory-policy', 'noeviction');
     await set('appendonly', 'yes');
   }
+});
+
+test('a Redis that a fleet left noted down and that runs no more is none to ask', async () => {
+  const noted = join(directory, 'data', 'redis');
+  mkdirSync(noted, { recursive: true });
+  // No process has this number: it is over what Linux and macOS give out.
+  writeRedisRecord(noted, { pid: 2 ** 30, startedAt: '1', address: { kind: 'socket', path: join(noted, 'redis.sock') } });
+  const { code, text } = await examine(configWith(undefined), undefined);
+  expect(text).toMatch(/skip +Redis +no fleet runs here/);
+  expect(code).toBe(0);
+  removeRedisRecord(noted);
 });
 
 test('data that would not be found with this number of shards fails', async () => {
