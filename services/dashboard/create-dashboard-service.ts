@@ -21,6 +21,7 @@ import { sendPerson } from './send-person.ts';
 import { showSignIn, signIn, type SignInOptions } from './sign-in.ts';
 import { showSignOut, signOut } from './sign-out.ts';
 import { taskPage } from './task-page.ts';
+import { unknownPage } from './unknown-page.ts';
 
 /** A key and a path. */
 const MAX_FORM_BYTES = 8192;
@@ -41,6 +42,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   router.get('/tasks/:id', ...pageHeaders('page'), signedIn, taskPage(parts, systemClock));
   router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(), logActions(parts), board(parts));
   router.use(sendBoardError(log));
+  router.get('/{*path}', ...unknownPage());
   router.use(sendPageError(log));
   return { name: 'dashboard', router, start: nothing, stop: nothing };
 }

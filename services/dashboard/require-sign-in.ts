@@ -28,9 +28,14 @@ export function requireSignIn({ signIns, tenants }: RequireSignInOptions): Reque
   };
 }
 
+/** The same where it need not be: null for somebody who is not signed in, and before `requireSignIn`. */
+export function knownPerson(request: object): ApiKey | null {
+  return people.get(request) ?? null;
+}
+
 /** The key that the person signed in with. Only behind `requireSignIn`. */
 export function personOf(request: object): ApiKey {
-  const key = people.get(request);
+  const key = knownPerson(request);
   if (!key) throw new Error('This handler is not behind requireSignIn');
   return key;
 }

@@ -4,6 +4,7 @@ import { sendProblem, toMusterError, toProblem } from '#shared/http/send-problem
 import type { Log } from '#shared/log/create-log.ts';
 import { html } from './html.ts';
 import { isApiCall } from './is-api-call.ts';
+import { knownPerson } from './require-sign-in.ts';
 import { sendPage } from './send-page.ts';
 
 /** Answers with what went wrong: a page for people, a problem for programs. */
@@ -24,6 +25,6 @@ export function sendPageError(log: Log): ErrorRequestHandler {
       <p class="faint">${status} · ${code}</p>
       <p><a class="button" href="/">To the start page</a></p>
     </section>`;
-    sendPage(response, { title, person: null, content }, status);
+    sendPage(response, { title, person: knownPerson(request), content }, status);
   };
 }

@@ -34,6 +34,23 @@ test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules'])(
   },
 );
 
+test('an address that nobody serves is a page for people and a problem for programs', async () => {
+  for (const headers of [{}, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }]) {
+    const answer = await dashboard.call('GET', '/nothing/<b>here', { headers });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toContain('text/html');
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';style-src 'self'/);
+    const text = await answer.text();
+    expect(text).toContain('There is no page');
+    expect(text).not.toContain('<b>here');
+  }
+  for (const accept of ['*/*', 'application/json']) {
+    const answer = await dashboard.call('GET', '/nothing/here', { headers: { accept } });
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: 'request.not-found' });
+  }
+});
+
 test('its files are kept by browsers for good, and nothing beside them is served', async () => {
   const answer = await dashboard.call('GET', '/console/assets/main-abc123.js');
   expect(answer.status).toBe(200);

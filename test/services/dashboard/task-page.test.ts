@@ -39,7 +39,10 @@ test.each(['/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/tasks/..%2f..%2fetc', '/tasks/
   async (path) => {
     const answer = await dashboard.call('GET', path, { cookie: await dashboard.signIn(['read']) });
     expect(answer.status).toBe(404);
-    expect(await answer.text()).toContain('task.not-found');
+    const text = await answer.text();
+    expect(text).toContain('task.not-found');
+    // Whoever is signed in finds the way on.
+    expect(text).toContain('href="/chat"');
   },
 );
 
