@@ -20,6 +20,7 @@ import { sendConsole } from './send-console.ts';
 import { sendPerson } from './send-person.ts';
 import { showSignIn, signIn, type SignInOptions } from './sign-in.ts';
 import { showSignOut, signOut } from './sign-out.ts';
+import { steerTask } from './steer-task.ts';
 import { taskPage } from './task-page.ts';
 import { unknownPage } from './unknown-page.ts';
 
@@ -40,6 +41,8 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   router.use(signInRoutes({ signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), log }));
   router.use(consoleRoutes(signedIn, built));
   router.get('/tasks/:id', ...pageHeaders('page'), signedIn, taskPage(parts, systemClock));
+  for (const action of ['cancel', 'retry'] as const)
+    router.post(`/tasks/:id/${action}`, ...pageHeaders('page'), signedIn, sameOrigin, steerTask(parts.ledger, action));
   router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(), logActions(parts), board(parts));
   router.use(sendBoardError(log));
   router.get('/{*path}', ...unknownPage());

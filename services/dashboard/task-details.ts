@@ -4,18 +4,22 @@ import type { StoredAttempt, StoredError, Task } from '#shared/tasks/task.ts';
 import { toIso } from '#shared/time/iso.ts';
 import { html, type Html, type HtmlPart } from './html.ts';
 import { statusBadge } from './status-badge.ts';
-import { ageText } from './age-text.ts';
 import { durationText } from './duration-text.ts';
+import { taskHead } from './task-head.ts';
+import { linked, type TaskLinks } from './task-links.ts';
+
+export interface TaskDetailsOptions {
+  links: TaskLinks;
+  /** Whether who looks may stop it and open it again. */
+  canSteer: boolean;
+  now: number;
+}
 
 /** A task, top down: what it is, why it waits, what went in and out, its attempts, its timeline, its record. */
-export function taskDetails(task: Task, why: WaitExplanation, now: number): Html {
+export function taskDetails(task: Task, why: WaitExplanation, { links, canSteer, now }: TaskDetailsOptions): Html {
   const { body, state, output, result } = task;
-  return html`<div class="head">
-      <h1>${body.agent}</h1>
-      ${statusBadge(state.status)}<span class="faint">${ageText(state.createdAt, now)}</span>
-    </div>
-    <p class="faint"><code>${body.id}</code></p>
-    ${why.reasons.length === 0 ? null : waiting(why)} ${state.error ? problem(state.error) : null}
+  return html`${taskHead(task, { address: links.task(body.id), canSteer, now })} ${why.reasons.length === 0 ? null : waiting(why, links)}
+    ${state.error ? problem(task, state.error) : null}
     <div class="columns">
       ${text('Input', body.input)} ${output === null ? null : text('Output', output)}
       ${result === null || result === undefined ? null : text('Result', JSON.stringify(result, null, 2))}
@@ -27,12 +31,22 @@ export function taskDetails(task: Task, why: WaitExplanation, now: number): Html
         ${parseTimeline(state.log).map(step)}
       </ol>
     </section>
-    ${record(task)}`;
+    ${record(task, links)}`;
 }
 
-function waiting({ reasons, estimatedStartMs }: WaitExplanation): Html {
-  const estimate = estimatedStartMs === null ? null : html` <span class="faint">starts in about ${durationText(estimatedStartMs)}</span>`;
-  return html`<p class="note"><strong>Why it waits</strong> ${reasons.map(({ detail }) => detail).join('; ')}${estimate}</p>`;
+function waiting({ reasons, estimatedStartMs }: WaitExplanation, links: TaskLinks): Html {
+  const estimate =
+    estimatedStartMs === null ? null : html`<br /><span class="faint">Starts in about ${durationText(estimatedStartMs)}</span>`;
+  return html`<p class="note">
+    <strong>Why it waits</strong> ${reasons.map((each, place) => [place === 0 ? '' : '; ', reason(each, links)])}${estimate}
+  </p>`;
+}
+
+/** The task that has to go first is named in the sentence, and a click away. */
+function reason({ detail, taskId }: WaitExplanation['reasons'][number], links: TaskLinks): HtmlPart {
+  const at = taskId === null ? -1 : detail.indexOf(taskId);
+  if (taskId === null || at < 0) return detail;
+  return [detail.slice(0, at), linked(taskId, links.task(taskId)), detail.slice(at + taskId.length)];
 }
 
 function text(title: string, content: string): Html {
@@ -42,9 +56,11 @@ function text(title: string, content: string): Html {
   </section>`;
 }
 
-function problem({ code, message, retryable }: StoredError): Html {
+function problem({ state }: Task, { code, message, retryable }: StoredError): Html {
+  // Of one that failed for good it says why no attempt followed: the kind of the failure, or their number.
+  const spent = retryable ? `No attempt is left: ${state.spent} of ${state.maxAttempts}` : 'A failure of this kind is not tried again';
   return html`<p class="problem">
-    <strong>${code}</strong> ${message} <span class="faint">${retryable ? 'retryable' : 'not retryable'}</span>
+    <strong>${code}</strong> ${message} ${state.status === 'permanently_failed' ? html`<br /><span class="faint">${spent}</span>` : null}
   </p>`;
 }
 
@@ -84,11 +100,11 @@ function step({ status, at, note }: TimelineEntry): Html {
   return html`<li><time class="faint">${toIso(at)}</time>${statusBadge(status)}${note === null ? null : html`<span>${note}</span>`}</li>`;
 }
 
-function record({ body, state }: Task): Html {
+function record({ body, state }: Task, links: TaskLinks): Html {
   const rows: [name: string, value: HtmlPart][] = [
     ['Tenant', body.tenant],
     ['Source', body.channel === null ? body.source : `${body.source} · ${body.channel}`],
-    ['Session', body.session],
+    ['Session', body.session === null ? null : linked(body.session, links.session(body.session))],
     ['Queue', state.queue],
     ['Priority', state.priority],
     ['Attempts', `${state.spent} of ${state.maxAttempts}`],
@@ -97,7 +113,7 @@ function record({ body, state }: Task): Html {
     ['Tokens', state.usage ? `${state.usage.inputTokens} in, ${state.usage.outputTokens} out` : null],
     ['Deadline', toIso(body.deadline)],
     ['Scheduled for', toIso(body.scheduledFor)],
-    ['Parent', body.parentTaskId === null ? null : html`<a href="/tasks/${body.parentTaskId}"><code>${body.parentTaskId}</code></a>`],
+    ['Parent', body.parentTaskId === null ? null : html`<code>${linked(body.parentTaskId, links.task(body.parentTaskId))}</code>`],
     ['Correlation', body.correlationId],
     ['Started', toIso(state.startedAt)],
     ['Completed', toIso(state.completedAt)],

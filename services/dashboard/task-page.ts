@@ -11,6 +11,7 @@ import type { Clock } from '#shared/time/clock.ts';
 import { personOf } from './require-sign-in.ts';
 import { sendPage } from './send-page.ts';
 import { taskDetails } from './task-details.ts';
+import { taskLinks } from './task-links.ts';
 
 /** `GET /tasks/:id`: everything about one task. Errors: `task.not-found`. */
 export function taskPage(parts: { ledger: Ledger; queues: Queues }, clock: Clock): RequestHandler<{ id: string }> {
@@ -18,14 +19,21 @@ export function taskPage(parts: { ledger: Ledger; queues: Queues }, clock: Clock
     const person = personOf(request);
     const { id } = request.params;
     const task = TASK_ID.test(id) ? await readTask(parts.ledger, tenantOf(request), id) : null;
-    if (!task) throw new MusterError('task.not-found', 'There is no such task, it is not kept any more, or it belongs to another tenant.');
+    if (!task) throw taskNotFound();
     const why = await explainWait(parts, task);
-    sendPage(response, { title: `Task ${id}`, person, content: taskDetails(task, why, clock.now()) });
+    const { tenant } = task.body;
+    const links = taskLinks(tenant, tenant === person.tenant);
+    const content = taskDetails(task, why, { links, canSteer: hasScope(person.scopes, 'submit'), now: clock.now() });
+    sendPage(response, { title: `Task ${id}`, person, content });
   };
 }
 
+export function taskNotFound(): MusterError {
+  return new MusterError('task.not-found', 'There is no such task, it is not kept any more, or it belongs to another tenant.');
+}
+
 /** Whose task: the person's tenant, or for those who run the installation, and could make a key for any tenant, the one asked for. */
-function tenantOf(request: Request<{ id: string }>): string {
+export function tenantOf(request: Request<{ id: string }>): string {
   const { tenant, scopes } = personOf(request);
   const asked = request.query['tenant'];
   return typeof asked === 'string' && tenant === DEFAULT_TENANT && hasScope(scopes, 'admin') ? asked : tenant;

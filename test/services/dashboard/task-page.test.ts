@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import { startDashboard, type RunningDashboard } from './running-dashboard.ts';
+import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
 
 let dashboard: RunningDashboard;
 
@@ -32,6 +35,75 @@ test('a task of another tenant is not there, except for those who could make a k
   expect(await statusFor(await dashboard.signIn(['admin'], 'rival'))).toBe(404);
   expect(await statusFor(await dashboard.signIn(['operate']))).toBe(404);
   expect(await statusFor(await dashboard.signIn(['admin']))).toBe(200);
+});
+
+test('a task in a session leads to the session and to the task before it, and foretells no start', async () => {
+  const cookie = await dashboard.signIn(['read']);
+  const [first, second] = await Promise.all(
+    ['first', 'second'].map(
+      async (input) => (await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input, session: 'a/b c' })).id,
+    ),
+  );
+  const pages = await Promise.all(
+    [first, second].map(async (id) => await (await dashboard.call('GET', `/tasks/${id}`, { cookie })).text()),
+  );
+  const waiting = pages.find((page) => page.includes('Why it waits') && page.includes('behind task')) ?? '';
+  expect(waiting).toMatch(new RegExp(`behind task <a href="/tasks/(${first}|${second})">`));
+  expect(waiting).toContain('<a href="/sessions/a%2Fb%20c">a/b c</a>');
+  expect(waiting).not.toContain('Starts in');
+});
+
+describe('the buttons of the page', () => {
+  const page = async (id: string, cookie: string): Promise<string> =>
+    await (await dashboard.call('GET', `/tasks/${id}`, { cookie })).text();
+  const post = async (path: string, cookie: string, headers: Record<string, string> = OWN_PAGE): Promise<Response> =>
+    await dashboard.call('POST', path, { cookie, headers });
+  const statusOf = async (id: string): Promise<string | undefined> => (await readTask(dashboard.parts.ledger, 'default', id))?.state.status;
+
+  test('cancel a task and lead back to its page', async () => {
+    const cookie = await dashboard.signIn(['submit']);
+    const id = await submit('default', 'to be stopped');
+    expect(await page(id, cookie)).toContain(`action="/tasks/${id}/cancel"`);
+    const answer = await post(`/tasks/${id}/cancel`, cookie);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/tasks/${id}`]);
+    expect(await statusOf(id)).toBe('cancelled');
+    expect(await page(id, cookie)).not.toContain('<form method="post" action="/tasks/');
+    expect((await post(`/tasks/${id}/retry`, cookie)).status).toBe(409);
+  });
+
+  test('open a task again that failed for good, and say why no attempt followed', async () => {
+    const cookie = await dashboard.signIn(['submit']);
+    const { ledger } = dashboard.parts;
+    const { id } = await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: 'x', execution: { maxAttempts: 1 } });
+    const place = { tenant: 'default', id, lane: null };
+    const claim = await claimTask(ledger, place, 'w-1');
+    if (claim.kind !== 'claimed') throw new Error('The task was not claimed');
+    const error = { code: 'AGENT_ERROR', message: 'No', retryable: true };
+    await settleAttempt(ledger, { ...place, token: claim.state.token }, { kind: 'failed', error, delayMs: null, usage: null });
+    expect(await page(id, cookie)).toContain('No attempt is left: 1 of 1');
+    expect((await post(`/tasks/${id}/retry`, cookie)).status).toBe(303);
+    expect(await statusOf(id)).toBe('queued');
+  });
+
+  test('are not there for a key that may only look, and nothing but them is listened to', async () => {
+    const id = await submit('default', 'stays');
+    const reader = await dashboard.signIn(['read']);
+    expect(await page(id, reader)).not.toContain('<form method="post" action="/tasks/');
+    expect((await post(`/tasks/${id}/cancel`, reader)).status).toBe(403);
+    expect((await post(`/tasks/${id}/cancel`, await dashboard.signIn(['submit']), { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await post(`/tasks/${id}/cancel`, await dashboard.signIn(['admin'], 'rival'))).status).toBe(404);
+    expect(await statusOf(id)).toBe('pending');
+  });
+
+  test('act on the tenant whose task is shown', async () => {
+    const id = await submit('acme', 'of acme');
+    const cookie = await dashboard.signIn(['admin']);
+    const shown = await (await dashboard.call('GET', `/tasks/${id}?tenant=acme`, { cookie })).text();
+    expect(shown).toContain(`action="/tasks/${id}/cancel?tenant=acme"`);
+    const answer = await post(`/tasks/${id}/cancel?tenant=acme`, cookie);
+    expect(answer.headers.get('location')).toBe(`/tasks/${id}?tenant=acme`);
+    expect((await readTask(dashboard.parts.ledger, 'acme', id))?.state.status).toBe('cancelled');
+  });
 });
 
 test.each(['/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/tasks/..%2f..%2fetc', '/tasks/nothing'])(
