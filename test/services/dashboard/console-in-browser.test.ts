@@ -230,7 +230,8 @@ test.skipIf(!hasBrowser)(
     expect(JSON.parse(made).items).toMatchObject([{ name: 'Night watch', platform: 'slack', channel: 'C024BE91L', tz: 'Europe/Berlin' }]);
     await card.getByText('active').waitFor();
     await card.getByRole('switch').press('Space');
-    await card.getByText('paused').waitFor();
+    await card.getByText('paused', { exact: true }).waitFor();
+    await card.getByText('Paused: by request').waitFor();
     await card.getByRole('switch').press('Space');
     await card.getByText('active').waitFor();
     await card.getByRole('button', { name: 'Run now' }).click();

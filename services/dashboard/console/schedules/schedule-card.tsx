@@ -1,6 +1,6 @@
 import { Button, Switch, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { runScheduleNow, setScheduleStatus } from '../api/schedule-calls.ts';
 import type { Schedule } from '../api/schedule-records.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -45,7 +45,11 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
           <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void lookAgain()} />
         </div>
       </div>
-      {schedule.pausedReason ? <p className={classes['reason']}>{schedule.pausedReason}</p> : null}
+      {schedule.pausedReason ? (
+        <p className={classes['reason']}>
+          {schedule.status === 'failed' ? 'Failed' : 'Paused'}: {schedule.pausedReason}
+        </p>
+      ) : null}
       <p className={classes['message']}>{schedule.message}</p>
       <Facts schedule={schedule} />
       <RunStrip schedule={schedule.id} tz={schedule.tz} />
@@ -61,7 +65,7 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
       <div>
         <dt>Rule</dt>
         <dd>
-          {ruleOf(schedule)} <span className="faint">({tz})</span>
+          {ruleOf(schedule)} <span className="faint">({breakable(tz)})</span>
         </dd>
       </div>
       <div>
@@ -80,6 +84,11 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
       </div>
     </dl>
   );
+}
+
+/** The name of a zone, which may go on in the next line after a slash. */
+function breakable(zone: string): ReactNode {
+  return zone.split('/').map((part, place) => (place === 0 ? part : ['/', <wbr key={part} />, part]));
 }
 
 /** Where there is no name the heading is the sentence; the one time of a one-shot is said there, or with its runs. */
