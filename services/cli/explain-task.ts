@@ -22,7 +22,7 @@ const WITHOUT_REASON: Readonly<Record<string, string>> = {
   cancelled: 'It was cancelled.',
   stale: 'Its deadline passed before it could start.',
   skipped: 'It was held back.',
-  permanently_failed: 'It failed, and no attempt is left. Open it again with npx muster retry.',
+  permanently_failed: 'It failed, and no attempt follows.',
 };
 
 /** `muster why`: a sentence for each thing that a task waits for. */
@@ -32,6 +32,7 @@ export async function explainTask(id: string, { json }: { json?: boolean }, cont
   if (json === true) return terminal.json(answer);
   const { status, reasons, estimatedStartMs } = readAnswer(whySchema, answer);
   if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and nothing holds it back.`);
+  if (status === 'permanently_failed') terminal.note(`Open it again with npx muster retry ${id}`);
   for (const reason of reasons) terminal.line(sentence(reason, clock.now()));
   if (estimatedStartMs !== null && estimatedStartMs !== undefined) terminal.line(`It should start in about ${duration(estimatedStartMs)}.`);
 }

@@ -18,7 +18,8 @@ export interface FollowOptions {
   api: ApiClient;
   taskId: string;
   onOutput: (output: TaskOutput) => void;
-  onStatus: (status: string) => void;
+  /** What comes after it is handed on when it has resolved. */
+  onStatus: (status: string) => Promise<void> | void;
   /** Without a word from the server for so long, it is given up. Defaults to a minute. */
   patienceMs?: number;
   /** A stream this quiet is taken for dead and opened again; the server says something more often. */
@@ -69,7 +70,7 @@ async function readOnce(options: FollowOptions, place: Place): Promise<string | 
     const body = await api.stream(`/v1/tasks/${encodeURIComponent(taskId)}/stream`, place.lastEventId, connection.signal);
     for await (const event of readEvents(body, heard)) {
       if (event.id !== undefined) place.lastEventId = event.id;
-      const end = handle(event, options);
+      const end = await handle(event, options);
       if (end !== null) return end;
     }
     return null;
@@ -80,9 +81,9 @@ async function readOnce(options: FollowOptions, place: Place): Promise<string | 
 }
 
 /** Events of other names belong to a newer server and are passed over. */
-function handle({ event, data }: EventSourceMessage, { onOutput, onStatus }: FollowOptions): string | null {
+async function handle({ event, data }: EventSourceMessage, { onOutput, onStatus }: FollowOptions): Promise<string | null> {
   if (event === 'end') return statusSchema.parse(JSON.parse(data)).status;
-  if (event === 'status') onStatus(statusSchema.parse(JSON.parse(data)).status);
+  if (event === 'status') await onStatus(statusSchema.parse(JSON.parse(data)).status);
   if (event === 'output') onOutput(outputSchema.parse(JSON.parse(data)));
   return null;
 }

@@ -3,10 +3,12 @@ import type { TaskView } from './task-view.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What is worth a line while one waits; the rest is the ordinary course of a task. */
-const REMARKS: Readonly<Record<string, string>> = {
-  failed: 'failed, will be tried again',
-  timeout: 'took too long, will be tried again',
-};
+const SETBACKS: Readonly<Record<string, string>> = { failed: 'failed', timeout: 'took too long' };
+
+/** Whether somebody who waits wants to know why. */
+export function isSetback(status: string): boolean {
+  return Object.hasOwn(SETBACKS, status);
+}
 
 /** OutputWriter is responsible for the output of all attempts on one stdout, so that a reader sees where each begins. */
 export class OutputWriter {
@@ -31,9 +33,9 @@ export class OutputWriter {
     this.#put(text);
   }
 
-  status(status: string): void {
-    const remark = REMARKS[status];
-    if (remark !== undefined) this.#remark(remark);
+  /** Tells of an attempt that came to nothing, and why where that is known. */
+  setback(status: string, reason: string | null): void {
+    this.#remark(`${SETBACKS[status] ?? status}, will be tried again${reason === null ? '' : `: ${reason}`}`);
   }
 
   /** Adds what the record has and the stream had not: streaming is best effort, and some agents only answer at their end. */

@@ -2,12 +2,12 @@ import { CliProblem } from './cli-problem.ts';
 import type { ApiClient } from './api-client.ts';
 import { EXIT } from './exit-codes.ts';
 import { followTask } from './follow-task.ts';
-import { OutputWriter } from './output-writer.ts';
+import { isSetback, OutputWriter } from './output-writer.ts';
 import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { duration } from './short-time.ts';
 import { plainText } from './plain-text.ts';
-import { taskViewSchema, type TaskView } from './task-view.ts';
+import { attemptsSchema, taskViewSchema, type TaskView } from './task-view.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ShowOptions extends Pick<RunContext, 'terminal' | 'end'> {
@@ -32,7 +32,9 @@ export async function showTaskAsItRuns(id: string, { api, json, terminal, end }:
       api,
       taskId: id,
       onOutput: (output) => !json && writer.write(output),
-      onStatus: (status) => !json && writer.status(status),
+      onStatus: async (status) => {
+        if (!json && isSetback(status)) writer.setback(status, await lastFailure(api, id));
+      },
     });
     const answer = await api.get(`/v1/tasks/${id}`);
     const task = readAnswer(taskViewSchema, answer);
@@ -57,20 +59,34 @@ function goesOn(error: CliProblem, id: string): CliProblem {
   });
 }
 
+/** Why the newest attempt that failed did; null when the server does not say. The task itself goes on either way. */
+async function lastFailure(api: ApiClient, id: string): Promise<string | null> {
+  try {
+    const { items } = readAnswer(attemptsSchema, await api.get(`/v1/tasks/${id}/attempts`));
+    const error = items.findLast((attempt) => attempt.error)?.error;
+    return error ? `${plainText(error.message)} [${error.code}]` : null;
+  } catch (error) {
+    if (error instanceof CliProblem) return null;
+    throw error;
+  }
+}
+
 /** The task whose run a message became part of; null for one that did not. */
 function wentInto({ outcome }: TaskView): string | null {
   return outcome?.kind === 'steered' || outcome?.kind === 'merged' ? (outcome.taskId ?? null) : null;
 }
 
 function showEnd(task: TaskView, terminal: Terminal): void {
+  // The time is the last attempt's: with those before it and the waits between them it took longer.
   const took = task.startedAt && task.completedAt ? ` in ${duration(Date.parse(task.completedAt) - Date.parse(task.startedAt))}` : '';
-  const attempts = task.attempt > 1 ? `, attempt ${task.attempt}` : '';
+  const attempt = task.attempt > 1 ? `, attempt ${task.attempt}` : '';
   const isDone = task.status === 'completed';
   const other = wentInto(task);
   const status = terminal.paintNote(task.status, isDone || other !== null ? 'green' : 'red');
-  terminal.note(`${status}${terminal.paintNote(`${took}${attempts}`, 'dim')}`);
+  terminal.note(`${status}${terminal.paintNote(`${attempt}${took}`, 'dim')}`);
   if (other !== null) terminal.note(`It went into task ${other}: npx muster task ${other}`);
   else if (!isDone) showReason(task, terminal);
+  if (task.status === 'permanently_failed') terminal.note(`Open it again with npx muster retry ${task.id}`);
 }
 
 function showReason({ error, outcome }: TaskView, terminal: Terminal): void {

@@ -5,21 +5,8 @@ import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { duration } from './short-time.ts';
 import { styleOfStatus } from './style-of-status.ts';
-import { taskViewSchema, type TaskView } from './task-view.ts';
+import { attemptsSchema, taskViewSchema, type TaskView } from './task-view.ts';
 import type { Terminal } from './terminal.ts';
-
-const attemptsSchema = z.object({
-  items: z.array(
-    z.object({
-      number: z.number(),
-      worker: z.string(),
-      startedAt: z.string(),
-      endedAt: z.string().nullish(),
-      status: z.string(),
-      error: z.object({ code: z.string(), message: z.string() }).nullish(),
-    }),
-  ),
-});
 
 const timelineSchema = z.object({ items: z.array(z.object({ status: z.string(), at: z.string(), note: z.string().nullish() })) });
 
@@ -57,7 +44,7 @@ function showRecord(task: TaskView, terminal: Terminal): void {
     ['started', task.startedAt],
     ['completed', task.completedAt],
     ['tokens', usage ? `${usage.inputTokens} in, ${usage.outputTokens} out` : null],
-    ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(' ') : null],
+    ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(', ') : null],
     ['error', error ? `${error.message} [${error.code}]` : null],
   ];
   const given = rows.flatMap(([name, value]) => (name && value ? [['', name, plainText(value)]] : []));

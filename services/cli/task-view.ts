@@ -24,3 +24,17 @@ export const taskViewSchema = z.object({
 });
 
 export type TaskView = z.infer<typeof taskViewSchema>;
+
+/** The attempts of a task, oldest first. */
+export const attemptsSchema = z.object({
+  items: z.array(
+    z.object({
+      number: z.number(),
+      worker: z.string(),
+      startedAt: z.string(),
+      endedAt: z.string().nullish(),
+      status: z.string(),
+      error: z.object({ code: z.string(), message: z.string() }).nullish(),
+    }),
+  ),
+});

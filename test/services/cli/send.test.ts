@@ -127,7 +127,27 @@ describe('muster send', () => {
     const result = await muster(['send', 'Hello']);
 
     expect(result.stdout).toBe('Hel\nHello you\n');
-    expect(result.stderr).toContain('failed, will be tried again\nattempt 2 begins anew\ncompleted in 1.5 s, attempt 2\n');
+    expect(result.stderr).toContain('failed, will be tried again\nattempt 2 begins anew\ncompleted, attempt 2 in 1.5 s\n');
+  });
+
+  it('says why an attempt failed, and at the end how to open the task again', async () => {
+    const attempt = { worker: 'w-1', startedAt: '2026-05-01T10:00:00.000Z', endedAt: '2026-05-01T10:00:01.000Z', status: 'failed' };
+    const error = { code: 'NETWORK_ERROR', message: 'The model does not answer' };
+    api = await startFakeApi({
+      [STREAM]: (response) => {
+        openStream(response);
+        response.write(event('status', { status: 'failed' }));
+        response.end(event('end', { status: 'permanently_failed' }));
+      },
+      [`${RECORD}/attempts`]: (response) => answer(response, 200, { items: [{ ...attempt, number: 1, error }] }),
+      [RECORD]: (response) => answer(response, 200, record({ status: 'permanently_failed', attempt: 2, error, output: null })),
+    });
+
+    const result = await muster(['send', 'Hello']);
+
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('failed, will be tried again: The model does not answer [NETWORK_ERROR]\n');
+    expect(result.stderr).toMatch(new RegExp(`\\nOpen it again with npx muster retry ${TASK_ID}\\n$`));
   });
 
   it('keeps the output of an attempt that was handed over and runs again under its number', async () => {
