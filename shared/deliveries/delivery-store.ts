@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Ledger } from '../ledger/ledger.ts';
+import { scriptJson } from '../redis/script-json.ts';
 import { loadScripts, runScript, type Script } from '../redis/script.ts';
 import { deliverySchema, type Delivery } from './delivery.ts';
 
@@ -53,7 +54,7 @@ export async function putDelivery(
   const { retentionMs, auditMs } = settings.deliveries;
   const own = keys.tenant(delivery.tenant);
   const { deliveriesDue } = keys.shard(keys.shardOf(delivery.tenant));
-  const stored = JSON.stringify(delivery);
+  const stored = scriptJson(delivery);
   const look = delivery.status === 'pending' ? Math.max(delivery.nextTryAt ?? now, now) + auditMs : '';
   const written = await runScript(
     redis,

@@ -1,4 +1,5 @@
 import type { TenantKeys } from '../redis/keys.ts';
+import { scriptJson } from '../redis/script-json.ts';
 import { owedBy, readAccept, type AcceptAnswer, type AcceptReply } from './accept-answer.ts';
 import { admissionOptions } from './admission-options.ts';
 import { firstState } from './first-state.ts';
@@ -52,7 +53,7 @@ function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
     lane ? 'lane' : '',
     way,
     bodyText(task),
-    way === 'plain' ? task.class : JSON.stringify(firstState(task)),
+    way === 'plain' ? task.class : scriptJson(firstState(task)),
     lookups.length,
     ...lookups,
   ];

@@ -1,3 +1,4 @@
+import { scriptJson } from '../redis/script-json.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Ledger } from './ledger.ts';
 import { lookupsOf } from './lookups-of.ts';
@@ -9,7 +10,7 @@ export async function forgetTask(ledger: Ledger, { body, state }: Task): Promise
   const removed = await ledger.run(
     'forget-task',
     [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id)],
-    [body.id, JSON.stringify(members)],
+    [body.id, scriptJson(members)],
   );
   return removed === 1;
 }

@@ -1,3 +1,4 @@
+import { scriptJson } from '../redis/script-json.ts';
 import { owedBy, readAccept, type AcceptAnswer, type AcceptReply } from './accept-answer.ts';
 import { admissionOptions } from './admission-options.ts';
 import { stopChannel } from './cancel-task.ts';
@@ -53,9 +54,9 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
     idempotency?.digest ?? '',
     rateClass,
     bodyText(task),
-    JSON.stringify(firstState(task)),
+    scriptJson(firstState(task)),
     rulesOf(ledger, body.tenant, target),
-    JSON.stringify(lookupsOf(body)),
+    scriptJson(lookupsOf(body)),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { scriptJson } from '../redis/script-json.ts';
 import type { FirstState } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import type { AttemptRef } from './attempt-ref.ts';
@@ -102,7 +103,7 @@ function decide(attempt: AttemptRef, verdict: Verdict, seen: Seen): Omit<Decisio
   const following = followVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
   const { state } = following;
   const [how, ...rest] = whatFollows(following, verdict);
-  const args = [headOf(attempt.token, state, state.completedAt ?? 0, how), seen.stored, JSON.stringify(state), ...rest];
+  const args = [headOf(attempt.token, state, state.completedAt ?? 0, how), seen.stored, scriptJson(state), ...rest];
   return { lane, args, status: state.status };
 }
 

@@ -1,3 +1,4 @@
+import { scriptJson } from '../redis/script-json.ts';
 import type { FirstState, TaskBody } from '../tasks/task.ts';
 import { firstState } from './first-state.ts';
 import type { NewTask } from './new-task.ts';
@@ -25,10 +26,14 @@ const NOTHING = {
   reply: null,
 } satisfies Partial<TaskBody>;
 
+/**
+ * With `first` first and then the id: by that the scripts find where it ends, and need not read what the task's sender wrote, which
+ * may be long, and deeper than they can read.
+ */
 export function bodyText(task: NewTask): string {
-  const stored: Record<string, unknown> = { first: firstState(task) };
+  const stored: Record<string, unknown> = { first: firstState(task), id: task.body.id };
   for (const [name, value] of Object.entries(task.body)) if (value !== null) stored[name] = value;
-  return JSON.stringify(stored);
+  return scriptJson(stored);
 }
 
 export function parseBody(text: string): StoredBody {

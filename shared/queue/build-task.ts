@@ -10,6 +10,7 @@ import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts
 import type { TaskRequest } from '../tasks/task-request.ts';
 import { childTraceparent } from '../tasks/trace.ts';
 import { assertBytes } from './assert-bytes.ts';
+import { assertContext } from './assert-context.ts';
 import { laneOf } from './lane-of.ts';
 import { takesInput } from './takes-input.ts';
 
@@ -130,7 +131,7 @@ function timeOf(text: string | undefined, futureOnly?: string): number | null {
 
 function checkSize({ input, context, metadata }: AcceptRequest, { tasks }: Settings): void {
   assertBytes('input', input, tasks.maxInputBytes);
-  if (context || metadata) assertBytes('context and metadata', JSON.stringify([context, metadata]), tasks.maxContextBytes);
+  if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
 }
 
 /** Tells whether a request that comes again under its key is the same. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Settings } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { assertBytes } from '#shared/queue/assert-bytes.ts';
+import { assertContext } from '#shared/queue/assert-context.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import type { ReplyAddress } from '#shared/tasks/task.ts';
 import { assertAgent } from './assert-agent.ts';
@@ -129,7 +130,7 @@ const BEGINNING = {
 export function checkSizes({ message, context }: SchedulePatch, { maxInputBytes, maxContextBytes }: Settings['tasks']): void {
   if (message !== undefined) assertBytes('message', message, maxInputBytes);
   // As it is counted when a run is accepted, which has no metadata.
-  if (context) assertBytes('context', JSON.stringify([context, null]), maxContextBytes);
+  if (context) assertContext('context', [context, null], maxContextBytes);
 }
 
 function digestOf(request: ScheduleRequest): string {

@@ -3,6 +3,7 @@ import type { Settings } from '#shared/config/settings.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Keys } from '#shared/redis/keys.ts';
+import { scriptJson } from '#shared/redis/script-json.ts';
 import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
 import { readSchedule, writeSchedule, type Schedule } from './schedule.ts';
 
@@ -82,7 +83,7 @@ export class ScheduleStore {
     const written = await this.#run<number[]>(
       'save-schedules',
       [own.schedules, this.#due(tenant), own.events],
-      [this.#options(tenant), JSON.stringify(items)],
+      [this.#options(tenant), scriptJson(items)],
     );
     return written.map((one) => one === 1);
   }
@@ -171,7 +172,7 @@ export class ScheduleStore {
 
   #options(tenant: string, more: object = {}): string {
     const { keys, settings } = this.#parts;
-    return JSON.stringify({ tenant, channel: keys.shard(keys.shardOf(tenant)).signal, maxEvents: settings.events.maxPerTenant, ...more });
+    return scriptJson({ tenant, channel: keys.shard(keys.shardOf(tenant)).signal, maxEvents: settings.events.maxPerTenant, ...more });
   }
 
   /** What a script answers is in its header. */

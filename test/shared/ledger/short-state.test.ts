@@ -58,7 +58,7 @@ describe('a short state', () => {
     ['of one that had a time', 'q 1795286497867 1795286497867', { notBefore: 1795286497000 }],
   ])('%s says the same in the scripts and outside', async (_whose, text, more) => {
     const first = { ...FIRST, ...more };
-    const json = (await runScript(test.redis, script, ['any'], [text, JSON.stringify({ first })])) as string;
+    const json = (await runScript(test.redis, script, ['any'], [text, JSON.stringify({ first, id: 'x' })])) as string;
     expect(JSON.parse(JSON.stringify(parseState(text, first)))).toEqual(JSON.parse(json));
   });
 

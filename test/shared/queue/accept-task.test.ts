@@ -175,6 +175,11 @@ describe('a request is refused', () => {
     expect(await refusal(request)).toMatchObject({ code: 'request.too-large' });
   });
 
+  it('for a context that is deeper than anybody needs', async () => {
+    const context = JSON.parse('{"a":'.repeat(101) + '1' + '}'.repeat(101)) as Record<string, never>;
+    expect(await refusal({ context })).toMatchObject({ code: 'request.invalid', details: { mostLevels: 100 } });
+  });
+
   it('for a lane that its agent names and nobody configured', async () => {
     const agent = { kind: 'echo', lane: 'nowhere' } as const;
     const intake = { ...parts, findAgent: () => Promise.resolve(agent) };

@@ -16,7 +16,8 @@ local function worker_note(worker) return (string.gsub(string.sub(worker, 1, 200
 -- A short state in full.
 local function expand(text, body)
   local created, granted, rest = string.match(text, '^%l (%d+) (%S+) ?(.*)$')
-  local task = cjson.decode(body).first
+  -- Up to its next field: what follows is its sender's.
+  local task = cjson.decode(string.match(body, '^{"first":(.-),"id":"'))
   task.status, task.ticket, task.notBefore = 'pending', 0, nil
   task.token, task.spent, task.attempt = 0, 0, 0
   task.createdAt, task.log = tonumber(created), 'pending@' .. created

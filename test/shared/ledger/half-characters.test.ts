@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { changePriority } from '#shared/ledger/change-priority.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { scriptJson } from '#shared/redis/script-json.ts';
+import { closeBooks } from './close-books.ts';
+import { DONE, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+
+/** An emoji that was cut in two, as texts are that somebody shortened. */
+const HALF = 'cut \ud83d';
+const LANE = { name: 'session:s', limit: 1 };
+let test: TestLedger;
+
+beforeAll(async () => {
+  test = await TestLedger.open({ routing: { queue: { collect: { cap: 1, overflow: 'summarize' } } } });
+});
+afterAll(async () => {
+  await test.close();
+});
+afterEach(async () => {
+  await closeBooks(test);
+});
+
+function nested(levels: number): Record<string, unknown> {
+  let value: Record<string, unknown> = {};
+  for (let level = 0; level < levels; level += 1) value = { value };
+  return value;
+}
+
+describe.each<[what: string, wish: TaskWish]>([
+  ['half a character', { input: HALF, user: HALF, correlationId: HALF, context: { text: HALF } }],
+  ['a context that is deeper than Redis reads', { context: nested(1500) }],
+])('a task that brought %s', (_what, wish) => {
+  it('is cancelled and gets another priority like any other', async () => {
+    const ids = [await test.accepted({ ...wish, lane: LANE }), await test.accepted({ ...wish, lane: LANE })] as const;
+    for (const id of ids)
+      expect((await changePriority(test.ledger, TENANT, id, { priority: 8, queue: 'tasks', class: 'u1' })).kind).toBe('changed');
+    for (const id of ids) expect(await cancelTask(test.ledger, await test.place(id), HALF)).toEqual({ kind: 'cancelled' });
+  });
+
+  it('goes back in line when its worker is gone', async () => {
+    const held = await test.claimed(await test.accepted(wish));
+    await test.endLease(held);
+    expect(await expireLease(test.ledger, held)).toBe('requeued');
+    await test.completed(held.id);
+  });
+
+  it('meets others in its lane by its mode, and ends as it says', async () => {
+    const first = await test.claimed(await test.accepted({ ...wish, lane: LANE }));
+    const waits = await test.accepted({ ...wish, lane: LANE });
+    const newest = await test.accepted({ ...wish, lane: LANE, mode: 'interrupt' });
+    expect(await test.statuses(waits)).toEqual(['cancelled']);
+    await test.settle(first, { kind: 'cancelled', reason: HALF });
+    expect(await test.statuses(first.id, newest)).toEqual(['cancelled', 'queued']);
+  });
+
+  it('is forgotten whole', async () => {
+    const id = await test.accepted(wish);
+    await test.completed(id);
+    expect(await forgetTask(test.ledger, await test.read(id))).toBe(true);
+    expect(await test.redis.zrange(test.keys.tenant(TENANT).index, '0', '-1')).toEqual([]);
+  });
+});
+
+describe('half a character', () => {
+  it('in what an attempt failed by does not keep the next from starting', async () => {
+    const held = await test.claimed(await test.accepted());
+    const error = { code: 'NETWORK_ERROR', message: HALF, retryable: true };
+    await test.settle(held, { kind: 'failed', error, delayMs: 0, usage: null });
+    await test.settle(await test.claimed(held.id), { kind: 'interrupted', reason: HALF, delayMs: 0 });
+    await test.settle(await test.claimed(held.id), DONE);
+    expect((await test.read(held.id)).state.status).toBe('completed');
+  });
+
+  it('is noted of a message that was left out', async () => {
+    const collected = { lane: LANE, mode: 'collect', input: HALF } as const;
+    await test.claimed(await test.accepted({ lane: LANE }));
+    await test.accepted(collected);
+    const newest = await test.accepted(collected);
+    expect((await test.state(newest)).leftOut).toEqual(['cut \ufffd']);
+  });
+
+  it('becomes the replacement character, and nothing else changes', () => {
+    const texts = [HALF, '\udc00 at the start', String.raw`a path\ud83d`, `\\${HALF}`, 'whole 😀'];
+    expect(JSON.parse(scriptJson(texts))).toEqual(texts.map((text) => text.toWellFormed()));
+  });
+});
