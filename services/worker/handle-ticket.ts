@@ -11,6 +11,7 @@ import type { Clock } from '#shared/time/clock.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
 import { carryOutWrits, mayHaveWrits, type CarryOutWritsParts } from './carry-out-writs.ts';
+import { giveBackClaim } from './give-back-claim.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { runAttempt, type ClaimedAttempt, type RunAttemptParts } from './run-attempt.ts';
@@ -44,10 +45,13 @@ export async function handleTicket(parts: HandleTicketParts, ticket: TicketData)
   try {
     const claim = await claimTask(parts.ledger, place, parts.worker);
     if (claim.kind === 'claimed') return await runClaimed(parts, place, claim, claimedFrom);
+    // The connection sent the claim again because its answer was lost, and it was busy with itself.
+    if (claim.kind === 'busy' && (await giveBackClaim(parts, place))) return { kind: 'later', at: 0 };
     return refused(claim, parts.ledger.settings.worker.fleetFullMs);
   } catch (error) {
     if (!isRedisUnavailable(error)) throw error;
-    return { kind: 'later', at: Date.now() + UNSURE_MS };
+    const wasClaimed = await giveBackClaim(parts, place);
+    return { kind: 'later', at: wasClaimed ? 0 : Date.now() + UNSURE_MS };
   }
 }
 

@@ -51,6 +51,11 @@ export class LeaseKeeper {
     if (this.#attempts.size === 0) this.#empty?.resolve();
   }
 
+  /** Whether this worker runs or settles the attempt of this name. */
+  keeps(member: string): boolean {
+    return this.#attempts.has(member);
+  }
+
   /** Resolves when this worker runs and settles nothing. */
   async empty(): Promise<void> {
     while (this.#attempts.size > 0) await (this.#empty = Promise.withResolvers()).promise;

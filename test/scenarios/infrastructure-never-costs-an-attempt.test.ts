@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { transitionsInLua } from '#shared/ledger/transitions-in-lua.ts';
+import { loadScripts } from '#shared/redis/script.ts';
 import { startFakeHttpEndpoint } from '../support/fake-http-endpoint.ts';
 import { reportFigure, spread } from '../support/fleet-figures.ts';
 import type { FleetProcess } from '../support/fleet-process.ts';
 import { openFleet, type Fleet } from '../support/fleet-processes.ts';
+import { startFleetProxy } from '../support/fleet-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let fleet: Fleet;
@@ -18,6 +21,8 @@ afterEach(async () => {
   await fleet.stop();
 });
 
+/** What a worker calls the script by that claims. */
+const CLAIM_SHA = loadScripts('shared/ledger/scripts', { transitions: transitionsInLua() }).get('claim-tasks')?.sha ?? '';
 const ONCE = { maxAttempts: 1 };
 
 const started = (count: number): Promise<boolean> =>
@@ -93,6 +98,30 @@ describe('infrastructure never costs an attempt', () => {
     expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual(ids.map(() => ['completed', 1]));
     const attempts = await Promise.all(ids.map((id) => fleet.client.attempts(id)));
     expect(attempts.map((list) => list.map(({ status }) => status))).toEqual(ids.map(() => ['interrupted', 'success']));
+  });
+
+  it.each(['late', 'lost with its connection'])('a claim that Redis carried out and whose answer is %s', async (way) => {
+    const proxy = await startFleetProxy(fleet.redis.port);
+    try {
+      const env = { REDIS_URL: proxy.url, MUSTER_QUEUES: 'tasks=4', LOG_LEVEL: 'debug' };
+      const worker = await fleet.start('worker', env);
+      // Whatever it runs by now, Redis knows its scripts.
+      const first = await fleet.client.submit({ execution: ONCE });
+      await fleet.client.ended([first], 20_000);
+      proxy.loseAnswerTo(CLAIM_SHA);
+      const id = await fleet.client.submit({ execution: ONCE });
+      await fleet.client.reaches(id, ['running']);
+      const late = (): number => worker.lines.filter(({ msg }) => msg === 'nothing could be reclaimed now').length;
+      if (way === 'late') await waitFor(() => late() > 1, { deadlineMs: 20_000, what: 'the worker to stop waiting for answers' });
+      else proxy.reset();
+      proxy.mend();
+      const [task] = await fleet.client.ended([id], 20_000);
+      expect(task).toMatchObject({ status: 'completed', attempt: 1 });
+      expect((await fleet.client.attempts(id)).map(({ status }) => status)).toEqual(['interrupted', 'success']);
+      expect(fleet.journal().filter(({ event, task: of }) => event === 'start' && of === id)).toHaveLength(1);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('a rolling restart of all workers under load completes every task in its first attempt', async () => {

@@ -9,6 +9,8 @@ export interface FleetProxy {
   cut(): void;
   /** Lets the first command that contains this text through and from then on no answers: what it did is done, and nobody is told. */
   loseAnswerTo(text: string): void;
+  /** Both sides lose their connections, with what is on the wire. */
+  reset(): void;
   /** Everything gets through again, what was held back first. */
   mend(): void;
   close(): Promise<void>;
@@ -53,6 +55,12 @@ export async function startFleetProxy(port: number): Promise<FleetProxy> {
     }
     apply(link);
   });
+  const reset = (): void => {
+    for (const { client, upstream } of links) {
+      client.destroy();
+      upstream.destroy();
+    }
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -61,13 +69,11 @@ export async function startFleetProxy(port: number): Promise<FleetProxy> {
     loseAnswerTo: (text) => {
       fatalText = text;
     },
+    reset,
     mend: () => set(null),
     close: async () => {
       set(null);
-      for (const { client, upstream } of links) {
-        client.destroy();
-        upstream.destroy();
-      }
+      reset();
       server.close();
       await once(server, 'close');
     },
