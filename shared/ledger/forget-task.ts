@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.ts';
 import { lookupsOf } from './lookups-of.ts';
 
 /** Removes an ended task and all its lookups. Returns whether it did. */
-export async function forgetTask(ledger: Ledger, { body, state }: Task): Promise<boolean> {
+export async function forgetTask(ledger: Ledger, { body, state }: Pick<Task, 'body' | 'state'>): Promise<boolean> {
   const keys = ledger.keys.tenant(body.tenant);
   const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(

@@ -32,9 +32,9 @@ export class TicketAudit {
   async run(): Promise<void> {
     const { tenants, ledger } = this.#parts;
     for (const { id: tenant } of tenants.list()) {
-      for (const status of WAITING) {
-        for (const lookup of lookupsFor(ledger, tenant, { status })) await this.#auditRange(tenant, lookup);
-      }
+      // Several of these states share lookups.
+      const lookups = new Map(WAITING.flatMap((status) => lookupsFor(ledger, tenant, { status })).map((each) => [each.prefix, each]));
+      for (const lookup of lookups.values()) await this.#auditRange(tenant, lookup);
     }
   }
 

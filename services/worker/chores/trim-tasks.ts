@@ -1,6 +1,6 @@
-import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { forgetOldTasks, type IsOld } from '#shared/ledger/forget-old-tasks.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
 import { idAt } from '#shared/ledger/list-tasks.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { systemClock, type Clock } from '#shared/time/clock.ts';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
@@ -11,6 +11,8 @@ const STEP = 500;
 const ROUND_MOST = 20_000;
 /** None is forgotten so soon after its end, however many there are: somebody may be about to read it. */
 const FRESH_MS = 60_000;
+/** Behind every id. */
+const NO_END = '\u00ff';
 const ENDS = TASK_STATUSES.filter(isTerminal).map((status) => `status=${status}/`);
 
 /** How far a round came with a tenant's ended tasks, which are looked at in the order in which they were accepted. */
@@ -39,39 +41,33 @@ export async function trimTasks(parts: Parts, clock: Clock = systemClock): Promi
 
 async function beginWalk({ ledger }: Parts, tenant: string): Promise<Walk> {
   const { index } = ledger.keys.tenant(tenant);
-  const counts = await Promise.all(ENDS.map((prefix) => ledger.redis.zlexcount(index, `[${prefix}`, `(${prefix}\u00ff`)));
+  const counts = await Promise.all(ENDS.map((prefix) => ledger.redis.zlexcount(index, `[${prefix}`, `(${prefix}${NO_END}`)));
   const total = counts.reduce((sum, count) => sum + count, 0);
   return { tenant, after: '', surplus: Math.max(0, total - ledger.settings.tasks.maxEnded) };
 }
 
 /** Looks at the next tasks of a walk. Answers where it goes on, or null at its end. */
 async function walkOn({ ledger, log }: Parts, { tenant, after, surplus }: Walk, now: number): Promise<Walk | null> {
-  const ended = await oldestEnded({ ledger }, tenant, after);
-  const tasks = await readTasks(
-    ledger,
-    tenant,
-    ended.map(({ id }) => id),
-  );
   const before = now - ledger.settings.tasks.retentionMs;
-  const isOver = (endedAt: number, position: number): boolean => endedAt < before || (position < surplus && endedAt < now - FRESH_MS);
-  const over = tasks.filter((task, position) => task !== null && isOver(task.state.completedAt ?? now, position));
-  await Promise.all(over.map(async (task) => task && (await forgetTask(ledger, task))));
-  const orphaned = ended.filter((_, position) => tasks[position] === null).map(({ member }) => member);
-  if (orphaned.length > 0) await ledger.redis.zrem(ledger.keys.tenant(tenant).index, ...orphaned);
-  if (over.length > 0) log.debug({ tenant, tasks: over.length }, 'forgot tasks whose time is over');
-  const last = ended.at(-1);
-  const isLast = ended.length < STEP || last === undefined;
   // Whoever was accepted later ended later still.
-  if (isLast || (surplus <= STEP && last.id >= idAt(before))) return null;
-  return { tenant, after: last.id, surplus: Math.max(0, surplus - STEP) };
+  const ended = await oldestEnded(ledger, tenant, { after, until: surplus > 0 ? NO_END : idAt(before) });
+  const last = ended.at(-1);
+  if (last === undefined) return null;
+  const ids = ended.map(({ id }) => id);
+  const isOld: IsOld = (endedAt, position) => endedAt < before || (position < surplus && endedAt < now - FRESH_MS);
+  const { count, gone } = await forgetOldTasks(ledger, tenant, ids, isOld);
+  const orphaned = ended.filter(({ id }) => gone.includes(id)).map(({ member }) => member);
+  if (orphaned.length > 0) await ledger.redis.zrem(ledger.keys.tenant(tenant).index, ...orphaned);
+  if (count > 0) log.debug({ tenant, tasks: count }, 'forgot tasks whose time is over');
+  return ended.length < STEP ? null : { tenant, after: last.id, surplus: Math.max(0, surplus - STEP) };
 }
 
-/** The next ended tasks of a tenant after that one, the first accepted first. */
-async function oldestEnded({ ledger }: Pick<Parts, 'ledger'>, tenant: string, after: string): Promise<Ended[]> {
+/** The next ended tasks of a tenant between two ids, the first accepted first. */
+async function oldestEnded(ledger: Ledger, tenant: string, { after, until }: { after: string; until: string }): Promise<Ended[]> {
   const { index } = ledger.keys.tenant(tenant);
   const pages = await Promise.all(
     ENDS.map(async (prefix) => {
-      const members = await ledger.redis.zrangebylex(index, `(${prefix}${after}`, `(${prefix}\u00ff`, 'LIMIT', 0, STEP);
+      const members = await ledger.redis.zrangebylex(index, `(${prefix}${after}`, `(${prefix}${until}`, 'LIMIT', 0, STEP);
       return members.map((member): Ended => ({ id: member.slice(prefix.length), member }));
     }),
   );

@@ -66,7 +66,10 @@ test('where the data directory was chosen, the commands name it, as the shell re
   const line = announced({ MUSTER_DATA_DIR: odd })
     .split('\n')
     .find((candidate) => candidate.endsWith('npx muster tasks'));
-  const script = `${line?.replace('npx muster tasks', 'export MUSTER_DATA_DIR') ?? ''}; printf %s "$MUSTER_DATA_DIR"`.replace(' export', '; export');
+  const script = `${line?.replace('npx muster tasks', 'export MUSTER_DATA_DIR') ?? ''}; printf %s "$MUSTER_DATA_DIR"`.replace(
+    ' export',
+    '; export',
+  );
   expect(execFileSync('sh', ['-c', script], { cwd, encoding: 'utf8' })).toBe(odd);
 });
 
