@@ -2,6 +2,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ChoreWorker } from '#shared/queue/chore-worker.ts';
 import { slotsOf } from '#shared/queue/queue-names.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import { removeTickets, type RemovalPlaces } from './remove-tickets.ts';
 import { TicketAudit } from './ticket-audit.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
@@ -16,8 +17,10 @@ export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[]
   const { settings, env } = parts.config;
   if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
   const audit = new TicketAudit(parts);
+  const removals: RemovalPlaces = new Map();
   const chores = [
     { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => audit.run() },
+    { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, removals) },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'trim-tasks', everyMs: TRIM_EVERY_MS, run: () => trimTasks(parts) },
