@@ -97,7 +97,7 @@ function storedError(failure: TaskFailure, retryable: boolean): StoredError {
   const details = detailsOf(failure);
   return {
     code: codeOf(failure),
-    message: String(failure.message).slice(0, MESSAGE_CHARACTERS),
+    message: messageOf(failure).slice(0, MESSAGE_CHARACTERS),
     retryable,
     ...(details === undefined || details.length > DETAILS_CHARACTERS ? {} : { details }),
   };
@@ -117,5 +117,6 @@ function detailsOf({ details }: TaskFailure): string | undefined {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'The agent failed without saying why';
+  const message: unknown = error instanceof Error ? error.message : undefined;
+  return typeof message === 'string' ? message : 'The agent failed without saying why';
 }
