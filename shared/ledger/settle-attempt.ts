@@ -74,6 +74,7 @@ async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]):
       keys.outputs,
       keys.results,
       keys.attempts,
+      shard.deadlines,
       ...laneKeys(ledger, tenant, decided),
     ],
     [JSON.stringify(bookOptions(ledger, tenant)), decided.map(({ id }) => id).join(','), ...decided.flatMap(({ args }) => args)],

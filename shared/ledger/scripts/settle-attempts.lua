@@ -12,7 +12,8 @@
 -- KEYS[10] outputs: the tenant's tasks' outputs
 -- KEYS[11] results: the tenant's tasks' results
 -- KEYS[12] attempts: the tenant's attempts that others followed
--- KEYS[13...] per task: with a lane, who holds it and who waits for it
+-- KEYS[13] deadlines: the shard's deadlines
+-- KEYS[14...] per task: with a lane, who holds it and who waits for it
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] ids: of the tasks, separated by commas
 -- ARGV[3...] per task: `<token> <limit of its lane, or -> <class> <told> <how> <more>`; state as the worker saw it; and more. `told`:
@@ -30,9 +31,9 @@
 -- include: lanes
 -- include: walk
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local next_key, next_arg = walk(KEYS, 13), walk(ARGV, 3)
+local next_key, next_arg = walk(KEYS, 14), walk(ARGV, 3)
 gather_grants(book)
-local states, outputs, results, leases, ungranted, index, happened, told = {}, {}, {}, {}, {}, {}, {}, {}
+local states, outputs, results, leases, ungranted, index, happened, told, timed = {}, {}, {}, {}, {}, {}, {}, {}, {}
 local settlements, ends, answered = 0, 0, 0
 
 -- What to say of a task whose state is not the one that the worker saw.
@@ -100,6 +101,8 @@ local function settle(id, state)
   else
     leaves = move(id, token, class, told_whom, how, more, first)
   end
+  -- Whoever looks at deadlines has no use for one of a task that has ended. A text that looks like one costs nothing more.
+  if (second or how == 'end') and string.find(seen, '"deadline":', 1, true) then timed[#timed + 1] = book.tenant .. '/' .. id end
   if lane_limit and leaves then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit }) end
   return { 'settled' }
 end
@@ -132,6 +135,7 @@ if #ungranted > 0 then
 end
 if #index > 0 then redis.call('ZADD', book.index, unpack(index)) end
 if #told > 0 then redis.call('ZADD', KEYS[9], unpack(told)) end
+if #timed > 0 then redis.call('ZREM', KEYS[13], unpack(timed)) end
 -- How an attempt ended comes before how its task did.
 for _, event in ipairs({ 'task.failed', 'task.timeout', 'task.interrupted', 'task.completed', 'task.cancelled', 'task.permanently_failed' }) do
   if happened[event] then emit(book, table.concat(happened[event], ','), event) end

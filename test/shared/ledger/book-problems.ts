@@ -201,10 +201,7 @@ function endings({ tasks, index, deadlines, lanes: found }: Book): string[] {
       ended.map(({ body, state }) => `status=${state.status}/${body.id}`),
     ),
     ...all.filter(({ body }) => !index.includes(`source=${body.source}/${body.id}`)).map(({ body }) => `${body.id} is not in the index`),
-    // The deadline of one that started is forgotten when it passes.
-    ...ended
-      .filter(({ body, state }) => state.token === 0 && deadlines.includes(`${TENANT}/${body.id}`))
-      .map(({ body }) => `${body.id} ended and has a deadline`),
+    ...ended.filter(({ body }) => deadlines.includes(`${TENANT}/${body.id}`)).map(({ body }) => `${body.id} ended and has a deadline`),
     ...ended.filter(({ body }) => inLanes.has(body.id)).map(({ body }) => `${body.id} ended and is in a lane`),
     ...ended.filter(({ state }) => state.completedAt === undefined).map(({ body }) => `${body.id} ended at no time`),
   ];

@@ -38,6 +38,15 @@ describe.each([
     );
   };
 
+  it.each([DONE, retry(null)])('forgets the deadline of a task that ends: %o', async (verdict) => {
+    const deadlines = async (): Promise<number> => await test.redis.zcard(test.keys.shard(0).deadlines);
+    const held = await running({ deadline: Date.now() + 3_600_000 });
+    await settle(held, retry(0));
+    expect(await deadlines()).toBe(1);
+    await settle(await test.claimed(held.id), verdict);
+    expect(await deadlines()).toBe(0);
+  });
+
   it('completes it, with output, result and usage as they are', async () => {
     const held = await running();
     const result = { list: [], nothing: null, nested: { empty: {} }, number: 1e21 };
