@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appendOutput } from '#shared/ledger/append-output.ts';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
 import { scanKeys } from '#shared/redis/scan-keys.ts';
+import { deleteTenant } from '#shared/tenants/delete-tenant.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -68,6 +73,30 @@ describe('deleting a tenant', () => {
       await worker.stop(5000);
     }
     expect(await tracesOf('leaving')).toEqual([]);
+  });
+
+  it('leaves no trace of tasks that begin and end meanwhile', async () => {
+    const { ledger } = api.parts;
+    for (let round = 0; round < 5; round += 1) {
+      await api.call('POST', '/v1/tenants', { body: { id: 'leaving' } });
+      const tenant = api.parts.tenants.get('leaving');
+      const request = { tenant: 'leaving', agent: 'echo', input: 'hello' };
+      const ids = await Promise.all(Array.from({ length: 40 }, async () => (await acceptTask(api.parts, request)).id));
+      await api.parts.relay.idle();
+      const work = async (id: string): Promise<void> => {
+        const place = { tenant: 'leaving', id, lane: null };
+        const claim = await claimTask(ledger, place, 'w1');
+        if (claim.kind !== 'claimed') return;
+        const attempt = { ...place, token: 1 };
+        await appendOutput(ledger, attempt, { attempt: 1, seq: 1, text: 'said' });
+        await settleAttempt(ledger, attempt, { kind: 'completed', output: 'said', result: { of: id }, usage: null });
+      };
+      const working = (async () => {
+        for (const id of ids) await work(id);
+      })();
+      await Promise.all([working, tenant && deleteTenant(api.parts, tenant)]);
+      expect(await tracesOf('leaving')).toEqual([]);
+    }
   });
 
   it('is refused for the tenant `default`, for keys of other tenants, and for one that is not there', async () => {
