@@ -4,9 +4,11 @@ import { claimTask } from '#shared/ledger/claim-task.ts';
 import { parseState } from '#shared/ledger/parse-state.ts';
 import { isShort, parseShort } from '#shared/ledger/short-state.ts';
 import { runScript, type Script } from '#shared/redis/script.ts';
+import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
+import { taskRecord } from '#shared/tasks/task-record.ts';
 import type { FirstState } from '#shared/tasks/task.ts';
 import { ownScript } from './own-script.ts';
-import { DONE, TENANT, TestLedger } from './test-ledger.ts';
+import { DONE, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
 
 const SCRIPT = `-- Says a state in full, as every script reads it.
 -- KEYS[1] any: not used
@@ -108,4 +110,55 @@ describe('a short state', () => {
     });
     expect(isShort(await kept(id))).toBe(false);
   });
+
+  const inLane = { lane: { name: 'session:s', limit: 1 } };
+  it.each<[what: string, wish: TaskWish]>([
+    ['a plain task', {}],
+    ['one in a lane', inLane],
+    ['a message', { ...inLane, mode: 'steer', takesInput: true, user: 'ann' }],
+    ['one whose end somebody hears of', { callbackUrl: 'https://example.com/x', scheduleId: 'daily', source: 'schedule' }],
+    ['one that had a time', { scheduledFor: 1_700_000_000_000 }],
+  ])('reads like JSON from the beginning of %s to its end', async (_what, wish) => {
+    const seen: unknown[][] = [[], []];
+    for (const [way, looks] of seen.entries()) {
+      await test.reset();
+      const before = wish.lane ? await test.claimed(await test.accepted({ lane: wish.lane })) : null;
+      const id = await test.accepted(wish);
+      if (way === 1) await inFull(id);
+      looks.push(await whole(id));
+      if (before) await test.settle(before, DONE);
+      looks.push(await whole(id));
+      const held = await test.claimed(id);
+      looks.push(await whole(id));
+      await test.settle(held, {
+        kind: 'completed',
+        output: 'done',
+        result: [1],
+        usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 },
+      });
+      looks.push(await whole(id), isShort(await kept(id)) === (way === 0));
+      looks.push(await test.events(id), (await test.redis.zrange(test.keys.shard(0).ended, '0', '-1')).length);
+    }
+    expect(seen[0]).toEqual(seen[1]);
+  });
+
+  /** Keeps a task's state as JSON from here on. */
+  async function inFull(id: string): Promise<void> {
+    const { states, bodies } = test.keys.tenant(TENANT);
+    const body = (await test.redis.hget(bodies, id)) ?? '';
+    const json = (await runScript(test.redis, script, ['any'], [await kept(id), body])) as string;
+    await test.redis.hset(states, id, json);
+  }
+
+  /** All that readers see of a task but when and under which id. */
+  async function whole(id: string): Promise<unknown> {
+    const task = await test.read(id);
+    const text = JSON.stringify([taskRecord(task), task.state, task.attempts, parseTimeline(task.state.log)]);
+    return JSON.parse(
+      text
+        .replaceAll(id, 'ID')
+        .replaceAll(/\d{13}|\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'WHEN')
+        .replaceAll(/:WHEN\b/g, ':0'),
+    ) as unknown;
+  }
 });
