@@ -1,3 +1,5 @@
+import { isEntryId } from '#shared/redis/is-entry-id.ts';
+
 /** How far a reader has been told. */
 export interface ReaderPlace {
   /** Id of an entry of the event stream. */
@@ -6,12 +8,12 @@ export interface ReaderPlace {
   told: number | null;
 }
 
-const PLACE = /^(\d{1,20}-\d{1,20})(?:\.(\d{1,6}))?$/;
+const PLACE = /^(\d+-\d+)(?:\.(\d{1,6}))?$/;
 
 /** Reads what a reader sends as `Last-Event-ID`; null for what is no id of ours. */
 export function parsePlace(id: string): ReaderPlace | null {
   const [, entry, told] = PLACE.exec(id) ?? [];
-  return entry === undefined ? null : { entry, told: told === undefined ? null : Number(told) };
+  return entry === undefined || !isEntryId(entry) ? null : { entry, told: told === undefined ? null : Number(told) };
 }
 
 /** The id that a notification carries. One entry may be about many tasks, and a reader may be cut off in the middle of it. */

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { outputPlace } from '../tasks/output-place.ts';
 import { sessionPathSchema } from './session-path.ts';
 import { writeSessionEvents } from './write-session-events.ts';
-
-const ENTRY_ID = /^\d{1,20}-\d{1,20}$/;
 
 /** `GET /v1/sessions/:id/stream`: all that happens in a session, for a chat's page. It stays open. */
 export function streamSession(parts: Parts): Route {
@@ -25,10 +23,8 @@ export function streamSession(parts: Parts): Route {
     },
     responses: { 200: z.string() },
     handle: ({ params, query, headers }, { tenant, key }) => {
-      const after = headers['last-event-id'] ?? query.lastEventId ?? '';
-      if (after !== '' && !ENTRY_ID.test(after))
-        throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of an output event');
-      const options = { tenant, session: params.id, after: after === '' ? null : after, until: key?.expiresAt ?? Infinity };
+      const after = outputPlace(headers['last-event-id'] ?? query.lastEventId);
+      const options = { tenant, session: params.id, after, until: key?.expiresAt ?? Infinity };
       return { status: 200, events: (stream) => writeSessionEvents(parts, options, stream) };
     },
   });

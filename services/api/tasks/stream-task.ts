@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { findTask, taskPathSchema } from './find-task.ts';
+import { outputPlace } from './output-place.ts';
 import { writeTaskEvents } from './write-task-events.ts';
-
-const ENTRY_ID = /^\d{1,20}-\d{1,20}$/;
 
 /**
  * `GET /v1/tasks/:id/stream`: the output as it is written, from the start or after the last event that the reader saw.
@@ -27,13 +25,11 @@ export function streamTask(parts: Parts): Route {
     },
     responses: { 200: z.string() },
     handle: async ({ params, query, headers }, { tenant }) => {
-      const after = headers['last-event-id'] ?? query.lastEventId ?? '';
-      if (after !== '' && !ENTRY_ID.test(after))
-        throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of an output event');
+      const after = outputPlace(headers['last-event-id'] ?? query.lastEventId);
       await findTask(parts.ledger, tenant, params.id);
       return {
         status: 200,
-        events: (stream) => writeTaskEvents(parts, { tenant, id: params.id, after: after === '' ? null : after }, stream),
+        events: (stream) => writeTaskEvents(parts, { tenant, id: params.id, after }, stream),
       };
     },
   });

@@ -123,8 +123,10 @@ describe('the stream of notifications', () => {
       const { status, body } = await api.call('GET', `/v1/notifications/stream?kinds=${encodeURIComponent(kinds)}`);
       expect([kinds, status, body.code]).toEqual([kinds, 422, 'request.invalid']);
     }
-    const headers = { 'last-event-id': 'yesterday' };
-    expect((await api.call('GET', '/v1/notifications/stream', { headers })).status).toBe(422);
+    for (const place of ['yesterday', '99999999999999999999-1', '1-0.']) {
+      const headers = { 'last-event-id': place };
+      expect((await api.call('GET', '/v1/notifications/stream', { headers })).status).toBe(422);
+    }
   });
 
   it('tells once that pressure came, rose, fell and went', async () => {

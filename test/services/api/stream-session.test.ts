@@ -220,4 +220,9 @@ describe('the stream of a session', () => {
     expect(JSON.stringify(reader.told())).not.toMatch(/hidden|ours/);
     await reader.leave();
   });
+
+  it('refuses a place that no output can have', async () => {
+    const headers = { 'last-event-id': '99999999999999999999-1' };
+    expect((await api.call('GET', '/v1/sessions/misplaced/stream', { headers })).status).toBe(422);
+  });
 });

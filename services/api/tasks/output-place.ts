@@ -1,0 +1,12 @@
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { isEntryId } from '#shared/redis/is-entry-id.ts';
+
+/**
+ * How far a reader of output has read, from what it sends as `Last-Event-ID`; null for nothing yet. Errors: `request.invalid`, before the
+ * stream opens: a reader that is cut off instead comes back with the same id for ever.
+ */
+export function outputPlace(id: string | undefined): string | null {
+  if (id === undefined || id === '') return null;
+  if (isEntryId(id)) return id;
+  throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of an output event');
+}
