@@ -3,6 +3,7 @@ import { Chat, type Adapter, type Message, type Thread } from 'chat';
 import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
 import type { ChatSettings } from '#shared/config/chat-settings.ts';
 import type { ChatPort } from '#shared/deliveries/chat-port.ts';
+import type { ErrorCode } from '#shared/errors/error-codes.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
@@ -11,6 +12,7 @@ import { ChatState } from './chat-state.ts';
 import type { CommandAnswer } from './command-answer.ts';
 import { createChatPort } from './create-chat-port.ts';
 import { InboundCall } from './inbound-call.ts';
+import { isUnreadable } from './is-unreadable.ts';
 import { keepListening } from './keep-listening.ts';
 import type { PlatformKit } from './platforms/platform-kit.ts';
 import { quoteText } from './quote-text.ts';
@@ -30,6 +32,12 @@ export interface ChatPlatformParts {
   take(surface: string, message: ChatMessage): Promise<CommandAnswer | null>;
   /** Tells a person something at once. */
   tell(port: ChatPort, thread: string, text: string): void;
+}
+
+const REFUSALS: Readonly<Record<number, ErrorCode>> = { 400: 'request.malformed', 401: 'auth.bad-signature', 403: 'auth.forbidden' };
+
+function refusalOf(status: number, text: string): MusterError {
+  return new MusterError(REFUSALS[status] ?? 'request.malformed', text.slice(0, 200));
 }
 
 const ANYTHING = /[\s\S]*/;
@@ -97,25 +105,42 @@ export class ChatPlatform {
 
   /**
    * Answers a request of the platform. Throws when the platform should send it again: what a message's acceptance threw, and
-   * `unavailable.chat` when that took too long.
+   * `unavailable.chat` when that took too long; and what the adapter refused: `auth.bad-signature`, `auth.forbidden`,
+   * `request.malformed`. An update that is the platform's own and cannot be read is answered well: the platform would send the
+   * same again for hours or days, and some hold all others back until then.
    */
   async receive(request: Request): Promise<Response> {
-    if (this.#kit.isAllowed?.(request) === false) return new Response('Invalid token', { status: 401 });
+    if (this.#kit.isAllowed?.(request) === false) throw refusalOf(401, 'Invalid token');
     const call = new InboundCall();
     const response = await within(this.#handle(request, call), this.#parts.settings.acceptTimeoutMs);
-    if (call.hasFailed) throw call.failure;
-    if (response !== LATE) return this.#answer(response, call);
-    if (call.isTaken) return new Response('ok');
-    throw new MusterError('unavailable.chat', 'The message was not taken in time');
+    if (call.hasFailed) return this.#letGo(call.failure);
+    if (response === LATE || response === null) {
+      if (call.isTaken) return new Response('ok');
+      throw new MusterError('unavailable.chat', 'The message was not taken in time');
+    }
+    if (response.status in REFUSALS) throw refusalOf(response.status, await response.text());
+    return this.#answer(response, call);
   }
 
-  async #handle(request: Request, call: InboundCall): Promise<Response> {
+  /** Null when the adapter failed, of which the call knows then; what it had begun by that time has ended too. */
+  async #handle(request: Request, call: InboundCall): Promise<Response | null> {
+    // Outside of what is read: no update has to do with a platform that cannot be reached.
+    await this.#chat.initialize();
     return await this.#calls.run(call, async () => {
       const options = { waitUntil: call.waitUntil, propagateHandlerErrors: true };
-      const response = await this.#chat.webhooks.own(request, options);
+      const response = await this.#chat.webhooks.own(request, options).catch((error: unknown) => {
+        call.fail(error);
+        return null;
+      });
       await call.settled();
       return response;
     });
+  }
+
+  #letGo(failure: unknown): Response {
+    if (!isUnreadable(failure)) throw failure;
+    this.#parts.log.error({ event: 'chat.unreadable', platform: this.name, err: failure }, 'an update cannot be read, and is let go');
+    return new Response('ok');
   }
 
   #answer(response: Response, { answer }: InboundCall): Response {
@@ -150,7 +175,7 @@ export class ChatPlatform {
       else if (answer.kind !== 'accepted') await this.#tellOnce(message, answer.text);
       else if (isAwaited) await this.#tellOnce(message, quoteText(answer.text));
     };
-    await (call === undefined ? untilItWorks(take) : call.take(take));
+    await (call === undefined ? untilItWorks(() => take().catch((error: unknown) => void this.#letGo(error))) : call.take(take));
   }
 
   /** A request that fails is sent again by the platform; what comes from a connection is not, so it is tried again here. */

@@ -1,4 +1,5 @@
 import type { CommandAnswer } from './command-answer.ts';
+import { isUnreadable } from './is-unreadable.ts';
 
 /**
  * InboundCall is responsible for what one request of a platform leads to: the adapters go on after they answered, and some of
@@ -40,9 +41,9 @@ export class InboundCall {
     for (let done = 0; done < this.#tasks.length; done = this.#tasks.length) await Promise.all(this.#tasks);
   }
 
-  /** The first thing that went wrong. */
+  /** The first thing that went wrong, and rather one that another delivery of the same may get past. */
   get failure(): unknown {
-    return this.#failures[0];
+    return this.#failures.find((failure) => !isUnreadable(failure)) ?? this.#failures[0];
   }
 
   get hasFailed(): boolean {

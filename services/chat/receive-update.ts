@@ -19,9 +19,9 @@ export const RECEIVER_PATH = '/chat/:platform';
 
 /**
  * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter as it came.
- * It needs no key: the platform's signature proves the sender. Answers what the adapter does (200; 401 for a signature that
- * does not match), 404 for a platform that is unknown or off, 413 and 415 for a body too large or compressed, and 5xx or 429
- * when the message did not become the session's, so that the platform sends it again.
+ * It needs no key: the platform's signature proves the sender. Answers 200 for what was taken or can never be; 401 for a signature
+ * that does not match and 400 for a body that is no JSON; 404 for a platform that is unknown or off; 413 and 415 for a body too large
+ * or compressed; and 5xx or 429 when the message did not become the session's, so that the platform sends it again.
  */
 export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
   // Signatures are over the bytes; a compressed body could be another one to the sender than to us.
@@ -52,14 +52,15 @@ async function readBody(readRaw: RequestHandler, request: HttpRequest, response:
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
-/** The adapters take what the web's own `fetch` has. Its address is not ours to know; they read the query only. */
+/** The adapters take what the web's own `fetch` has. Of its address, which anybody may write as they like, they read the query only. */
 function toFetchRequest(request: HttpRequest, body: Buffer): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  return new Request(new URL(request.originalUrl, 'http://chat.invalid'), {
+  const [, query = ''] = request.originalUrl.split(/\?(.*)/s);
+  return new Request(`http://chat.invalid/?${query}`, {
     method: request.method,
     headers,
     ...(hasBody ? { body: new Uint8Array(body) } : {}),

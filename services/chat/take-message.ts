@@ -1,5 +1,6 @@
 import { ERROR_CODES } from '#shared/errors/error-codes.ts';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
+import { toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { IncomingMessage, MessageAnswer } from '#shared/sessions/receive-message.ts';
 import type { CommandAnswer } from './command-answer.ts';
@@ -31,7 +32,8 @@ export async function takeMessage(parts: TakeMessageParts, surface: string, mess
   } catch (error) {
     // The same message, written a little differently the second time; the first one counts.
     if (hasCode(error, 'task.idempotency-conflict')) return null;
-    if (!isFinal(error)) throw error;
+    // From here on it is ours: only what comes before is about what the platform wrote.
+    if (!isFinal(error)) throw toMusterError(error);
     log.warn({ event: 'chat.refused', session, key, code: error.code, reason: error.message }, 'a message became no task');
     return { kind: 'refused', text: `This was not taken: ${error.message}` };
   }

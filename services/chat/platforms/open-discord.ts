@@ -22,7 +22,8 @@ const HARD_LIMIT = 2000;
 /** `CHANNEL_MESSAGE_WITH_SOURCE`: the answer to an interaction is a message. */
 const MESSAGE_ANSWER = 4;
 
-const interactionSchema = z.object({ id: z.string().regex(/^\d{1,20}$/) });
+const snowflakeSchema = z.string().regex(/^\d{1,20}$/);
+const interactionSchema = z.object({ id: snowflakeSchema });
 
 /** Discord by its Gateway, or what forwards it (messages), and by its interactions endpoint (slash commands). */
 export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGateway }: DiscordSecrets, logger: Logger): PlatformKit {
@@ -61,7 +62,7 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
  * machine's number between them. 2^53 is reached in the year 2084.
  */
 export function snowflakeNumber(id: string): number {
-  const value = BigInt(id);
+  const value = BigInt(snowflakeSchema.parse(id));
   return Number(((value >> 22n) << 12n) | (value & 0xfffn));
 }
 

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text as wholeText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { discordId, discordMessage } from '../../support/fake-discord.ts';
 import { signSlack, slackCommand, slackEvent, slackTs } from '../../support/fake-slack.ts';
@@ -93,6 +95,56 @@ describe.each(PLATFORM_NAMES)('a message from %s', (name) => {
     await waitFor(() => fakes[name].shown.length > 0, { deadlineMs: 5000, what: 'the answer' });
     expect(fakes[name].shown.map(({ text }) => text)).toEqual(['Nothing runs and nothing waits.']);
     expect(await chat.tasks()).toEqual([]);
+  });
+});
+
+describe('an update that its platform signed and nobody can read', () => {
+  it.each<[string, string, () => { body: string; headers: Record<string, string> }]>([
+    ['telegram', 'a time that is none', () => update({ message: telegramMessage({ date: 'yesterday' }) })],
+    ['telegram', 'nothing at all', () => telegramUpdate(null as never)],
+    [
+      'slack',
+      'files that are no list',
+      () => slackEvent({ type: 'message', channel: 'D4001', channel_type: 'im', user: 'UADA', text: 1, ts: slackTs(50), files: 7 }),
+    ],
+    ['discord', 'options that are no list', () => command(51, { name: 'ask', options: 'none' })],
+    [
+      'discord',
+      'an id that is no number',
+      () =>
+        fakes.discord.interaction({
+          id: 'none',
+          type: 2,
+          channel_id: '600',
+          member: { user: { id: '77', username: 'ada' } },
+          data: { type: 1, id: '1', name: 'ask', options: [{ name: 'text', type: 3, value: 'hi' }] },
+        }),
+    ],
+    [
+      'whatsapp',
+      'a time that is none',
+      () => whatsappMessages('1', [{ id: 'wamid.52', timestamp: 'now', type: 'text', text: { body: 'hi' } }]),
+    ],
+  ])('is acknowledged and let go, because %s would send it again for ever: %s', async (name, _what, make) => {
+    expect((await chat.post(name, make())).status).toBe(200);
+    expect(await chat.tasks()).toEqual([]);
+  });
+
+  it('takes nothing along that came with it', async () => {
+    const unreadable = { id: 'wamid.60', timestamp: 'now', type: 'text', text: { body: 'unreadable' } };
+    expect((await chat.post('whatsapp', whatsappMessages('16505551234', [whatsappPlain(61), unreadable, whatsappPlain(62)]))).status).toBe(
+      200,
+    );
+    expect((await chat.tasks()).map(({ body }) => body.input).toSorted()).toEqual(['plain 61', 'plain 62']);
+  });
+
+  it.each(PLATFORM_NAMES)('is not one that is no JSON at all, and not one whose address is none: %s', async (name) => {
+    const { headers } = fakes[name].personWrites({ text: 'hi', number: 70 });
+    expect((await chat.post(name, { body: '{', headers })).status).toBeLessThan(500);
+    const { port } = new URL(chat.base);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(`POST http://nowhere:99999/chat/${name} HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+    expect(await wholeText(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*"code":"auth\.bad-signature"/);
   });
 });
 
@@ -298,6 +350,10 @@ describe('when a message cannot be taken', () => {
 async function ask(token: string): Promise<[number, string]> {
   const response = await fetch(`${chat.base}/chat/whatsapp?hub.mode=subscribe&hub.verify_token=${token}&hub.challenge=115`);
   return [response.status, await response.text()];
+}
+
+function whatsappPlain(number: number): Record<string, unknown> {
+  return { id: `wamid.${number}`, timestamp: '1777000000', type: 'text', text: { body: `plain ${number}` } };
 }
 
 let updates = 0;
