@@ -41,7 +41,7 @@ const functionAgent = z.strictObject({
 const openai = z.strictObject({
   kind: z.literal('openai'),
   /** By default `OPENAI_BASE_URL`. */
-  baseUrl: z.url().optional(),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** By default `OPENAI_API_KEY`, which is only ever sent to the origin of `OPENAI_BASE_URL`. Never read back by the API. */
   apiKey: z.string().min(1).optional(),
   /** The environment variable that holds the key. From the configuration only: by API it could name any secret of ours. */

@@ -73,6 +73,7 @@ describe('agents', () => {
     ['no kind', {}],
     ['a field of another kind', { kind: 'echo', url: 'https://example.com' }],
     ['an address that is none', { kind: 'http', url: 'file:///etc/passwd' }],
+    ['an address of a model that is none', { kind: 'openai', model: 'm', baseUrl: 'file:///etc' }],
     ['the name of a variable of this process', { kind: 'openai', model: 'm', apiKeyEnv: 'MUSTER_ADMIN_KEY' }],
   ])('with %s are refused', async (_what, body) => {
     expect((await put('wrong', body)).body).toMatchObject({ status: 422, code: 'request.invalid' });
