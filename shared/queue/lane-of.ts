@@ -14,7 +14,7 @@ export function laneOf(request: AcceptRequest, definition: AgentDefinition, sett
   if (request.lane) return { ...request.lane, ...order };
   const name = definition.lane ?? settings.retries[source].sharedLane;
   if (name === undefined) return null;
-  const lane = settings.lanes[name];
+  const lane = Object.hasOwn(settings.lanes, name) ? settings.lanes[name] : undefined;
   if (!lane) throw new MusterError('request.invalid', `The agent "${request.agent}" is in the lane "${name}", which is not configured`);
   return { name, limit: lane.limit, ...order };
 }

@@ -52,8 +52,10 @@ export class TenantDirectory {
   /** A tenant's limits: its own, the configuration's for it, else the configuration's for all. Null is no limit. */
   limitsOf(id: string): TenantLimits | null {
     const { limits } = this.#options.settings;
-    const own = this.#tenants.get(id)?.limits ?? limits.tenants[id];
+    const own = this.#tenants.get(id)?.limits;
     if (own) return own;
+    // A tenant may have any name, also that of something that every object inherits.
+    if (Object.hasOwn(limits.tenants, id)) return limits.tenants[id] ?? limits.tenant;
     return id === DEFAULT_TENANT ? null : limits.tenant;
   }
 

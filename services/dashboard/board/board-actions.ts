@@ -13,12 +13,12 @@ type BoardAnswer = Awaited<ReturnType<Handler>>;
 type Act = (request: BoardRequest, adapter: TicketAdapter) => Promise<BoardAnswer>;
 
 /** What the board calls states, in its addresses. */
-const WAITING: Readonly<Record<string, TicketState>> = {
-  wait: 'waiting',
-  waiting: 'waiting',
-  prioritized: 'prioritized',
-  delayed: 'delayed',
-};
+const WAITING: ReadonlyMap<string, TicketState> = new Map([
+  ['wait', 'waiting'],
+  ['waiting', 'waiting'],
+  ['prioritized', 'prioritized'],
+  ['delayed', 'delayed'],
+]);
 const ENDED = ['completed', 'failed'] as const;
 /** Spares what ended just now, which somebody may be looking at. */
 const CLEAN_GRACE_MS = 5000;
@@ -77,8 +77,9 @@ function actions(ledger: Ledger): Record<string, Act> {
     'put /api/queues/:queueName/clean/:queueStatus': async (request, adapter) => {
       const status = String(request.params['queueStatus']);
       const ended = ENDED.find((each) => each === status);
+      const waiting = WAITING.get(status);
       if (ended) await adapter.clean(ended, CLEAN_GRACE_MS);
-      else if (WAITING[status]) await eachTicket(adapter.tickets, WAITING[status], remove);
+      else if (waiting) await eachTicket(adapter.tickets, waiting, remove);
       else return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
       return DONE;
     },

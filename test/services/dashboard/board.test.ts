@@ -297,6 +297,7 @@ describe('what would get round the ledger', () => {
       ['PUT', '/tasks/rate-limit', { max: 1, duration: 1000 }],
       ['PUT', '/tasks/rate-limit/release'],
       ['PUT', '/tasks/clean/active'],
+      ['PUT', '/tasks/clean/constructor'],
       ['PUT', '/tasks/retry/completed'],
       ['PUT', `/tasks/${id}/remove-unprocessed-children`],
     ];

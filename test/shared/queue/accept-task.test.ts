@@ -180,8 +180,8 @@ describe('a request is refused', () => {
     expect(await refusal({ context })).toMatchObject({ code: 'request.invalid', details: { mostLevels: 100 } });
   });
 
-  it('for a lane that its agent names and nobody configured', async () => {
-    const agent = { kind: 'echo', lane: 'nowhere' } as const;
+  it.each(['nowhere', 'constructor'])('for the lane %s, that its agent names and nobody configured', async (lane) => {
+    const agent = { kind: 'echo', lane } as const;
     const intake = { ...parts, findAgent: () => Promise.resolve(agent) };
     await expect(acceptTask(intake, { tenant: TENANT, agent: 'stray', input: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
   });

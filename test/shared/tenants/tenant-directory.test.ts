@@ -105,6 +105,7 @@ describe('the limits of a tenant', () => {
     expect(made.limitsOf('configured')?.running).toBe(7);
     expect(made.limitsOf('plain')).toEqual(settings.limits.tenant);
     expect(made.limitsOf('unheard-of')).toEqual(settings.limits.tenant);
+    expect(made.limitsOf('constructor')).toEqual(settings.limits.tenant);
     expect(made.limitsOf('default')).toBeNull();
   });
 
