@@ -7,6 +7,13 @@ import type { OpenStreams } from './open-streams.ts';
 /** How long a reader waits before it comes back, in milliseconds. */
 const RETRY_MS = 2000;
 
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  // Nginx would hold the events back until it has a page of them.
+  'X-Accel-Buffering': 'no',
+};
+
 /** One reader of server-sent events. */
 export interface EventStream {
   /** What the reader saw last: from `Last-Event-ID`, or `?lastEventId=` where headers cannot be set. */
@@ -43,6 +50,11 @@ export async function sendEvents(
   write: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const lastEventId = lastEventIdOf(request);
+  if (request.method === 'HEAD') {
+    // No event may follow, so there is nothing to wait for.
+    response.status(200).set(HEADERS).end();
+    return;
+  }
   const leave = streams.enter();
   const gone = new AbortController();
   const end = (): void => gone.abort();
@@ -88,12 +100,7 @@ function lastEventIdOf(request: Request): string | null {
 }
 
 function openStream(response: Response): void {
-  response.status(200).set({
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-store, no-transform',
-    // Nginx would hold the events back until it has a page of them.
-    'X-Accel-Buffering': 'no',
-  });
+  response.status(200).set(HEADERS);
   response.flushHeaders();
   response.write(`retry: ${RETRY_MS}\n\n`);
 }

@@ -50,6 +50,14 @@ describe('a stream of events', () => {
     );
   });
 
+  it('is over at once for who asks for its headers only', async () => {
+    const streams = new OpenStreams(1);
+    const port = await serve(streams, untilGone);
+    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'HEAD' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    expect(streams.count).toBe(0);
+  });
+
   it('knows what the reader saw last, by header or query', async () => {
     const seen: (string | null)[] = [];
     const port = await serve(new OpenStreams(5), (stream) => {
