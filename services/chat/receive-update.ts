@@ -1,7 +1,7 @@
 import express, { type Request as HttpRequest, type RequestHandler, type Response as HttpResponse } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { OpenStreams } from '#shared/http/open-streams.ts';
-import { requestError } from '#shared/http/read-body.ts';
+import { assertLength, requestError } from '#shared/http/read-body.ts';
 import { contextOf } from '#shared/http/request-context.ts';
 import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
@@ -45,6 +45,7 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
 }
 
 async function readBody(readRaw: RequestHandler, request: HttpRequest, response: HttpResponse, maxBytes: number): Promise<Buffer> {
+  assertLength(request, maxBytes);
   await new Promise<void>((resolve, reject) => {
     readRaw(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(requestError(error, maxBytes))));
   });

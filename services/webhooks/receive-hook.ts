@@ -1,6 +1,7 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { OpenStreams } from '#shared/http/open-streams.ts';
+import { assertLength } from '#shared/http/read-body.ts';
 import { contextOf } from '#shared/http/request-context.ts';
 import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
@@ -35,6 +36,7 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
       // Before the body: nobody makes us read 25 MB for a hook that is not there.
       const hook = await findEnabled(parts, id);
       context.tenant = hook.tenant;
+      assertLength(request, parts.maxBodyBytes);
       const rawBody = await readBody(readRaw, request, response);
       const { headers } = request;
       const { status, body } = await answerWebhook(parts, hook, { rawBody, headers, traceparent: context.traceparent });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/muster-error.ts';
@@ -199,6 +201,15 @@ describe('what a request has to look like', () => {
   ])('%s is refused', async (_what, body, status, code) => {
     const answer = await post('/things/1', body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
+  it('more bytes than allowed are refused when they are announced, and not when they have come', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '9999999999', authorization: `Bearer ${admin}` };
+    const sending = request(`${served.url}/things/1`, { method: 'POST', headers });
+    sending.flushHeaders();
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(413);
+    sending.destroy();
   });
 
   it('more bytes than announced, sent in pieces, are refused', async () => {
