@@ -6,6 +6,8 @@ export const ERROR_CODES = {
   'request.malformed': { status: 400, title: 'The request is not well formed' },
   'request.invalid': { status: 422, title: 'The request does not fit its schema' },
   'request.too-large': { status: 413, title: 'The request is larger than allowed' },
+  'request.headers-too-large': { status: 431, title: 'The address or the headers are larger than allowed' },
+  'request.timeout': { status: 408, title: 'The request did not arrive in time' },
   'request.unsupported-media-type': { status: 415, title: 'The content type is not supported' },
   'request.not-found': { status: 404, title: 'There is nothing at this address' },
   'auth.missing': { status: 401, title: 'A key is needed' },

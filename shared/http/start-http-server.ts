@@ -9,6 +9,7 @@ import { docsRouter } from './docs-router.ts';
 import { OpenStreams } from './open-streams.ts';
 import { probeRouter } from './probe-router.ts';
 import { requestError } from './read-body.ts';
+import { refuseUnreadable } from './refuse-unreadable.ts';
 import { contextOf } from './request-context.ts';
 import { routesOf } from './routes-of.ts';
 import { secureHeaders } from './secure-headers.ts';
@@ -40,6 +41,8 @@ const MAX_HEADER_BYTES = 16_384;
 /** From connecting to the last header, and to the last byte of the body: a slow sender holds a connection no longer. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
+/** Between two looks for such senders; by default it is longer than the first of these times. */
+const LOOK_MS = 2000;
 /** Longer than the 60 s that proxies keep theirs, so that they never send into a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -48,9 +51,18 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const { maxStreams, slowReaderMs, streamCheckMs } = options.config.settings.http;
   const streams = new OpenStreams(maxStreams, { slowReaderMs, checkMs: streamCheckMs });
   const server = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: LOOK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     createApp(options, streams),
   );
+  refuseUnreadable(server);
+  // What somebody expects besides `100-continue` may be passed over, instead of an answer without a body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   await listen(server, options);
   const address = server.address();
   return {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text as wholeText } from 'node:stream/consumers';
 import { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -53,10 +54,12 @@ const routes: Route[] = [
   }),
 ];
 
-/** A page that brings its own style. */
-const page = Router().get('/page', secureHeaders({ styleSrc: ["'unsafe-inline'"] }), (_request, response) => {
-  response.send('<style></style>');
-});
+/** A page that brings its own style, and an answer that does not come to its end. */
+const page = Router()
+  .get('/begun', (_request, response) => void response.write('begun'))
+  .get('/page', secureHeaders({ styleSrc: ["'unsafe-inline'"] }), (_request, response) => {
+    response.send('<style></style>');
+  });
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -174,9 +177,37 @@ describe('a server', () => {
     await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: served.server.port });
   });
 
-  it('refuses headers that are too large', async () => {
-    const { status } = await fetch(`${served.url}/healthz`, { headers: { 'x-large': 'x'.repeat(20_000) } });
-    expect(status).toBe(431);
+  it.each([
+    ['headers that are too large', `GET /healthz HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'request.headers-too-large'],
+    ['an address that is too long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431, 'request.headers-too-large'],
+    ['what is no HTTP', '\u0016\u0003\u0001 hello\r\n\r\n', 400, 'request.malformed'],
+    ['a method that is none', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'request.malformed'],
+    [
+      'a body in pieces that are none',
+      'POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      400,
+      'request.malformed',
+    ],
+  ])('refuses %s with a problem, and closes', async (_what, sent, status, code) => {
+    const socket = await connected(served.server.port);
+    socket.write(sent);
+    const [head = '', body = ''] = (await wholeText(socket)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nContent-Type: application/problem\\+json`));
+    expect(JSON.parse(body)).toMatchObject({ status, code, type: `urn:muster:problem:${code}` });
+  });
+
+  it('adds no answer to one that has begun', async () => {
+    const socket = await connected(served.server.port);
+    socket.write('GET /begun HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n');
+    await once(socket, 'data');
+    socket.write('123456789 and no HTTP\r\n\r\n');
+    expect(await wholeText(socket)).not.toContain('HTTP/1.1');
+  });
+
+  it('passes over what it is expected to do and does not know', async () => {
+    const socket = await connected(served.server.port);
+    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n');
+    expect(await wholeText(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('lets a running request end while it closes, and takes no new one', async () => {
