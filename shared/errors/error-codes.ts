@@ -37,6 +37,7 @@ export const ERROR_CODES = {
   'schedule.unknown-zone': { status: 422, title: 'No such time zone' },
   'schedule.not-found': { status: 404, title: 'No such schedule' },
   'schedule.wrong-state': { status: 409, title: 'The schedule is in another state' },
+  'schedule.busy': { status: 409, title: 'Others change the schedule at the same time' },
   'schedule.idempotency-conflict': { status: 409, title: 'The key was used for another schedule' },
   'queue.not-found': { status: 404, title: 'No such queue' },
   'limit.rate': { status: 429, title: 'Too many requests' },

@@ -1,11 +1,14 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
+import { wait } from '#shared/time/wait.ts';
 import { acceptRuns } from './accept-runs.ts';
 import type { Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 import type { ScheduleEvent } from './schedule-store.ts';
 import { settleFiring, withoutRuns } from './settle-firing.ts';
 
-const TRIES = 20;
+/** Some two seconds in all. Of those who try at the same time one gets its way each time. */
+const TRIES = 50;
+const MOST_PAUSE_MS = 100;
 
 export interface Change {
   /** Given the record as it is; null for no change. */
@@ -33,6 +36,7 @@ export async function changeSchedule(
     const now = await parts.now();
     const [written] = await parts.store.save(tenant, [{ schedule: { ...changed, version: schedule.version, updatedAt: now }, event }]);
     if (written) return { ...changed, version: schedule.version + 1, updatedAt: now };
+    await stepAside(attempt);
   }
   throw tooBusy(id);
 }
@@ -47,6 +51,7 @@ export async function removeSchedule(parts: ScheduleParts, tenant: string, id: s
       parts.log.info({ event: 'schedule.canceled', tenant, schedule: schedule.id }, 'a schedule was removed');
       return true;
     }
+    await stepAside(attempt);
   }
   throw tooBusy(id);
 }
@@ -59,6 +64,13 @@ async function settledOf(parts: ScheduleParts, schedule: Schedule): Promise<Sche
   return settleFiring(schedule, answer, await parts.now(), parts.settings.scheduler).schedule;
 }
 
+/** Whoever lost is not to meet the same ones again. */
+async function stepAside(attempt: number): Promise<void> {
+  await wait(Math.random() * Math.min(5 * attempt, MOST_PAUSE_MS));
+}
+
 function tooBusy(id: string): MusterError {
-  return new MusterError('unavailable.redis', 'The schedule changes too fast; try again', { details: { id: id.slice(0, 100) } });
+  return new MusterError('schedule.busy', 'Too many change this schedule at the same time; try again', {
+    details: { id: id.slice(0, 100) },
+  });
 }

@@ -7,7 +7,7 @@ import type { ScheduleParts } from './schedule-parts.ts';
 
 /**
  * Makes a run of a schedule now, whatever its status, besides its own times; null when there is no such schedule. Where runs may
- * not overlap it waits for the one before, or takes its place. Errors: what accepting a task throws.
+ * not overlap it waits for the one before, or takes its place. Errors: `schedule.busy`, and what accepting a task throws.
  */
 export async function runScheduleNow(
   parts: ScheduleParts,

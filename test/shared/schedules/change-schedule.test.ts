@@ -238,6 +238,14 @@ describe('a tenant', () => {
 });
 
 describe('a run by hand', () => {
+  it('is one for each of many who ask at the same time, and each is counted', async () => {
+    const schedule = await t.make({ overlap: 'allow' });
+    const runs = await Promise.all(Array.from({ length: 60 }, () => runScheduleNow(t.parts, TENANT, schedule.id)));
+    expect(new Set(runs.map((run) => run?.id)).size).toBe(60);
+    expect(await t.runs(schedule)).toHaveLength(60);
+    expect((await t.read(schedule)).runCount).toBe(60);
+  });
+
   it('is a run of the schedule, besides its times and whatever its status', async () => {
     const schedule = await t.make();
     await patch(schedule, { status: 'paused' });
