@@ -14,6 +14,9 @@ export interface InputProblem {
 /** A hostile body could have a problem per byte. */
 const MOST_PROBLEMS = 50;
 const MOST_IN_SENTENCE = 3;
+const MOST_FORMS = 6;
+
+type Issue = z.core.$ZodIssue;
 
 const PARTS = ['params', 'query', 'headers', 'body'] as const;
 
@@ -44,7 +47,18 @@ function parse(schema: z.ZodType, data: unknown, part: string): z.ZodSafeParseRe
 
 /** The problems that a schema found, with paths from `root` on. */
 export function problemsOf(error: z.ZodError, root: string): InputProblem[] {
-  return error.issues.map((issue) => ({ path: [root, ...issue.path.map(String)].join('.'), message: issue.message }));
+  return error.issues.map((issue) => ({ path: [root, ...issue.path.map(String)].join('.'), message: messageOf(issue) }));
+}
+
+/** Of what may have several forms, why it has none of them: by itself such an issue says only that. */
+function messageOf(issue: Issue): string {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue.message;
+  const reasons = issue.errors.map((form) => form.slice(0, MOST_IN_SENTENCE).map(withPath).join(', '));
+  return [...new Set(reasons)].slice(0, MOST_FORMS).join('; or ');
+}
+
+function withPath(issue: Issue): string {
+  return issue.path.length === 0 ? messageOf(issue) : `${issue.path.map(String).join('.')}: ${messageOf(issue)}`;
 }
 
 /** `request.invalid` with these problems; the first few are in its sentence. */

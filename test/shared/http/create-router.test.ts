@@ -56,6 +56,20 @@ const routes: Route[] = [
   }),
   route({
     method: 'post',
+    path: '/forms',
+    summary: 'Takes what may have several forms',
+    scope: 'submit',
+    request: {
+      body: z.strictObject({
+        priority: z.union([z.number(), z.enum(['low', 'high'])]),
+        tasks: z.union([z.array(z.string()), z.strictObject({ first: z.string() })]),
+      }),
+    },
+    responses: { 204: z.null() },
+    handle: () => ({ status: 204 }),
+  }),
+  route({
+    method: 'post',
     path: '/json',
     summary: 'Takes any JSON',
     scope: 'submit',
@@ -191,6 +205,20 @@ describe('what a request has to look like', () => {
     const paths = body.details.problems.map(({ path }: { path: string }) => path);
     expect(paths).toEqual(['params.id', 'query.count', 'query', 'headers.x-mode', 'body.name', 'body.items.0', 'body']);
     expect(body.detail).toContain('and 4 more');
+  });
+
+  it('what has none of several forms is told why, of each', async () => {
+    const { body } = await post('/forms', JSON.stringify({ priority: true, tasks: { first: 1 } }));
+    expect(body.details.problems).toEqual([
+      {
+        path: 'body.priority',
+        message: 'Invalid input: expected number, received boolean; or Invalid option: expected one of "low"|"high"',
+      },
+      {
+        path: 'body.tasks',
+        message: 'Invalid input: expected array, received object; or first: Invalid input: expected string, received number',
+      },
+    ]);
   });
 
   it.each([
