@@ -11,25 +11,14 @@ import { openTestParts } from '../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { SERVICES } from '../deploy/repository.ts';
 
-/** Pages for people, which programs have no use for. */
-const PAGES = [
-  'GET /',
-  'GET /chat',
-  'GET /console/person',
-  'GET /schedules',
-  'GET /sessions/:session',
-  'GET /sign-in',
-  'GET /sign-out',
-  'GET /tasks/:id',
-  'POST /sign-in',
-  'POST /sign-out',
-];
+/** It serves pages for people, which programs have no use for: their paths are in its README. */
+const FOR_PEOPLE = 'dashboard';
 
 let redis: RedisServer;
 let parts: Parts;
 let server: HttpServer;
 let names: string[];
-let routers: ListingRouter[];
+let routed: { service: string; path: string }[];
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -43,11 +32,14 @@ beforeAll(async () => {
     createWorkerService(parts),
   ];
   names = services.map(({ name }) => name);
-  const own = services.flatMap(({ router }) => (router ? [router] : []));
-  // Express's types do not know `listRoutes` yet.
-  routers = own as unknown as ListingRouter[];
+  const routers = services.flatMap(({ router }) => (router ? [router] : []));
+  routed = services.flatMap(({ name, router }) => {
+    // Express's types do not know `listRoutes` yet.
+    const listing = router as unknown as ListingRouter | undefined;
+    return listing ? routedBy(listing).map((path) => ({ service: name, path })) : [];
+  });
   const { config, log } = parts;
-  server = await startHttpServer({ routers: own, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
+  server = await startHttpServer({ routers, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
 });
 afterAll(async () => {
   await server.close(500);
@@ -78,14 +70,19 @@ it('each service is looked at', () => {
   expect(names).toEqual(SERVICES);
 });
 
-it('every path that a service answers is in the documentation, and no other', async () => {
+it('every path that a service answers to programs is in the documentation, and no other', async () => {
   const document = (await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json()) as { paths: Record<string, object> };
   const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   );
   const probes = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
-  const routed = routers.flatMap((router) => routedBy(router));
-  expect(routed).toContain('POST /hooks/:id');
-  expect(documented.toSorted()).toEqual([...new Set([...routed, ...probes])].filter((path) => !PAGES.includes(path)).toSorted());
-  expect(PAGES.filter((page) => !routed.includes(page))).toEqual([]);
+  const forPrograms = routed.filter(({ service }) => service !== FOR_PEOPLE).map(({ path }) => path);
+  expect(forPrograms).toContain('POST /hooks/:id');
+  expect(documented.toSorted()).toEqual([...new Set([...forPrograms, ...probes])].toSorted());
+});
+
+it('the service for people answers nothing of the API', () => {
+  const pages = routed.filter(({ service }) => service === FOR_PEOPLE).map(({ path }) => path);
+  expect(pages).toContain('GET /sign-in');
+  expect(pages.filter((path) => / \/(?:v1|hooks)\b/.test(path))).toEqual([]);
 });
