@@ -1,6 +1,8 @@
 import type { Environment } from '../config/environment.ts';
+import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { ApiKey } from './api-key.ts';
 import { createKey, findKey, listKeys } from './key-store.ts';
 import { DEFAULT_TENANT } from './tenant.ts';
 
@@ -11,6 +13,7 @@ interface FirstKeyParts {
   redis: RedisClient;
   keys: Keys;
   config: { env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
+  log: Pick<Log, 'warn'>;
 }
 
 /**
@@ -20,14 +23,27 @@ interface FirstKeyParts {
 export async function ensureFirstKey(parts: FirstKeyParts): Promise<string | null> {
   const chosen = parts.config.env.MUSTER_ADMIN_KEY;
   if (chosen !== undefined) {
-    if (!(await findKey(parts, chosen)))
-      await createKey(parts, { tenant: DEFAULT_TENANT, name: 'MUSTER_ADMIN_KEY', scopes: ['admin'], secret: chosen });
+    if (!(await findKey(parts, chosen))) await addChosen(parts, chosen);
     return null;
   }
-  const existing = await listKeys(parts, DEFAULT_TENANT);
-  if (existing.some((key) => key.scopes.includes('admin'))) return null;
+  if ((await adminKeys(parts)).length > 0) return null;
   // Of several processes that start at the same time, one makes it.
   if ((await parts.redis.set(parts.keys.fleet.firstApiKey, '1', 'PX', MAKING_MS, 'NX')) === null) return null;
   const { secret } = await createKey(parts, { tenant: DEFAULT_TENANT, name: 'first key', scopes: ['admin'] });
   return secret;
+}
+
+/** Whoever chooses another key may think that the one before is worth nothing any more. */
+async function addChosen(parts: FirstKeyParts, secret: string): Promise<void> {
+  const before = (await adminKeys(parts)).map(({ id }) => id);
+  await createKey(parts, { tenant: DEFAULT_TENANT, name: 'MUSTER_ADMIN_KEY', scopes: ['admin'], secret });
+  if (before.length === 0) return;
+  parts.log.warn(
+    { event: 'key.added', keys: before },
+    `MUSTER_ADMIN_KEY was added; earlier admin keys stay valid: ${before.join(', ')}. To revoke one: DELETE /v1/tenants/${DEFAULT_TENANT}/keys/<id>`,
+  );
+}
+
+async function adminKeys(parts: FirstKeyParts): Promise<ApiKey[]> {
+  return (await listKeys(parts, DEFAULT_TENANT)).filter(({ scopes }) => scopes.includes('admin'));
 }

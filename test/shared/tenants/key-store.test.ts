@@ -74,8 +74,10 @@ describe('a key', () => {
   });
 });
 
+const warnings: string[] = [];
+const log = createLog({ level: 'warn', service: 'test', destination: { write: (line) => warnings.push(line) } });
 const ensure = async (chosen?: string): Promise<string | null> =>
-  await ensureFirstKey({ ...parts, config: { env: { MUSTER_ADMIN_KEY: chosen } } });
+  await ensureFirstKey({ ...parts, log, config: { env: { MUSTER_ADMIN_KEY: chosen } } });
 
 describe('the first key', () => {
   it('is made when there is none, with every scope, and told once', async () => {
@@ -89,6 +91,18 @@ describe('the first key', () => {
     expect([await ensure('chosen-by-the-operator'), await ensure('chosen-by-the-operator')]).toEqual([null, null]);
     expect(await findKey(parts, 'chosen-by-the-operator')).toMatchObject({ tenant: 'default', scopes: ['admin'] });
     expect(await listKeys(parts, 'default')).toHaveLength(1);
+  });
+
+  it('leaves another one that was there valid, and says so once, by its id', async () => {
+    await ensure('chosen-by-the-operator');
+    expect(warnings).toEqual([]);
+    const [first] = await listKeys(parts, 'default');
+    await ensure('chosen-after-a-leak');
+    await ensure('chosen-after-a-leak');
+    expect(await findKey(parts, 'chosen-by-the-operator')).not.toBeNull();
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(`earlier admin keys stay valid: ${first?.id}.`);
+    expect(warnings[0]).not.toContain('chosen-');
   });
 
   it('is made again when only keys with less are left', async () => {
