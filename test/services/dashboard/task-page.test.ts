@@ -53,13 +53,12 @@ test('a task in a session leads to the session and to the task before it, and fo
   expect(waiting).not.toContain('Starts in');
 });
 
-describe('the buttons of the page', () => {
-  const page = async (id: string, cookie: string): Promise<string> =>
-    await (await dashboard.call('GET', `/tasks/${id}`, { cookie })).text();
-  const post = async (path: string, cookie: string, headers: Record<string, string> = OWN_PAGE): Promise<Response> =>
-    await dashboard.call('POST', path, { cookie, headers });
-  const statusOf = async (id: string): Promise<string | undefined> => (await readTask(dashboard.parts.ledger, 'default', id))?.state.status;
+const page = async (id: string, cookie: string): Promise<string> => await (await dashboard.call('GET', `/tasks/${id}`, { cookie })).text();
+const post = async (path: string, cookie: string, headers: Record<string, string> = OWN_PAGE): Promise<Response> =>
+  await dashboard.call('POST', path, { cookie, headers });
+const statusOf = async (id: string): Promise<string | undefined> => (await readTask(dashboard.parts.ledger, 'default', id))?.state.status;
 
+describe('the buttons of the page', () => {
   test('cancel a task and lead back to its page', async () => {
     const cookie = await dashboard.signIn(['submit']);
     const id = await submit('default', 'to be stopped');
