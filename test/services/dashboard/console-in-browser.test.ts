@@ -3,6 +3,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
@@ -337,4 +338,25 @@ test.skipIf(!hasBrowser)('the overview shows what there is, and the colours that
   await page.reload();
   await page.getByRole('link', { name: /gate/ }).first().waitFor();
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
+});
+
+test.skipIf(!hasBrowser)('the overview lists tasks of one status, and more of them when asked', async () => {
+  const made = Array.from({ length: 25 }, async (_, number) => {
+    const failing = { context: { failAttempts: 1, failCode: 'INVALID_INPUT' } };
+    return await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: `many ${number}`, ...(number < 2 ? failing : {}) });
+  });
+  await Promise.all(made);
+  await page.goto(`${dashboard.url}/`);
+  const newest = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Newest tasks' }) });
+  await newest.getByRole('listitem').nth(19).waitFor();
+  expect(await newest.getByRole('listitem').count()).toBe(20);
+  await newest.getByRole('button', { name: 'Show more' }).click();
+  await newest.getByRole('listitem').nth(24).waitFor();
+  await newest.getByLabel('Status').selectOption('permanently failed');
+  await newest.getByRole('listitem').nth(2).waitFor({ state: 'detached' });
+  await newest.getByRole('link', { name: /many 1/ }).waitFor();
+  expect(await newest.getByRole('listitem').count()).toBe(2);
+  await expectAccessible('overview of one status', ['dark']);
+  await newest.getByLabel('Status').selectOption('stale');
+  await newest.getByText('No task is in this status.').waitFor();
 });
