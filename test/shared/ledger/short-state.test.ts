@@ -50,6 +50,26 @@ const USAGE = '{"inputTokens":1,"outputTokens":20,"costMicroUsd":0}';
 /** How the ledger keeps a task's state. */
 const kept = async (id: string): Promise<string> => (await test.redis.hget(test.keys.tenant(TENANT).states, id)) ?? '';
 
+/** Keeps a task's state as JSON from here on. */
+async function inFull(id: string): Promise<void> {
+  const { states, bodies } = test.keys.tenant(TENANT);
+  const body = (await test.redis.hget(bodies, id)) ?? '';
+  const json = (await runScript(test.redis, script, ['any'], [await kept(id), body])) as string;
+  await test.redis.hset(states, id, json);
+}
+
+/** All that readers see of a task but when and under which id. */
+async function whole(id: string): Promise<unknown> {
+  const task = await test.read(id);
+  const text = JSON.stringify([taskRecord(task), task.state, task.attempts, parseTimeline(task.state.log)]);
+  return JSON.parse(
+    text
+      .replaceAll(id, 'ID')
+      .replaceAll(/\d{13}|\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'WHEN')
+      .replaceAll(/:WHEN\b/g, ':0'),
+  ) as unknown;
+}
+
 describe('a short state', () => {
   it.each<[whose: string, text: string, more?: Partial<FirstState>]>([
     ['of a task that waits for its lane', 'w 1795286497867 u1'],
@@ -141,24 +161,4 @@ describe('a short state', () => {
     }
     expect(seen[0]).toEqual(seen[1]);
   });
-
-  /** Keeps a task's state as JSON from here on. */
-  async function inFull(id: string): Promise<void> {
-    const { states, bodies } = test.keys.tenant(TENANT);
-    const body = (await test.redis.hget(bodies, id)) ?? '';
-    const json = (await runScript(test.redis, script, ['any'], [await kept(id), body])) as string;
-    await test.redis.hset(states, id, json);
-  }
-
-  /** All that readers see of a task but when and under which id. */
-  async function whole(id: string): Promise<unknown> {
-    const task = await test.read(id);
-    const text = JSON.stringify([taskRecord(task), task.state, task.attempts, parseTimeline(task.state.log)]);
-    return JSON.parse(
-      text
-        .replaceAll(id, 'ID')
-        .replaceAll(/\d{13}|\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'WHEN')
-        .replaceAll(/:WHEN\b/g, ':0'),
-    ) as unknown;
-  }
 });
