@@ -1,5 +1,6 @@
 import type { Gate, TaskOutcome, TaskState } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
+import { scriptFailure } from './script-failure.ts';
 
 export interface AcceptedAnswer {
   kind: 'accepted';
@@ -39,7 +40,7 @@ export function owedBy(tenant: string, entry: string): Owed {
 /** Reads what a script that accepts says of one task. */
 export function readAccept(id: string, [kind, ...details]: AcceptReply, depth: number, owed: Owed): AcceptAnswer | Error {
   const [first, second, third, outcome] = details;
-  if (kind === 'failed') return new Error(`The task ${id} could not be accepted: ${String(first)}`);
+  if (kind === 'failed') return scriptFailure(String(first), `task ${id} could not be accepted`);
   if (kind === 'duplicate' || kind === 'conflict') return { kind, id: first as string };
   if (kind === 'rate') return { kind, retryAfterMs: first as number, scope: second as string };
   if (kind === 'waiting') return { kind, waiting: first as number };

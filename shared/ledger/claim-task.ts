@@ -4,6 +4,7 @@ import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';
 import { runMoving } from './run-moving.ts';
+import { scriptFailure } from './script-failure.ts';
 import { parseBody, type StoredBody } from './stored-body.ts';
 import { bookKeys, laneKeys, type TaskPlace } from './task-keys.ts';
 
@@ -56,7 +57,7 @@ async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], w
 }
 
 function readAnswer(kind: string, detail: string, bodyText: string | null): ClaimReply | Error {
-  if (kind === 'failed') return new Error(`A task could not be claimed: ${detail}`);
+  if (kind === 'failed') return scriptFailure(detail, 'a task could not be claimed');
   if (kind === 'claimed') {
     if (bodyText === null) return new Error('A task was claimed that nobody has accepted');
     const body = parseBody(bodyText);

@@ -7,6 +7,7 @@ import { followVerdict, type Following, type Verdict } from './follow-verdict.ts
 import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';
 import { runMoving } from './run-moving.ts';
+import { scriptFailure } from './script-failure.ts';
 import { isShortRun, parseShort, shortEnding } from './short-state.ts';
 import { parseBody } from './stored-body.ts';
 import { bookKeys, laneKeys } from './task-keys.ts';
@@ -85,7 +86,7 @@ async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]):
 }
 
 function readExcuse(kind: string, detail: string): Reply | Error {
-  if (kind === 'failed') return new Error(`An attempt could not be settled: ${detail}`);
+  if (kind === 'failed') return scriptFailure(detail, 'an attempt could not be settled');
   return kind === 'changed' ? { kind, stored: detail } : { kind: 'lost' };
 }
 

@@ -69,8 +69,8 @@ end
 -- Returns whether others of its lane may go on.
 local function move(id, token, class, told_whom, goes_on, more, attempt)
   local status, ticket, events = string.match(more, '^(%S+) (%d+) (%S+)$')
-  for event in string.gmatch(events, '[^,]+') do note(id, event) end
   if attempt ~= '' then redis.call('HSET', KEYS[12], id .. ':' .. token, attempt) end
+  for event in string.gmatch(events, '[^,]+') do note(id, event) end
   if goes_on == 'end' then
     close(id, class, status, told_whom)
     return true
@@ -92,9 +92,6 @@ local function settle(id, state)
   local lane_limit = tonumber(limit)
   local held, wait = lane_limit and next_key(), lane_limit and next_key()
   if state ~= seen then return changed(state, id, token) end
-  settlements = settlements + 1
-  leases[settlements] = book.tenant .. '/' .. id .. '/' .. token
-  states[settlements * 2 - 1], states[settlements * 2] = id, follows
   local leaves = true
   if second then
     complete(id, class, told_whom, first, second)
@@ -104,6 +101,10 @@ local function settle(id, state)
   -- Whoever looks at deadlines has no use for one of a task that has ended. A text that looks like one costs nothing more.
   if (second or how == 'end') and string.find(seen, '"deadline":', 1, true) then timed[#timed + 1] = book.tenant .. '/' .. id end
   if lane_limit and leaves then leave_lane(book, held, wait, id, { lane = true, laneLimit = lane_limit }) end
+  -- Last: a server without memory refuses the first write above, and lets all others pass; then nothing may have happened.
+  settlements = settlements + 1
+  leases[settlements] = book.tenant .. '/' .. id .. '/' .. token
+  states[settlements * 2 - 1], states[settlements * 2] = id, follows
   return { 'settled' }
 end
 

@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { expireLease } from '#shared/ledger/expire-lease.ts';
+import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import { bookProblems } from './book-problems.ts';
+import { closeBooks } from './close-books.ts';
+import { DONE, retry, TestLedger, type Held } from './test-ledger.ts';
+
+const LANE = { lane: { name: 'session:s', limit: 1 }, yields: true };
+let test: TestLedger;
+let running: Held;
+let waiting: string;
+let granted: string;
+
+beforeAll(async () => {
+  test = await TestLedger.open();
+});
+afterAll(async () => {
+  await test.close();
+});
+beforeEach(async () => {
+  running = await test.claimed(await test.accepted(LANE));
+  waiting = await test.accepted(LANE);
+  granted = await test.accepted();
+});
+afterEach(async () => {
+  await closeBooks(test);
+});
+
+/** What a step answers or throws while Redis has no memory for more. */
+async function withoutMemory(step: () => Promise<unknown>): Promise<unknown> {
+  await test.redis.config('SET', 'maxmemory', '1mb');
+  try {
+    return await step().catch((error: unknown) => error);
+  } finally {
+    await test.redis.config('SET', 'maxmemory', '0');
+  }
+}
+
+const VERDICTS: [what: string, verdict: Verdict][] = [
+  ['completed', DONE],
+  ['failed for good', retry(null)],
+  ['failed, with a retry at once', retry(0)],
+  ['failed, with a retry later', retry(60_000)],
+  ['was interrupted', { kind: 'interrupted', reason: 'busy', delayMs: 60_000 }],
+];
+
+describe('without memory for more', () => {
+  it.each(VERDICTS)('an attempt that %s is settled whole or not at all, and then later', async (_what, verdict) => {
+    const answer = await withoutMemory(() => test.settle(running, verdict));
+    const isRefused = answer instanceof Error;
+    expect(isRefused && !isRedisUnavailable(answer)).toBe(false);
+    expect((await test.state(running.id)).status === 'running').toBe(isRefused);
+    expect((await test.events(running.id)).includes('task.failed') && isRefused).toBe(false);
+    expect(await bookProblems(test)).toEqual([]);
+    expect(isRefused ? await test.settle(running, verdict) : answer).toMatchObject({ kind: 'settled' });
+    expect(await bookProblems(test)).toEqual([]);
+  });
+
+  it.each<[what: string, step: () => Promise<unknown>]>([
+    ['accepted', () => test.accept(LANE)],
+    ['claimed', () => test.claim(granted)],
+    ['cancelled', () => cancelTask(test.ledger, { ...running, id: waiting }, 'enough')],
+    ['taken back', () => expireLease(test.ledger, running)],
+  ])('a task is %s whole or not at all, and who asked knows that Redis cannot serve now', async (_what, step) => {
+    await test.endLease(running);
+    const answer = await withoutMemory(step);
+    expect(answer instanceof Error && !isRedisUnavailable(answer)).toBe(false);
+    expect(await bookProblems(test)).toEqual([]);
+  });
+});
