@@ -62,17 +62,18 @@ describe('operators', () => {
   });
 });
 
-describe('the log of a worker that stops', () => {
-  async function stopped(before: () => Promise<void>): Promise<string> {
-    let written = '';
-    const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => (written += line) } });
-    const worker = createWorkerService({ ...parts, log });
-    await worker.start();
-    await before();
-    await worker.stop(1000);
-    return written;
-  }
+/** What a worker logs from its start to its stop, between which this is done. */
+async function stopped(before: () => Promise<void>): Promise<string> {
+  let written = '';
+  const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => (written += line) } });
+  const worker = createWorkerService({ ...parts, log });
+  await worker.start();
+  await before();
+  await worker.stop(1000);
+  return written;
+}
 
+describe('the log of a worker that stops', () => {
   it('says for what it waits and how long, and what it handed back', async () => {
     const written = await stopped(async () => {
       const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'a b', context: { paceMs: 60_000 } });
