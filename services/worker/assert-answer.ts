@@ -1,5 +1,6 @@
 import type { AgentResult } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { isDeeper } from '#shared/tasks/is-deeper.ts';
 
 /** Far more than anybody nests on purpose, and far less than what ends the stack of whoever reads or writes it as JSON. */
 const MOST_LEVELS = 500;
@@ -18,11 +19,6 @@ export function assertAnswer({ output, result }: AgentResult, maxBytes: number):
 
 function tooLarge(what: string, maxBytes: number): TaskFailure {
   return new TaskFailure('OUTPUT_TOO_LARGE', `The ${what} is larger than ${maxBytes} bytes`);
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function toJson(result: unknown): string {

@@ -1,4 +1,5 @@
 import { MusterError } from '../errors/muster-error.ts';
+import { isDeeper } from '../tasks/is-deeper.ts';
 import { assertBytes } from './assert-bytes.ts';
 
 /** Levels of objects and lists in each other. Redis reads a thousand, and whoever is handed a context reads it level by level. */
@@ -12,9 +13,4 @@ export function assertContext(what: string, value: unknown, mostBytes: number): 
     });
   }
   assertBytes(what, JSON.stringify(value), mostBytes);
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
