@@ -6,12 +6,14 @@ export interface PageOptions {
   /** Who is signed in; null shows no navigation. */
   person: ApiKey | null;
   content: Html;
+  /** `light` or `dark`; null is as the system. */
+  scheme: string | null;
 }
 
 /** A whole page around its content. */
-export function page({ title, person, content }: PageOptions): string {
+export function page({ title, person, content, scheme }: PageOptions): string {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="en" data-scheme="${scheme ?? 'auto'}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -1,5 +1,4 @@
-import { html } from './html.ts';
-import { page } from './page.ts';
+import { html, type Html } from './html.ts';
 
 export interface SignInPageOptions {
   /** Where to go on to afterwards; a path of this site. */
@@ -9,8 +8,8 @@ export interface SignInPageOptions {
 }
 
 /** The form that asks for a key. */
-export function signInPage({ next, problem }: SignInPageOptions): string {
-  const content = html`<section class="card narrow">
+export function signInPage({ next, problem }: SignInPageOptions): Html {
+  return html`<section class="card narrow">
     <h1>Sign in</h1>
     <p class="faint">With an API key. The first one was printed when this installation started for the first time.</p>
     ${problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`}
@@ -31,5 +30,4 @@ export function signInPage({ next, problem }: SignInPageOptions): string {
       <button>Sign in</button>
     </form>
   </section>`;
-  return page({ title: 'Sign in', person: null, content });
 }

@@ -7,7 +7,8 @@ import type { ApiKey } from '#shared/tenants/api-key.ts';
 import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
 import { nextPath } from './next-path.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
-import { signInPage } from './sign-in-page.ts';
+import { sendPage } from './send-page.ts';
+import { signInPage, type SignInPageOptions } from './sign-in-page.ts';
 
 export interface SignInOptions {
   signIns: SignIns;
@@ -24,7 +25,7 @@ const formSchema = z.object({ key: z.string().trim().max(512).catch(''), next: z
 /** `GET /sign-in`: the form. */
 export function showSignIn(): RequestHandler {
   return (request, response) => {
-    response.type('html').send(signInPage({ next: nextPath(request.query['next']) }));
+    showForm(response, { next: nextPath(request.query['next']) });
   };
 }
 
@@ -53,8 +54,9 @@ function refuse(response: Response, error: unknown, next: string): void {
   if (!(error instanceof MusterError)) throw error;
   const status = hasCode(error, 'limit.rate') ? 429 : hasCode(error, 'tenant.disabled') ? 403 : 401;
   if (error.retryAfterMs !== undefined) response.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
-  response
-    .status(status)
-    .type('html')
-    .send(signInPage({ next, problem: error.message }));
+  showForm(response, { next, problem: error.message }, status);
+}
+
+function showForm(response: Response, options: SignInPageOptions, status = 200): void {
+  sendPage(response, { title: 'Sign in', person: null, content: signInPage(options) }, status);
 }

@@ -17,6 +17,8 @@ const builder = new URL('../../../services/local/set-up/build-console.mjs', impo
 /** Mantine's dialogs have a <header> of their own, which nobody meets together with the page's: behind a dialog the page is inert. */
 const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];
 
+const GROUND = 'getComputedStyle(document.body).backgroundColor';
+
 // A browser shares two cores with other tests; a page that hangs is named by its step long before.
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -338,6 +340,11 @@ test.skipIf(!hasBrowser)('the overview shows what there is, and the colours that
   await page.reload();
   await page.getByRole('link', { name: /gate/ }).first().waitFor();
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
+  // Also on the pages without a script.
+  const ground = await page.evaluate(GROUND);
+  await page.getByRole('link', { name: /gate/ }).first().click();
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  expect(await page.evaluate(GROUND)).toBe(ground);
 });
 
 test.skipIf(!hasBrowser)('the overview lists tasks of one status, and more of them when asked', async () => {

@@ -1,5 +1,6 @@
 import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
-import type { ReactElement } from 'react';
+import { useEffect, type ReactElement } from 'react';
+import { SCHEME_COOKIE } from '../../scheme-cookie.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 
 const SCHEMES: readonly { scheme: MantineColorScheme; text: string; icon: IconName }[] = [
@@ -8,10 +9,15 @@ const SCHEMES: readonly { scheme: MantineColorScheme; text: string; icon: IconNa
   { scheme: 'dark', text: 'Dark', icon: 'moon' },
 ];
 
-/** Light or dark; kept in this browser. */
+const YEAR_S = 31_536_000;
+
+/** Light or dark; kept in this browser, and told to the pages that the server writes. */
 export function SchemeSwitch(): ReactElement {
   // Holding transitions back for the moment of the change takes a <style> element, which the content policy refuses.
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
+  useEffect(() => {
+    document.cookie = `${SCHEME_COOKIE}=${colorScheme}; path=/; max-age=${colorScheme === 'auto' ? 0 : YEAR_S}; samesite=lax`;
+  }, [colorScheme]);
   const icon = SCHEMES.find(({ scheme }) => scheme === colorScheme)?.icon ?? 'system';
   return (
     <Menu position="bottom-end">
