@@ -1,12 +1,18 @@
 import type { WaitExplanation } from '#shared/queue/explain-wait.ts';
 import { parseTimeline, type TimelineEntry } from '#shared/tasks/parse-timeline.ts';
 import type { StoredAttempt, StoredError, Task } from '#shared/tasks/task.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
 import { toIso } from '#shared/time/iso.ts';
 import { html, type Html, type HtmlPart } from './html.ts';
 import { statusBadge } from './status-badge.ts';
 import { durationText } from './duration-text.ts';
 import { taskHead } from './task-head.ts';
 import { linked, type TaskLinks } from './task-links.ts';
+
+export interface ShownTask extends Task {
+  /** What the last attempt wrote of an output that is not the task's. */
+  written: string | null;
+}
 
 export interface TaskDetailsOptions {
   links: TaskLinks;
@@ -16,12 +22,13 @@ export interface TaskDetailsOptions {
 }
 
 /** A task, top down: what it is, why it waits, what went in and out, its attempts, its timeline, its record. */
-export function taskDetails(task: Task, why: WaitExplanation, { links, canSteer, now }: TaskDetailsOptions): Html {
-  const { body, state, output, result } = task;
+export function taskDetails(task: ShownTask, why: WaitExplanation, { links, canSteer, now }: TaskDetailsOptions): Html {
+  const { body, state, output, written, result } = task;
   return html`${taskHead(task, { address: links.task(body.id), canSteer, now })} ${why.reasons.length === 0 ? null : waiting(why, links)}
     ${state.error ? problem(task, state.error) : null}
     <div class="columns">
       ${text('Input', body.input)} ${output === null ? null : text('Output', output)}
+      ${written === null ? null : text(isTerminal(state.status) ? 'What the last attempt wrote' : 'Output so far', written)}
       ${result === null || result === undefined ? null : text('Result', JSON.stringify(result, null, 2))}
     </div>
     ${attempts(task.attempts, now)}

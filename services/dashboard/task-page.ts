@@ -1,9 +1,11 @@
 import type { Request, RequestHandler } from 'express';
+import { OutputReader } from '#shared/deliveries/output-reader.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { explainWait } from '#shared/queue/explain-wait.ts';
 import type { Queues } from '#shared/queue/queues.ts';
+import type { Task } from '#shared/tasks/task.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
@@ -23,9 +25,16 @@ export function taskPage(parts: { ledger: Ledger; queues: Queues }, clock: Clock
     const why = await explainWait(parts, task);
     const { tenant } = task.body;
     const links = taskLinks(tenant, tenant === person.tenant);
-    const content = taskDetails(task, why, { links, canSteer: hasScope(person.scopes, 'submit'), now: clock.now() });
+    const written = await readWritten(parts.ledger, task);
+    const content = taskDetails({ ...task, written }, why, { links, canSteer: hasScope(person.scopes, 'submit'), now: clock.now() });
     sendPage(response, { title: `Task ${id}`, person, content });
   };
+}
+
+/** What the last attempt wrote of an output that never became the task's, or has not yet; null when it wrote nothing. */
+async function readWritten(ledger: Ledger, { body, state, output }: Task): Promise<string | null> {
+  if (output !== null || state.attempt === 0) return null;
+  return (await new OutputReader(ledger, body.tenant, body.id).read()) || null;
 }
 
 export function taskNotFound(): MusterError {

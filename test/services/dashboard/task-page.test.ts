@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { appendOutput } from '#shared/ledger/append-output.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
@@ -103,6 +104,27 @@ describe('the buttons of the page', () => {
     expect(answer.headers.get('location')).toBe(`/tasks/${id}?tenant=acme`);
     expect((await readTask(dashboard.parts.ledger, 'acme', id))?.state.status).toBe('cancelled');
   });
+});
+
+test('a task that runs shows what it has written so far, of this run alone, and a cancelled one what it had', async () => {
+  const cookie = await dashboard.signIn(['read']);
+  const { ledger } = dashboard.parts;
+  const { id } = await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: 'a <b> c' });
+  const place = { tenant: 'default', id, lane: null };
+  const claim = await claimTask(ledger, place, 'w-1');
+  if (claim.kind !== 'claimed') throw new Error('The task was not claimed');
+  const attempt = { ...place, token: claim.state.token };
+  for (const [seq, text] of [
+    [1, 'of an interrupted run'],
+    [1, 'a '],
+    [2, '<b>'],
+  ] as const)
+    await appendOutput(ledger, attempt, { attempt: 1, seq, text });
+  const running = await page(id, cookie);
+  expect(running).toMatch(/Output so far<\/h2>\s*<pre>a &lt;b&gt;<\/pre>/);
+  expect(running).not.toContain('of an interrupted run');
+  await settleAttempt(ledger, attempt, { kind: 'cancelled', reason: 'by request' });
+  expect(await page(id, cookie)).toMatch(/What the last attempt wrote<\/h2>\s*<pre>a &lt;b&gt;<\/pre>/);
 });
 
 test.each(['/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/tasks/..%2f..%2fetc', '/tasks/nothing'])(
