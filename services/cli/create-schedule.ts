@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CliProblem } from './cli-problem.ts';
 import { EXIT } from './exit-codes.ts';
+import { nameAgents } from './name-agents.ts';
 import { oneLine } from './plain-text.ts';
 import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
@@ -39,7 +40,8 @@ export async function createSchedule(
   if (text.trim() === '') throw new CliProblem('There is no message', { exitCode: EXIT.usage });
   const idempotencyKey = randomUUID();
   const body = { phrase: when, message: text, ...options, idempotencyKey };
-  const answer = await context.connect().post('/v1/schedules', { body, idempotencyKey });
+  const api = context.connect();
+  const answer = await nameAgents(api, options.agent, api.post('/v1/schedules', { body, idempotencyKey }));
   if (json === true) return terminal.json(answer);
   const schedule = readAnswer(scheduleViewSchema, answer);
   terminal.line(`${terminal.paint(`#${schedule.number}`, 'bold')} → ${schedule.agent}: ${oneLine(text, 100)}`);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ApiClient } from './api-client.ts';
 import { CliProblem } from './cli-problem.ts';
 import { EXIT } from './exit-codes.ts';
+import { nameAgents } from './name-agents.ts';
 import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { showTaskAsItRuns } from './show-task-as-it-runs.ts';
@@ -39,5 +40,5 @@ function accept(api: ApiClient, input: string, { agent, session, mode, priority,
   // The channel says that somebody sits in front of it: work of theirs goes before what nobody watches.
   const body = { agent, input, channel: 'cli', session, mode, priority, context };
   // Of this one call: sending the same text twice on purpose makes two tasks.
-  return api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` });
+  return nameAgents(api, agent, api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` }));
 }

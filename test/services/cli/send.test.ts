@@ -247,6 +247,20 @@ describe('muster send', () => {
     expect(result).toEqual({ code: 2, stdout: '', stderr: 'muster: There is no agent "nobody" [agent.unknown]\n' });
   });
 
+  it('names the agents that there are when there is no such one, and what the one that ships needs', async () => {
+    api = await startFakeApi({
+      'POST /v1/tasks': (response) => answer(response, 422, { code: 'agent.unknown', detail: 'There is no agent "assistant"' }),
+      'GET /v1/agents': (response) => answer(response, 200, { items: [{ id: 'echo' }, { id: 'word-count' }], nextCursor: null }),
+    });
+
+    const result = await muster(['send', 'Hello', '--agent', 'assistant']);
+
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(
+      /^muster: There is no agent "assistant" \[agent\.unknown\]\nThere are: echo, word-count\nThis one is there when/,
+    );
+  });
+
   it('says when to try again when there is too much', async () => {
     api = await startFakeApi({
       'POST /v1/tasks': (response) =>
