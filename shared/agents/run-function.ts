@@ -1,13 +1,16 @@
-import type { AgentFunction, AgentResult } from '../config/agent-function.ts';
+import { AsyncResource } from 'node:async_hooks';
+import type { AgentContext, AgentFunction, AgentResult } from '../config/agent-function.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { FunctionLoader } from './create-function-loader.ts';
 import { readAgentAnswer } from './read-agent-answer.ts';
+import { withStrays } from './stray-errors.ts';
 
 /**
  * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`;
  * a file that is missing or exports no `run` is RESOURCE_NOT_FOUND.
+ * So does an error that it lets go unheard while it runs; one that comes later is logged.
  * After an abort the answer is no longer waited for: a function that ignores its signal cannot keep the slot.
  */
 export async function runFunction(
@@ -16,13 +19,53 @@ export async function runFunction(
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
   try {
-    return readAnswer(await untilStopped(Promise.try(run, task, context)));
+    return readAnswer(await untilStopped(heard(context, () => run(task, ownContext(context)))));
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     throw error instanceof TaskFailure
       ? error
       : new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+/** Settles like the work, or rejects with the first error that the work lets go unheard. */
+function heard<T>({ log }: AgentContext, work: () => Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const onStray = (error: unknown): void => {
+    log.error({ event: 'agent.stray-error', err: error }, 'the agent let an error go unheard');
+    reject(error);
+  };
+  withStrays(onStray, () => Promise.try(work)).then(resolve, reject);
+  return promise;
+}
+
+/** The same with a signal that aborts as the agent's own doing: a listener of the agent's that throws is then known for its. */
+function ownContext(context: AgentContext): AgentContext {
+  const asOwn = AsyncResource.bind((abort: () => void) => abort());
+  const { write, progress, input, history, log } = context;
+  let signal: AbortSignal | undefined;
+  return {
+    write,
+    progress,
+    input,
+    history,
+    log,
+    get signal() {
+      signal ??= followed(context.signal, asOwn);
+      return signal;
+    },
+    get trace() {
+      return context.trace;
+    },
+  };
+}
+
+function followed(signal: AbortSignal, asOwn: (abort: () => void) => void): AbortSignal {
+  const controller = new AbortController();
+  const follow = (): void => asOwn(() => controller.abort(signal.reason));
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  return controller.signal;
 }
 
 async function loadFile(file: string | undefined, load: FunctionLoader): Promise<AgentFunction> {

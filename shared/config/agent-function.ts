@@ -74,5 +74,10 @@ export interface AgentResult {
   usage?: AgentUsage;
 }
 
-/** A `function` agent. A string answer is the output; throw `TaskFailure` to choose the failure's code. */
+/**
+ * A `function` agent. A string answer is the output; throw `TaskFailure` to choose the failure's code. An error that it lets go unheard
+ * (a promise that it does not await) fails its attempt too.
+ * It shares the worker's thread: while it computes without an `await`, nothing else in the process goes on, no lease is renewed, and after
+ * `worker.leaseMs` other workers take over all that runs there. Long computations belong in a `command` agent.
+ */
 export type AgentFunction = (task: AgentTask, context: AgentContext) => Promise<AgentResult | string | undefined | void>;

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { takeStray } from '../agents/stray-errors.ts';
 import type { Log } from '../log/create-log.ts';
 import { LATE, within } from '../time/wait.ts';
 
@@ -24,7 +25,8 @@ const INTERRUPTED = 130;
 
 /**
  * Makes SIGTERM and SIGINT end this process: the first drains and exits with 0, the second exits at once with 130.
- * An exception or a rejection that nobody caught is logged and exits with 1: after it nothing here can be trusted.
+ * An exception or a rejection that nobody caught is logged and exits with 1, for after it nothing here can be trusted; unless it came of
+ * an agent's own code, which it fails.
  */
 export function endOnSignals(options: EndOptions): void {
   const host = options.process ?? process;
@@ -32,6 +34,7 @@ export function endOnSignals(options: EndOptions): void {
   host.on('SIGTERM', () => end('SIGTERM'));
   host.on('SIGINT', () => end('SIGINT'));
   const fail = (error: unknown): void => {
+    if (takeStray(error)) return;
     options.log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
     options.abandon?.();
     host.exit(1);

@@ -6,6 +6,7 @@ import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { createFunctionLoader } from '#shared/agents/create-function-loader.ts';
 import { runFunction } from '#shared/agents/run-function.ts';
 import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
+import { takeStray } from '#shared/agents/stray-errors.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { failureOf } from '../../support/agent-failure.ts';
 import { observeRun, type ObservedRun } from '../../support/agent-run.ts';
@@ -94,6 +95,26 @@ describe('a function agent', () => {
     ['a result with a BigInt', { result: 1n }],
   ])('fails with AGENT_ERROR when it answers with %s', async (_name, answer) => {
     expect(await failureOf(attempt(given(() => Promise.resolve(answer as AgentResult))))).toMatchObject({ code: 'AGENT_ERROR' });
+  });
+
+  it('fails with an error that it let go unheard', async () => {
+    // Stands for the process, which hears of such an error in the context it came of.
+    const observed = given(() => new Promise(() => setImmediate(() => takeStray(new Error('nobody awaits this')))));
+    expect(await failureOf(attempt(observed))).toMatchObject({ code: 'AGENT_ERROR', message: 'nobody awaits this' });
+    expect(takeStray(new Error('of somebody else'))).toBe(false);
+  });
+
+  it('is known for what a listener of its own throws on the abort', async () => {
+    const known = Promise.withResolvers<boolean>();
+    const observed = given((_task, { signal }) => {
+      signal.addEventListener('abort', () => known.resolve(takeStray(new Error('thrown by the listener'))));
+      return new Promise<never>(() => undefined);
+    });
+    const running = attempt(observed);
+    const reason = new Error('cancelled');
+    setImmediate(() => observed.abort(reason));
+    await expect(running).rejects.toBe(reason);
+    expect(await known.promise).toBe(true);
   });
 
   it('is left behind when it ignores the abort', async () => {

@@ -86,6 +86,13 @@ test('a rejection that nobody caught is logged as fatal and ends with 1', async 
   expect(out()).toMatch(/"level":"fatal".*nobody caught this/);
 });
 
+test('what an agent let go unheard is the agent’s, and the process goes on', async () => {
+  const { send, code, out } = await run('strays');
+  await waitFor(() => out().includes('heard a rejection') && out().includes('heard a throw'), { deadlineMs: 5000, what: 'both errors' });
+  send('SIGTERM');
+  expect(await code).toBe(0);
+});
+
 function hostOfSignals(): EventEmitter & { exit(code: number): void; codes: number[] } {
   const codes: number[] = [];
   return Object.assign(new EventEmitter(), { codes, exit: (code: number) => void codes.push(code) });
