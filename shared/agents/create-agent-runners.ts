@@ -21,7 +21,7 @@ export interface AgentRunnersOptions {
   readonly readSecret: (name: string) => string | undefined;
   /** Networks that agents may reach although they are not public, as CIDR. */
   readonly allowNetworks: readonly string[];
-  /** Bytes of an `http` agent's answer. */
+  /** Bytes of an `http` agent's answer, and of one event of a model's. */
   readonly maxResponseBytes: number;
   /**
    * The agents of the operator's own configuration. A `baseUrl` that one of these names may be private, as a model on the
@@ -65,7 +65,7 @@ function createModelFetch({
 }: AgentRunnersOptions): (baseUrl: string) => GuardedFetch {
   const trusted = new Set(openaiBaseUrl === undefined ? [] : [openaiBaseUrl]);
   for (const agent of Object.values(operatorAgents)) if (agent.kind === 'openai' && agent.baseUrl !== undefined) trusted.add(agent.baseUrl);
-  const limits = { maxResponseBytes: maxResponseBytes * MODEL_BYTES_FACTOR };
+  const limits = { maxResponseBytes: maxResponseBytes * MODEL_BYTES_FACTOR, maxEventBytes: maxResponseBytes };
   const guarded = createGuardedFetch({ ...limits, allowNetworks });
   const open = createGuardedFetch({ ...limits, allowNetworks: ANYWHERE });
   return (baseUrl) => (trusted.has(baseUrl) ? open : guarded);

@@ -3,13 +3,12 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, fetch, type RequestInit, type Response } from 'undici';
 import { TaskFailure } from '../errors/task-failure.ts';
 import { createAddressGuard, type AddressGuard } from './create-address-guard.ts';
-import { limitResponse } from './limit-response.ts';
+import { limitResponse, type ResponseLimits } from './limit-response.ts';
 
-export interface GuardedFetchOptions {
+/** Limits count after decompression. */
+export interface GuardedFetchOptions extends ResponseLimits {
   /** Networks that may be reached although they are not public, as CIDR. */
   readonly allowNetworks: readonly string[];
-  /** Bytes of a body, after decompression; more rejects the read with OUTPUT_TOO_LARGE. */
-  readonly maxResponseBytes: number;
 }
 
 /** `fetch` that follows no redirect and connects to allowed addresses only. */
@@ -26,7 +25,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * It holds connections only between requests that follow each other within seconds, and these never keep a process alive;
  * so there is nothing to close.
  */
-export function createGuardedFetch({ allowNetworks, maxResponseBytes }: GuardedFetchOptions): GuardedFetch {
+export function createGuardedFetch({ allowNetworks, ...limits }: GuardedFetchOptions): GuardedFetch {
   const isAllowed = createAddressGuard(allowNetworks);
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: createGuardedLookup(isAllowed) });
   const dispatcher = new Agent({
@@ -42,7 +41,7 @@ export function createGuardedFetch({ allowNetworks, maxResponseBytes }: GuardedF
   });
   return async (url, init) => {
     refuseCredentials(new URL(url));
-    return limitResponse(await fetch(url, { ...init, redirect: 'manual', dispatcher }), maxResponseBytes);
+    return limitResponse(await fetch(url, { ...init, redirect: 'manual', dispatcher }), limits);
   };
 }
 

@@ -181,6 +181,7 @@ export const settingsSchema = z.strictObject({
       allowNetworks: z
         .array(z.string().refine((text) => readNetwork(text) !== null, 'expected a network such as 10.0.0.0/8, or an address'))
         .default([]),
+      /** Bytes of an `http` agent's answer, and of one event of a model's. */
       maxResponseBytes: whole(4_194_304),
     })
     .prefault({}),

@@ -372,4 +372,27 @@ describe('an openai agent and its endpoint', () => {
     });
     expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'OUTPUT_TOO_LARGE', class: 'permanent' });
   });
+
+  it.each([
+    ['one line', '', 'x'],
+    ['many lines', 'data: ', `${'x'.repeat(100)}\r\n`],
+  ])('fails with OUTPUT_TOO_LARGE when an event of %s does not end', async (_what, before, piece) => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      response.write(`data: ${`${before}${piece}`.repeat(Math.ceil(150_000 / (before.length + piece.length)))}`);
+    });
+    const failure = await failureOf(runOpenai(observeRun(agent).run));
+    expect(failure).toMatchObject({ code: 'OUTPUT_TOO_LARGE', message: 'The endpoint answered with an event of more than 100000 bytes' });
+  });
+
+  it('reads many events that are larger together than one may be', async () => {
+    const runOpenai = await start((response) => {
+      begin(response);
+      for (let count = 0; count < 30; count += 1) response.write(chunk({ content: 'y'.repeat(5000) }).replaceAll('\n', '\r\n'));
+      response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+    });
+    const { run, written } = observeRun(agent);
+    await runOpenai(run);
+    expect(written.join('')).toHaveLength(150_002);
+  });
 });
