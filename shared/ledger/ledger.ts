@@ -35,6 +35,7 @@ export type ScriptName =
   | 'forget-task'
   | 'note-pressure'
   | 'offer-message'
+  | 'promote-backlog'
   | 'redrive-task'
   | 'reissue-ticket'
   | 'renew-leases'

@@ -12,12 +12,12 @@ interface Why {
   estimatedStartMs: number | null;
 }
 
+const LIMITS = { running: 1, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
 const LONG = { workMs: [120_000] };
 const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
 
 beforeAll(async () => {
-  const limits = { running: 1, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
-  fleet = await openFleet({ settings: { limits: { tenants: { acme: limits } } }, env: { MUSTER_MAX_CONCURRENT: '2' } });
+  fleet = await openFleet({ settings: { limits: { tenants: { acme: LIMITS } } }, env: { MUSTER_MAX_CONCURRENT: '2' } });
   await fleet.start('api');
   // Nobody serves `critical`.
   await fleet.start('worker', { MUSTER_QUEUES: 'tasks=10,background=5,maintenance=1' });
@@ -66,6 +66,19 @@ describe('a task that waits says why', () => {
     await fleet.client.call('POST', `/v1/tasks/${running}/cancel`, acme);
     await fleet.client.ended([running, waits], 10_000, acme);
     expect((await why(waits, acme)).reasons).toEqual([]);
+  });
+
+  it("when its tenant's cap was full, and waits no more once the cap is raised, although nothing ends", async () => {
+    const running = await fleet.client.submit({ context: LONG }, acme);
+    await fleet.client.reaches(running, ['running'], acme);
+    const waits = await fleet.client.submit({}, acme);
+    expect(await reason(waits, 'cap', acme)).toMatchObject({ detail: 'tenant cap 1/1' });
+    const { status } = await fleet.client.call('PATCH', '/v1/tenants/acme', { body: { limits: { ...LIMITS, running: 2 } } });
+    expect(status).toBe(200);
+    await fleet.client.reaches(waits, ['completed'], acme);
+    await fleet.client.call('PATCH', '/v1/tenants/acme', { body: { limits: null } });
+    await fleet.client.call('POST', `/v1/tasks/${running}/cancel`, acme);
+    await fleet.client.ended([running], 10_000, acme);
   });
 
   it('when it is not due, and until when', async () => {

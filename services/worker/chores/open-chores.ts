@@ -2,6 +2,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ChoreWorker } from '#shared/queue/chore-worker.ts';
 import { slotsOf } from '#shared/queue/queue-names.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import { promoteBacklogs } from './promote-backlogs.ts';
 import { removeTickets, type RemovalPlaces } from './remove-tickets.ts';
 import { TicketAudit } from './ticket-audit.ts';
 import { trimTasks } from './trim-tasks.ts';
@@ -10,6 +11,7 @@ import { watchPressure } from './watch-pressure.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
+const PROMOTE_EVERY_MS = 5000;
 const TRIM_EVERY_MS = 30_000;
 
 /** The fleet's own chores, on workers that serve the queue `maintenance`. */
@@ -23,6 +25,7 @@ export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[]
     { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, removals) },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
+    { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => promoteBacklogs(parts) },
     { name: 'trim-tasks', everyMs: TRIM_EVERY_MS, run: () => trimTasks(parts) },
   ];
   return [new ChoreWorker({ chores, connection, prefix: parts.keys.shard(0).queues, log: parts.log })];

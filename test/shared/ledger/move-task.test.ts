@@ -4,6 +4,7 @@ import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
 import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
 import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { promoteBacklog } from '#shared/ledger/promote-backlog.ts';
 import { redriveTask } from '#shared/ledger/redrive-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import { closeBooks } from './close-books.ts';
@@ -141,6 +142,32 @@ describe('caps that were lifted', () => {
     test.limits = null;
     await cancel(holder);
     expect(test.granted.map(({ task }) => task)).toEqual(others);
+  });
+});
+
+describe('caps that were raised while nothing ends', () => {
+  it('let in the best of those that wait, as many as there is room for, once whoever looks and how often', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const holder = await test.accepted();
+    const [early, urgent, late] = [await test.accepted(), await test.accepted({ priority: 8 }), await test.accepted()];
+    expect(await promoteBacklog(test.ledger, TENANT)).toBe(0);
+    test.limits = limitsOf({ running: 3 });
+    const counts = await Promise.all([promoteBacklog(test.ledger, TENANT), promoteBacklog(test.rival, TENANT)]);
+    expect(counts.toSorted((a, b) => a - b)).toEqual([0, 2]);
+    expect(test.granted.map(({ task }) => task)).toEqual([urgent, early]);
+    expect(await promoteBacklog(test.ledger, TENANT)).toBe(0);
+    expect(await test.statuses(holder, early, urgent, late)).toEqual(['queued', 'queued', 'queued', 'pending']);
+  });
+
+  it('let in hundreds at once when there are none any more, and those of their lanes one by one', async () => {
+    test.limits = limitsOf({ running: 1 });
+    await test.accepted();
+    const lane = { name: 'session:s', limit: 1 };
+    const parked = await Promise.all(Array.from({ length: 250 }, () => test.accepted()));
+    const [first, second] = [await test.accepted({ lane }), await test.accepted({ lane })];
+    test.limits = null;
+    expect(await promoteBacklog(test.ledger, TENANT)).toBe(parked.length + 1);
+    expect(await test.statuses(first, second)).toEqual(['queued', 'pending']);
   });
 });
 

@@ -1,0 +1,14 @@
+import { promoteBacklog } from '#shared/ledger/promote-backlog.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+
+/** Lets through what waits for caps that were raised, without waiting for the end of a task that may take hours. */
+export async function promoteBacklogs({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
+  for (const { id } of tenants.list()) {
+    try {
+      const tasks = await promoteBacklog(ledger, id);
+      if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for tasks that waited for them');
+    } catch (error) {
+      log.error({ err: error, tenant: id }, 'the backlog of a tenant could not be looked at');
+    }
+  }
+}
