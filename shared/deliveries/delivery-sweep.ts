@@ -15,8 +15,10 @@ export interface DeliverySweepOptions {
   log: Log;
 }
 
-/** Ends and deliveries of one look, per shard and kind. */
+/** Ends and deliveries of one step, per shard and kind. */
 const BATCH = 200;
+/** Steps of one look, while there are more ends. */
+const STEPS = 20;
 /** Of them this many at once. */
 const AT_ONCE = 20;
 
@@ -38,15 +40,23 @@ export class DeliverySweep {
     await eachBounded(due, ({ tenant, id }) => this.#guard(id, () => this.#audit(tenant, id)));
   }
 
+  /** As fast as tasks end; what fails comes again with the next look. */
   async #tellEnds(shard: number, kind: DeliveryKind): Promise<void> {
+    for (let step = 0; step < STEPS; step += 1) if (!(await this.#tellSome(shard, kind))) return;
+  }
+
+  /** Returns whether there may be more to tell. */
+  async #tellSome(shard: number, kind: DeliveryKind): Promise<boolean> {
     const { ledger } = this.#options;
+    const ended = await listEnded(ledger, shard, kind, BATCH);
     const told: string[] = [];
-    await eachBounded(await listEnded(ledger, shard, kind, BATCH), (end) =>
+    await eachBounded(ended, (end) =>
       this.#guard(end.task, async () => {
         if (await this.#tell(end, kind)) told.push(end.member);
       }),
     );
     await forgetEnded(ledger, shard, told);
+    return ended.length === BATCH && told.length > 0;
   }
 
   /** One that a platform or an endpoint asked to come later keeps its time. Returns whether the end has its delivery. */

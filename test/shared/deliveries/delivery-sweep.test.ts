@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeliverySweep } from '#shared/deliveries/delivery-sweep.ts';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+
+let redis: RedisServer;
+let parts: Parts;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } });
+});
+afterAll(async () => {
+  await parts.close();
+  await redis.stop();
+});
+
+describe('ends that somebody outside waits for', () => {
+  it('all get their deliveries in one look, however many there are', async () => {
+    const request = { tenant: 'default', agent: 'echo', input: 'hello', callbackUrl: 'https://example.com/done' };
+    const accepted = await Promise.all(Array.from({ length: 450 }, () => acceptTask(parts, request)));
+    await Promise.all(accepted.map(({ id }) => cancelTask(parts.ledger, { tenant: 'default', id, lane: null }, 'enough')));
+    const { ended, deliveriesDue } = parts.keys.shard(0);
+    expect(await parts.redis.zcard(ended)).toBe(accepted.length);
+    await new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock: systemClock, log: parts.log }).look(0);
+    expect([await parts.redis.zcard(ended), await parts.redis.zcard(deliveriesDue)]).toEqual([0, accepted.length]);
+  });
+});
