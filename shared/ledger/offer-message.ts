@@ -55,18 +55,19 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
     rateClass,
     bodyText(task),
     scriptJson(firstState(task)),
-    rulesOf(ledger, body.tenant, target),
+    rulesOf(ledger, body, target),
     scriptJson(lookupsOf(body)),
   ];
 }
 
 /** What the configuration says about messages that meet others. */
-function rulesOf({ settings, keys }: Ledger, tenant: string, target: string | undefined): string {
+function rulesOf({ settings, keys }: Ledger, { tenant, scheduleId }: NewTask['body'], target: string | undefined): string {
   const { collect, carryInterrupted } = settings.routing.queue;
   return JSON.stringify({
     grace: settings.worker.cancelGraceMs,
     stops: stopChannel(keys.shard(keys.shardOf(tenant)).signal),
-    carries: carryInterrupted,
+    // A run of a schedule says the same as the one it takes the place of.
+    carries: carryInterrupted && scheduleId === null,
     collect: { debounceMs: collect.debounceMs, longestWaitMs: collect.longestWaitMs },
     cap: collect.cap,
     overflow: collect.overflow,

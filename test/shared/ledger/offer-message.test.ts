@@ -208,6 +208,14 @@ describe('a message in mode interrupt', () => {
     expect((await readInputs(carrying.ledger, TENANT, inputs)).map(({ text }) => text)).toEqual(expect.arrayContaining(['one', 'two']));
   });
 
+  it('carries nothing into a run of a schedule, which says the same again', async () => {
+    const run = { lane: LANE, scheduleId: 'daily', source: 'schedule', mode: 'interrupt' } as const;
+    const held = await running(run, carrying);
+    const next = await carrying.accepted(run);
+    expect((await carrying.state(next)).inputs).toBeUndefined();
+    expect((await carrying.state(held.id)).cancel).toMatchObject({ by: next });
+  });
+
   it('does not carry along what was answered after all', async () => {
     const held = await running({ lane: LANE, input: 'one' }, carrying);
     const second = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'two' });
