@@ -15,9 +15,14 @@ export function createAddressGuard(allowNetworks: readonly string[]): AddressGua
     if (!ipaddr.isValid(address)) return false;
     // `process` unwraps IPv4 in IPv6, which would otherwise be a way round every rule for IPv4.
     const ip = ipaddr.process(address);
-    if (ip.range() === 'unicast') return true;
+    if (ip.range() === 'unicast' && isGiven(ip)) return true;
     return allowed.some(([network, bits]) => ip.kind() === network.kind() && ip.match(network, bits));
   };
+}
+
+/** Of IPv6 only 2000::/3 is given out to anybody. In the rest are old and local ways to write an IPv4 address, such as ::127.0.0.1. */
+function isGiven(ip: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return ip.kind() === 'ipv4' || ip.match(ipaddr.parse('2000::'), 3);
 }
 
 function toNetwork(text: string): Network {

@@ -29,6 +29,10 @@ describe('the address guard', () => {
     '64:ff9b::a9fe:a9fe',
     '2002:7f00:1::',
     '2001:db8::1',
+    '::127.0.0.1',
+    '::a00:1',
+    '64:ff9b:1::a00:1',
+    '5f00::1',
     'not an address',
     '',
   ])('refuses %s', (address) => {
