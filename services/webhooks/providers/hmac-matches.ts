@@ -10,11 +10,11 @@ export interface HmacClaim {
   signature: string;
 }
 
-const FORM = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ };
+const FORM = { hex: /^(?:[0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ };
 
 /** Whether the signature is the content's, in a time that does not tell how much of it is right. */
 export function hmacMatches({ algorithm, encoding, secret, content, signature }: HmacClaim): boolean {
-  // Node's decoders stop silently at the first character they do not know.
+  // Node's decoders stop silently at the first character they do not know, and at half of a byte.
   if (!FORM[encoding].test(signature)) return false;
   const hmac = createHmac(algorithm, secret);
   for (const piece of content) hmac.update(piece);

@@ -71,9 +71,9 @@ test.each(['', 'sig=', '00', 'sig=00', 'sig=zz', `sig=${'0'.repeat(64)}`, `sig=$
   },
 );
 
-test('a right signature with something after it is refused, where a lenient decoder would stop', async () => {
+test.each(['!!', '0', ' 00'])('a right signature with "%s" after it is refused, where a lenient decoder would stop', async (more) => {
   const options = hmacOptionsSchema.parse({ header: 'X-Signature' });
-  const asked = incoming(TEXT, { secret: SECRET, options, headers: { 'x-signature': `${sign(options, TEXT)}!!` } });
+  const asked = incoming(TEXT, { secret: SECRET, options, headers: { 'x-signature': `${sign(options, TEXT)}${more}` } });
   await expect(verifyWebhook('hmac', asked)).rejects.toMatchObject({ code: 'auth.bad-signature' });
 });
 
