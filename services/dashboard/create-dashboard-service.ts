@@ -45,7 +45,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
     router.post(`/tasks/:id/${action}`, ...pageHeaders('page'), signedIn, sameOrigin, steerTask(parts.ledger, action));
   router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(), logActions(parts), board(parts));
   router.use(sendBoardError(log));
-  router.get('/{*path}', ...unknownPage());
+  router.use(unknownPage());
   router.use(sendPageError(log));
   return { name: 'dashboard', router, start: nothing, stop: nothing };
 }
