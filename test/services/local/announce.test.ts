@@ -63,14 +63,8 @@ test('where the data directory was chosen, the commands name it, as the shell re
   expect(announced()).toContain('\n  npx muster tasks\n');
   expect(announced({ MUSTER_DATA_DIR: '../other' })).toContain('\n  MUSTER_DATA_DIR=../other npx muster tasks\n');
   const odd = "it's here";
-  const line = announced({ MUSTER_DATA_DIR: odd })
-    .split('\n')
-    .find((candidate) => candidate.endsWith('npx muster tasks'));
-  const script = `${line?.replace('npx muster tasks', 'export MUSTER_DATA_DIR') ?? ''}; printf %s "$MUSTER_DATA_DIR"`.replace(
-    ' export',
-    '; export',
-  );
-  expect(execFileSync('sh', ['-c', script], { cwd, encoding: 'utf8' })).toBe(odd);
+  const assignment = / {2}(MUSTER_DATA_DIR=.*) npx muster tasks/.exec(announced({ MUSTER_DATA_DIR: odd }))?.[1] ?? '';
+  expect(execFileSync('sh', ['-c', `${assignment}; printf %s "$MUSTER_DATA_DIR"`], { cwd, encoding: 'utf8' })).toBe(odd);
 });
 
 test('a fleet that listens everywhere is reached on this machine, and by its public address where it has one', () => {
