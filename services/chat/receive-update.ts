@@ -1,7 +1,7 @@
-import express, { type Request as HttpRequest, type RequestHandler, type Response as HttpResponse } from 'express';
+import type { Request as HttpRequest, RequestHandler, Response as HttpResponse } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { OpenStreams } from '#shared/http/open-streams.ts';
-import { assertLength, requestError } from '#shared/http/read-body.ts';
+import { readRawBody } from '#shared/http/read-raw-body.ts';
 import { contextOf } from '#shared/http/request-context.ts';
 import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
@@ -24,8 +24,7 @@ export const RECEIVER_PATH = '/chat/:platform';
  * or compressed; and 5xx or 429 when the message did not become the session's, so that the platform sends it again.
  */
 export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
-  // Signatures are over the bytes; a compressed body could be another one to the sender than to us.
-  const readRaw = express.raw({ type: () => true, limit: parts.maxBodyBytes, inflate: false });
+  const readBody = readRawBody(parts.maxBodyBytes);
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const name = String(request.params['platform']);
     const context = contextOf(request, parts.log, parts.streams);
@@ -34,7 +33,7 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
       // Before the body: nobody makes us read one for a platform that is off.
       const platform = parts.findPlatform(name);
       if (platform === null) throw new MusterError('request.not-found', 'There is no such chat platform here');
-      const body = await readBody(readRaw, request, response, parts.maxBodyBytes);
+      const body = await readBody(request, response);
       await sendAnswer(response, await platform.receive(toFetchRequest(request, body)));
     } catch (error) {
       const { code, message: reason } = toMusterError(error);
@@ -42,15 +41,6 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
       sendProblem(response, error, context.log);
     }
   };
-}
-
-async function readBody(readRaw: RequestHandler, request: HttpRequest, response: HttpResponse, maxBytes: number): Promise<Buffer> {
-  assertLength(request, maxBytes);
-  await new Promise<void>((resolve, reject) => {
-    readRaw(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(requestError(error, maxBytes))));
-  });
-  const body: unknown = request.body;
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
 /** The adapters take what the web's own `fetch` has. Of its address, which anybody may write as they like, they read the query only. */

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler } from 'express';
-import { requestError } from '#shared/http/read-body.ts';
+import { requestError } from '#shared/http/request-error.ts';
 import { sendProblem, toMusterError, toProblem } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import { html } from './html.ts';

@@ -1,7 +1,7 @@
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { OpenStreams } from '#shared/http/open-streams.ts';
-import { assertLength } from '#shared/http/read-body.ts';
+import { readRawBody } from '#shared/http/read-raw-body.ts';
 import { contextOf } from '#shared/http/request-context.ts';
 import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
@@ -26,8 +26,7 @@ export const RECEIVER_PATH = '/hooks/:id';
  * 415 for a compressed one, and what `answerWebhook` throws.
  */
 export function receiveHook(parts: ReceiveHookParts): RequestHandler {
-  // Signatures are over the bytes; a compressed body could be another one to the sender than to us.
-  const readRaw = express.raw({ type: () => true, limit: parts.maxBodyBytes, inflate: false });
+  const readBody = readRawBody(parts.maxBodyBytes);
   return async (request: Request, response: Response): Promise<void> => {
     const id = String(request.params['id']);
     const context = contextOf(request, parts.log, parts.streams);
@@ -36,8 +35,7 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
       // Before the body: nobody makes us read 25 MB for a hook that is not there.
       const hook = await findEnabled(parts, id);
       context.tenant = hook.tenant;
-      assertLength(request, parts.maxBodyBytes);
-      const rawBody = await readBody(readRaw, request, response);
+      const rawBody = await readBody(request, response);
       const { headers } = request;
       const { status, body } = await answerWebhook(parts, hook, { rawBody, headers, traceparent: context.traceparent });
       context.log.info({ event: 'webhook.taken', hook: id, tenant: hook.tenant, provider: hook.provider, answer: body }, 'webhook taken');
@@ -55,21 +53,4 @@ async function findEnabled(parts: ReceiveHookParts, id: string): Promise<Hook> {
   const hook = HOOK_ID.test(id) ? await parts.store.findAnywhere(id) : null;
   if (hook?.enabled && !parts.isTenantDisabled(hook.tenant)) return hook;
   throw new MusterError('hook.not-found', 'There is no such hook');
-}
-
-async function readBody(readRaw: RequestHandler, request: Request, response: Response): Promise<Buffer> {
-  await new Promise<void>((resolve, reject) => {
-    readRaw(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(bodyProblem(error))));
-  });
-  const body: unknown = request.body;
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-}
-
-const CODE_BY_STATUS = { 413: 'request.too-large', 415: 'request.unsupported-media-type' } as const;
-
-/** The reader's errors carry an HTTP status; what it cannot read otherwise is malformed. */
-function bodyProblem(error: unknown): MusterError {
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : null;
-  const code = status === 413 || status === 415 ? CODE_BY_STATUS[status] : 'request.malformed';
-  return new MusterError(code, 'The body cannot be read', { cause: error });
 }

@@ -8,7 +8,7 @@ import { closeServer } from './close-server.ts';
 import { docsRouter } from './docs-router.ts';
 import { OpenStreams } from './open-streams.ts';
 import { probeRouter } from './probe-router.ts';
-import { requestError } from './read-body.ts';
+import { requestError } from './request-error.ts';
 import { refuseUnreadable } from './refuse-unreadable.ts';
 import { contextOf } from './request-context.ts';
 import { routesOf } from './routes-of.ts';

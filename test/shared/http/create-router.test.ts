@@ -240,6 +240,19 @@ describe('what a request has to look like', () => {
     sending.destroy();
   });
 
+  it('pieces without an end are refused when they are too many, and whoever goes on is cut off', async () => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${admin}` };
+    const sending = request(`${served.url}/things/1`, { method: 'POST', headers });
+    const closed = new Promise((resolve) => sending.once('error', resolve));
+    const piece = Buffer.alloc(65_536, ' ');
+    const more = (): void => void (sending.destroyed || sending.write(piece, () => setImmediate(more)));
+    more();
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([413, 'application/problem+json; charset=utf-8']);
+    answer.resume();
+    await closed;
+  });
+
   it('more bytes than announced, sent in pieces, are refused', async () => {
     const body = new ReadableStream({
       start: (controller) => {
