@@ -15,13 +15,11 @@ const AFTER_LEASE_MS = 300_000;
  * `lost` when it is not, or when Redis stays away.
  */
 export async function settleSurely(ledger: Ledger, clock: Clock, attempt: RunningAttempt, verdict: Verdict): Promise<SettleAnswer> {
+  // The same each time: by what follows the script knows a call whose answer was lost.
+  const now = attempt.redisNow(clock.monotonic());
   for (;;) {
     try {
-      return await settleAttempt(ledger, attempt.ref, verdict, {
-        stored: attempt.stored,
-        first: attempt.first,
-        now: attempt.redisNow(clock.monotonic()),
-      });
+      return await settleAttempt(ledger, attempt.ref, verdict, { stored: attempt.stored, first: attempt.first, now });
     } catch (error) {
       if (!isRedisUnavailable(error)) throw error;
       if (clock.monotonic() > attempt.heldUntil + AFTER_LEASE_MS) return { kind: 'lost' };

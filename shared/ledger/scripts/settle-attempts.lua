@@ -91,6 +91,8 @@ local function settle(id, state)
   if how == 'completed' or how == 'answered' then second = next_arg() end
   local lane_limit = tonumber(limit)
   local held, wait = lane_limit and next_key(), lane_limit and next_key()
+  -- This same call came before, and its answer was lost.
+  if state == follows then return { 'settled' } end
   if state ~= seen then return changed(state, id, token) end
   local leaves = true
   if second then

@@ -320,3 +320,16 @@ describe('a settlement that cannot be carried out', () => {
     await test.reset();
   });
 });
+
+it.each([DONE, retry(0), retry(null)])(
+  'a settlement that is sent again because its answer was lost is answered as it was, and does nothing: %o',
+  async (verdict) => {
+    const held = await running();
+    const stored = (await test.redis.hget(test.keys.tenant(TENANT).states, held.id)) ?? '';
+    const seen = { stored, first: held.state, now: Date.now() };
+    const answer = await settleAttempt(test.ledger, held, verdict, seen);
+    const [task, events] = [await test.read(held.id), await test.events(held.id)];
+    expect(await settleAttempt(test.ledger, held, verdict, seen)).toEqual(answer);
+    expect([await test.read(held.id), await test.events(held.id)]).toEqual([task, events]);
+  },
+);
