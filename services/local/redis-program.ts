@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { LocalRedisAddress } from './local-redis-address.ts';
 
@@ -32,7 +32,8 @@ function findOnPath(name: string, path: string): string | null {
     const file = join(folder, name);
     try {
       accessSync(file, constants.X_OK);
-      return file;
+      // A folder may be entered, which is the same permission.
+      if (statSync(file).isFile()) return file;
     } catch {
       continue;
     }

@@ -28,6 +28,11 @@ test('redis-server is preferred to Docker wherever it stands on the PATH, and no
   expect(findRedisProgram(directory)).toBeNull();
 });
 
+test('a folder of that name is no program', () => {
+  mkdirSync(join(directory, 'redis-server'));
+  expect(findRedisProgram(directory)).toBeNull();
+});
+
 test('in Docker it is published on loopback only, keeps its data here, and its password is not on the command line', () => {
   const address = { kind: 'port', port: 4567, password: 'secret' } as const;
   const { args, config } = redisCommand({ kind: 'docker', file: 'docker' }, address, '/data dir');
