@@ -6,6 +6,7 @@ import { readTask } from '#shared/ledger/read-tasks.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
+import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 
 export interface ReclaimerOptions extends Intake {
   log: Log;
@@ -87,6 +88,7 @@ export class Reclaimer {
       await handle(member);
       return true;
     } catch (error) {
+      if (isRedisUnavailable(error)) throw error;
       this.#options.log.error({ err: error, member }, 'an entry could not be reclaimed');
       return false;
     }

@@ -3,6 +3,7 @@ import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
+import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { PRIORITY_NAMES } from '#shared/tasks/priority.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
@@ -37,6 +38,7 @@ async function watchSafely(parts: Parts, member: string): Promise<boolean> {
   try {
     return await watchOne(parts, member);
   } catch (error) {
+    if (isRedisUnavailable(error)) throw error;
     parts.log.error({ err: error, member }, 'a deadline could not be watched');
     return false;
   }
