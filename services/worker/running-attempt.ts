@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { leaseMember, type AttemptRef } from '#shared/ledger/attempt-ref.ts';
 import type { FirstState } from '#shared/tasks/task.ts';
 
@@ -39,6 +40,8 @@ export class RunningAttempt {
   readonly #claimedAt: RunningAttemptOptions['claimedAt'];
   /** Made when somebody asks for the signal: many agents never do, and a signal costs more than the claim. */
   #controller: AbortController | undefined;
+  /** Does something as whoever asked for the signal first: a listener of an agent's that throws is then known for the agent's. */
+  #asAgent: (<T>(work: () => T) => T) | undefined;
   #stopped: AttemptStopped | undefined;
   readonly #onStop: (() => void)[] = [];
   #heldUntil: number;
@@ -95,6 +98,7 @@ export class RunningAttempt {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
+      this.#asAgent = AsyncLocalStorage.snapshot();
       if (this.#stopped) this.#controller.abort(this.#stopped);
     }
     return this.#controller.signal;
@@ -141,7 +145,7 @@ export class RunningAttempt {
   stop(reason: StopReason): void {
     if (this.#stopped) return;
     this.#stopped = new AttemptStopped(reason);
-    this.#controller?.abort(this.#stopped);
+    this.#asAgent?.(() => this.#controller?.abort(this.#stopped));
     for (const listener of this.#onStop.splice(0)) listener();
   }
 }

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { AgentContext, AgentFunction, AgentResult } from '../config/agent-function.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
@@ -19,7 +18,7 @@ export async function runFunction(
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
   try {
-    return readAnswer(await untilStopped(heard(context, () => run(task, ownContext(context)))));
+    return readAnswer(await untilStopped(heard(context, () => Promise.try(run, task, context))));
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     throw error instanceof TaskFailure
@@ -28,44 +27,15 @@ export async function runFunction(
   }
 }
 
-/** Settles like the work, or rejects with the first error that the work lets go unheard. */
-function heard<T>({ log }: AgentContext, work: () => Promise<T>): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const onStray = (error: unknown): void => {
-    log.error({ event: 'agent.stray-error', err: error }, 'the agent let an error go unheard');
-    reject(error);
-  };
-  withStrays(onStray, () => Promise.try(work)).then(resolve, reject);
-  return promise;
-}
-
-/** The same with a signal that aborts as the agent's own doing: a listener of the agent's that throws is then known for its. */
-function ownContext(context: AgentContext): AgentContext {
-  const asOwn = AsyncResource.bind((abort: () => void) => abort());
-  const { write, progress, input, history, log } = context;
-  let signal: AbortSignal | undefined;
-  return {
-    write,
-    progress,
-    input,
-    history,
-    log,
-    get signal() {
-      signal ??= followed(context.signal, asOwn);
-      return signal;
-    },
-    get trace() {
-      return context.trace;
-    },
-  };
-}
-
-function followed(signal: AbortSignal, asOwn: (abort: () => void) => void): AbortSignal {
-  const controller = new AbortController();
-  const follow = (): void => asOwn(() => controller.abort(signal.reason));
-  if (signal.aborted) follow();
-  else signal.addEventListener('abort', follow, { once: true });
-  return controller.signal;
+/** Settles like the run, or rejects with the first error that it lets go unheard. */
+function heard<T>({ log }: AgentContext, run: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onStray = (error: unknown): void => {
+      log.error({ event: 'agent.stray-error', err: error }, 'the agent let an error go unheard');
+      reject(error);
+    };
+    withStrays(onStray, run).then(resolve, reject);
+  });
 }
 
 async function loadFile(file: string | undefined, load: FunctionLoader): Promise<AgentFunction> {

@@ -104,19 +104,6 @@ describe('a function agent', () => {
     expect(takeStray(new Error('of somebody else'))).toBe(false);
   });
 
-  it('is known for what a listener of its own throws on the abort', async () => {
-    const known = Promise.withResolvers<boolean>();
-    const observed = given((_task, { signal }) => {
-      signal.addEventListener('abort', () => known.resolve(takeStray(new Error('thrown by the listener'))));
-      return new Promise<never>(() => undefined);
-    });
-    const running = attempt(observed);
-    const reason = new Error('cancelled');
-    setImmediate(() => observed.abort(reason));
-    await expect(running).rejects.toBe(reason);
-    expect(await known.promise).toBe(true);
-  });
-
   it('is left behind when it ignores the abort', async () => {
     const started = Promise.withResolvers<void>();
     const observed = given(() => {

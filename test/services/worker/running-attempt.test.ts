@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { takeStray, withStrays } from '#shared/agents/stray-errors.ts';
+import { RunningAttempt } from '../../../services/worker/running-attempt.ts';
+
+it('is stopped as its agent, when that asked for the signal: what a listener throws is known for the agent’s', () => {
+  const attempt = new RunningAttempt({
+    ref: { tenant: 'default', id: 'a', lane: null, token: 1 },
+    stored: '',
+    first: { agent: 'echo', source: 'api', queue: 'tasks', priority: 5, class: 'u1', timeoutMs: 1000, maxAttempts: 1 },
+    takesInput: false,
+    claimedAt: { redis: 0, monotonic: 0 },
+    heldUntil: 1000,
+  });
+  const strays: unknown[] = [];
+  const thrown = new Error('thrown by the listener');
+  const onStray = (error: unknown): void => void strays.push(error);
+  withStrays(onStray, () => attempt.signal.addEventListener('abort', () => takeStray(thrown)));
+  attempt.stop({ kind: 'drain' });
+  expect(strays).toEqual([thrown]);
+});
