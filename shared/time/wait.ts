@@ -17,12 +17,9 @@ export async function wait(ms: number, signal?: AbortSignal): Promise<boolean> {
 export const LATE: unique symbol = Symbol('late');
 
 /** Settles like the promise, or with `LATE` after `ms` milliseconds. The promise goes on by itself then. */
-export async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof LATE> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([promise, wait(ms, timer.signal).then((): typeof LATE => LATE)]);
-  } finally {
-    timer.abort();
-    promise.catch(() => undefined);
-  }
+export function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof LATE> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(LATE), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
