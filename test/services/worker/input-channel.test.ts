@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { leaseMember } from '#shared/ledger/attempt-ref.ts';
 import { InputChannel } from '../../../services/worker/input-channel.ts';
 import { lookForInput } from '../../../services/worker/look-for-input.ts';
 import { RunningAttempt } from '../../../services/worker/running-attempt.ts';
-import { TENANT, TestLedger, type Held } from '../../shared/ledger/test-ledger.ts';
+import { TENANT, type Held } from '../../shared/ledger/test-ledger.ts';
+import { useLedger } from '../../shared/ledger/use-ledger.ts';
 
-let book: TestLedger;
-
-beforeAll(async () => {
-  book = await TestLedger.open();
-});
-afterAll(() => book.close());
+const book = await useLedger();
 beforeEach(() => book.reset());
 
 const LANE = 'session:alice';

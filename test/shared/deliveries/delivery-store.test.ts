@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newDelivery, type Delivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery, readDelivery, takeDue, type StoredDelivery } from '#shared/deliveries/delivery-store.ts';
 import { DeliveryLost, HeldDelivery } from '#shared/deliveries/held-delivery.ts';
@@ -7,21 +7,15 @@ import { openDelivery } from '#shared/deliveries/open-delivery.ts';
 import { trimDeliveries } from '#shared/deliveries/trim-deliveries.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { TENANT, TestLedger } from '../ledger/test-ledger.ts';
+import { TENANT } from '../ledger/test-ledger.ts';
+import { useLedger } from '../ledger/use-ledger.ts';
 
 const NOW = 1_800_000_000_000;
 const AUDIT_MS = 30_000;
 
-let test: TestLedger;
-
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
+const test = await useLedger();
 beforeEach(async () => {
   await test.reset();
-});
-afterAll(async () => {
-  await test.close();
 });
 
 const put = async (before: StoredDelivery | null, delivery: Delivery, now = NOW): Promise<StoredDelivery> => {

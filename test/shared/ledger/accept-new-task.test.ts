@@ -1,19 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
-import { closeBooks } from './close-books.ts';
-import { aTask, limitsOf, TENANT, TestLedger } from './test-ledger.ts';
+import { aTask, limitsOf, TENANT } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
-let test: TestLedger;
-
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger();
 
 const LANE = { name: 'session:s', limit: 1 };
 const inAnHour = (): number => Date.now() + 3_600_000;

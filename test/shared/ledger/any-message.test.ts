@@ -12,30 +12,24 @@ import {
   option,
   record,
 } from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { bookProblems } from './book-problems.ts';
 import { FleetModel, type Deed, type Offer } from './fleet-model.ts';
-import { limitsOf, TENANT, TestLedger } from './test-ledger.ts';
+import { limitsOf, TENANT, type TestLedger } from './test-ledger.ts';
+import { useLedger } from './use-ledger.ts';
 
 const SEED = Date.now() % 2_147_483_647;
 const BUDGET_MS = 8000;
 
-let tests: TestLedger[];
-
-beforeAll(async () => {
-  const queue = { collect: { debounceMs: 1, longestWaitMs: 3, cap: 2 } } as const;
-  tests = await Promise.all([
-    TestLedger.open({ routing: { queue: { ...queue, carryInterrupted: true } }, sessions: { maxWaiting: 6 } }),
-    TestLedger.open({ routing: { queue: { collect: { ...queue.collect, overflow: 'new' } } }, sessions: { maxWaiting: 4 } }),
-    TestLedger.open({ routing: { queue: { collect: { ...queue.collect, overflow: 'old' } } }, limits: { maxConcurrent: 3 } }),
-  ]);
-});
-afterAll(async () => {
-  await Promise.all(tests.map((test) => test.close()));
-});
+const collect = { debounceMs: 1, longestWaitMs: 3, cap: 2 } as const;
+const tests = await Promise.all([
+  useLedger({ routing: { queue: { collect, carryInterrupted: true } }, sessions: { maxWaiting: 6 } }),
+  useLedger({ routing: { queue: { collect: { ...collect, overflow: 'new' } } }, sessions: { maxWaiting: 4 } }),
+  useLedger({ routing: { queue: { collect: { ...collect, overflow: 'old' } } }, limits: { maxConcurrent: 3 } }),
+]);
 
 const pick = nat(50);
 const offer: Arbitrary<Deed> = record<{ kind: 'offer' } & Offer>({

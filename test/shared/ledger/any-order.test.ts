@@ -12,24 +12,18 @@ import {
   option,
   record,
 } from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { bookProblems } from './book-problems.ts';
 import { FleetModel, type Deed } from './fleet-model.ts';
-import { limitsOf, TestLedger } from './test-ledger.ts';
+import { limitsOf } from './test-ledger.ts';
+import { useLedger } from './use-ledger.ts';
 
 const SEED = Date.now() % 2_147_483_647;
 const BUDGET_MS = 6000;
 const ENDS = new Set(['task.completed', 'task.cancelled', 'task.permanently_failed', 'task.stale']);
 
-let test: TestLedger;
-
-beforeAll(async () => {
-  test = await TestLedger.open({ limits: { maxConcurrent: 6 } });
-});
-afterAll(async () => {
-  await test.close();
-});
+const test = await useLedger({ limits: { maxConcurrent: 6 } });
 
 const pick = nat(50);
 const letter = constantFrom('u', 'w', 'd');

@@ -1,24 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, limitsOf, retry, TENANT, TestLedger } from './test-ledger.ts';
+import { DONE, limitsOf, retry, TENANT } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LEASE_MS = 10_000;
 const LANE = { name: 'session:s', limit: 1 };
 const inAnHour = (): number => Date.now() + 3_600_000;
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open({ limits: { maxConcurrent: 5 } });
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger({ limits: { maxConcurrent: 5 } });
 
 describe('claiming a task', () => {
   it('gives it to the worker under a token and a lease, with its body', async () => {

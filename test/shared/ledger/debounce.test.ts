@@ -1,23 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim-task.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, retry, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+import { DONE, retry, TENANT, type TaskWish } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const COLLECT: TaskWish = { lane: LANE, mode: 'collect' };
 const DEBOUNCE_MS = 50_000;
 const LONGEST_MS = 500_000;
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open({ routing: { queue: { collect: { debounceMs: DEBOUNCE_MS, longestWaitMs: LONGEST_MS } } } });
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger({ routing: { queue: { collect: { debounceMs: DEBOUNCE_MS, longestWaitMs: LONGEST_MS } } } });
 
 /** Lets time pass for a task that waits or was let through: writes when it came as that much earlier. */
 const age = async (id: string, ms: number): Promise<void> => {

@@ -1,21 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { endedMember, forgetEnded, listEnded } from '#shared/ledger/ended-tasks.ts';
 import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { takeInput } from '#shared/ledger/take-input.ts';
-import { DONE, retry, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+import { DONE, retry, TENANT, type TaskWish } from './test-ledger.ts';
+import { useLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const TOLD: TaskWish = { reply: { platform: 'telegram', thread: '{}' }, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' };
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
+const test = await useLedger();
 afterEach(async () => {
   // What was forgotten here would be missing in the books.
   await test.reset();

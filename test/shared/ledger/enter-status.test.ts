@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { followVerdict, type Verdict } from '#shared/ledger/follow-verdict.ts';
-import { runScript, type Script } from '#shared/redis/script.ts';
+import { runScript } from '#shared/redis/script.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { ownScript } from './own-script.ts';
-import { DONE, FAILURE, retry, TestLedger } from './test-ledger.ts';
+import { DONE, FAILURE, retry } from './test-ledger.ts';
+import { useLedger } from './use-ledger.ts';
 
 const SCRIPT = `-- Takes a task from one status to another, as every script does.
 -- KEYS[1] any: not used
@@ -22,17 +23,8 @@ enter(book, task, ARGV[3], 'a note; of two\\nlines')
 return { task.status, task.log }
 `;
 
-let test: TestLedger;
-let script: Script;
-
-beforeAll(async () => {
-  test = await TestLedger.open();
-  script = await ownScript(SCRIPT);
-});
-
-afterAll(async () => {
-  await test.close();
-});
+const test = await useLedger();
+const script = await ownScript(SCRIPT);
 
 const enter = async (from: string, to: string, maxTimelineBytes = 10_000): Promise<unknown> =>
   await runScript(test.redis, script, ['any'], [JSON.stringify({ maxTimelineBytes }), from, to]);

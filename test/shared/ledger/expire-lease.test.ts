@@ -1,24 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appendOutput } from '#shared/ledger/append-output.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { renewLeases } from '#shared/ledger/renew-leases.ts';
 import { leaseMember } from '#shared/ledger/attempt-ref.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, limitsOf, retry, TENANT, TestLedger, type Held } from './test-ledger.ts';
+import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger();
 
 const running = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<Held> => await test.claimed(await test.accepted(wish));
 const lease = async (held: Held): Promise<number> => Number(await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held)));

@@ -1,26 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { forgetTask } from '#shared/ledger/forget-task.ts';
 import { scriptJson } from '#shared/redis/script-json.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+import { DONE, TENANT, type TaskWish } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 /** An emoji that was cut in two, as texts are that somebody shortened. */
 const HALF = 'cut \ud83d';
 const LANE = { name: 'session:s', limit: 1 };
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open({ routing: { queue: { collect: { cap: 1, overflow: 'summarize' } } } });
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger({ routing: { queue: { collect: { cap: 1, overflow: 'summarize' } } } });
 
 function nested(levels: number): Record<string, unknown> {
   let value: Record<string, unknown> = {};

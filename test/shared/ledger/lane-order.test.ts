@@ -1,19 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { closeBooks } from './close-books.ts';
-import { DONE, retry, TENANT, TestLedger, type Held } from './test-ledger.ts';
+import { describe, expect, it } from 'vitest';
+import { DONE, retry, TENANT, type Held } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger();
 
 /** Accepts one after the other, each with its number or none, behind a task that runs. Answers with the order of the line. */
 const lineOf = async (...numbers: (number | null)[]): Promise<(number | null)[]> => {

@@ -1,18 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { listTasks, type TaskFilter } from '#shared/ledger/list-tasks.ts';
 import { TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type TaskWish } from './test-ledger.ts';
+import { useLedger } from './use-ledger.ts';
 
-let test: TestLedger;
-
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
+const test = await useLedger();
 afterEach(async () => {
   await test.reset();
 });

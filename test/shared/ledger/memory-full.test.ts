@@ -1,31 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { bookProblems } from './book-problems.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, retry, TestLedger, type Held } from './test-ledger.ts';
+import { DONE, retry, type Held } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { lane: { name: 'session:s', limit: 1 }, yields: true };
-let test: TestLedger;
 let running: Held;
 let waiting: string;
 let granted: string;
 
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
+const test = await useCheckedLedger();
 beforeEach(async () => {
   running = await test.claimed(await test.accepted(LANE));
   waiting = await test.accepted(LANE);
   granted = await test.accepted();
-});
-afterEach(async () => {
-  await closeBooks(test);
 });
 
 /** What a step answers or throws while Redis has no memory for more. */

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leaseMember } from '#shared/ledger/attempt-ref.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
@@ -7,22 +7,13 @@ import { forgetTask } from '#shared/ledger/forget-task.ts';
 import { promoteBacklog } from '#shared/ledger/promote-backlog.ts';
 import { redriveTask } from '#shared/ledger/redrive-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, limitsOf, retry, TENANT, TestLedger, type Held } from './test-ledger.ts';
+import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const inAnHour = (): number => Date.now() + 3_600_000;
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger();
 
 const running = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<Held> => await test.claimed(await test.accepted(wish));
 const cancel = async (id: string): Promise<unknown> => await cancelTask(test.ledger, await test.place(id), 'no');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acceptMessage } from '#shared/ledger/accept-message.ts';
 import { cancelTask, stopChannel } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
@@ -10,28 +10,14 @@ import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { laneOfTask } from '#shared/ledger/task-keys.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { closeBooks } from './close-books.ts';
-import { aTask, DONE, limitsOf, retry, TENANT, TestLedger, type Held, type TaskWish } from './test-ledger.ts';
+import { aTask, DONE, limitsOf, retry, TENANT, type Held, type TaskWish } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const TAKES = { lane: LANE, takesInput: true } as const;
-let test: TestLedger;
-let carrying: TestLedger;
-
-beforeAll(async () => {
-  const collect = { debounceMs: 60_000, longestWaitMs: 600_000, cap: 2 } as const;
-  [test, carrying] = await Promise.all([
-    TestLedger.open({ routing: { queue: { collect } }, sessions: { maxWaiting: 3 } }),
-    TestLedger.open({ routing: { queue: { collect: { ...collect, overflow: 'new' }, carryInterrupted: true } } }),
-  ]);
-});
-afterAll(async () => {
-  await Promise.all([test.close(), carrying.close()]);
-});
-afterEach(async () => {
-  await closeBooks(test);
-  await closeBooks(carrying);
-});
+const collect = { debounceMs: 60_000, longestWaitMs: 600_000, cap: 2 } as const;
+const test = await useCheckedLedger({ routing: { queue: { collect } }, sessions: { maxWaiting: 3 } });
+const carrying = await useCheckedLedger({ routing: { queue: { collect: { ...collect, overflow: 'new' }, carryInterrupted: true } } });
 
 const running = async (wish: TaskWish = TAKES, on = test): Promise<Held> => await on.claimed(await on.accepted(wish));
 const outcome = async (id: string, on = test): Promise<TaskState['outcome']> => (await on.state(id)).outcome;

@@ -1,24 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle-attempt.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, FAILURE, limitsOf, retry, TENANT, TestLedger, type Held } from './test-ledger.ts';
+import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const USAGE = { inputTokens: 3, outputTokens: 5, costMicroUsd: 7 };
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open();
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger();
 
 const running = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<Held> => await test.claimed(await test.accepted(wish));
 const attempts = async (id: string): Promise<unknown[]> => (await test.read(id)).attempts.map(({ number, status }) => [number, status]);

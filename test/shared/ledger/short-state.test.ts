@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { parseState } from '#shared/ledger/parse-state.ts';
 import { isShort, parseShort } from '#shared/ledger/short-state.ts';
-import { runScript, type Script } from '#shared/redis/script.ts';
+import { runScript } from '#shared/redis/script.ts';
 import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import type { FirstState } from '#shared/tasks/task.ts';
 import { ownScript } from './own-script.ts';
-import { DONE, TENANT, TestLedger, type TaskWish } from './test-ledger.ts';
+import { DONE, TENANT, type TaskWish } from './test-ledger.ts';
+import { useLedger } from './use-ledger.ts';
 
 const SCRIPT = `-- Says a state in full, as every script reads it.
 -- KEYS[1] any: not used
@@ -19,16 +20,8 @@ const SCRIPT = `-- Says a state in full, as every script reads it.
 return cjson.encode(expand(ARGV[1], ARGV[2]))
 `;
 
-let test: TestLedger;
-let script: Script;
-
-beforeAll(async () => {
-  test = await TestLedger.open();
-  script = await ownScript(SCRIPT);
-});
-afterAll(async () => {
-  await test.close();
-});
+const test = await useLedger();
+const script = await ownScript(SCRIPT);
 beforeEach(() => test.reset());
 
 const FIRST: FirstState = {

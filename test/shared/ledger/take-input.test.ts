@@ -1,26 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readInputs } from '#shared/ledger/read-inputs.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/take-input.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import { closeBooks } from './close-books.ts';
-import { DONE, retry, TENANT, TestLedger, type Held, type TaskWish } from './test-ledger.ts';
+import { DONE, retry, TENANT, type Held, type TaskWish } from './test-ledger.ts';
+import { useCheckedLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const STEER: TaskWish = { lane: LANE, takesInput: true, mode: 'steer' };
 const COLLECT: TaskWish = { lane: LANE, mode: 'collect' };
-let test: TestLedger;
 
-beforeAll(async () => {
-  test = await TestLedger.open({ routing: { queue: { collect: { debounceMs: 0, cap: 3 } } } });
-});
-afterAll(async () => {
-  await test.close();
-});
-afterEach(async () => {
-  await closeBooks(test);
-});
+const test = await useCheckedLedger({ routing: { queue: { collect: { debounceMs: 0, cap: 3 } } } });
 
 const running = async (wish: TaskWish = STEER): Promise<Held> => await test.claimed(await test.accepted(wish));
 const idsOf = (answer: Awaited<ReturnType<typeof takeInput>>): string[] =>

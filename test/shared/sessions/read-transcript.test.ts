@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentTurn } from '#shared/config/agent-function.ts';
 import { readTranscript } from '#shared/sessions/read-transcript.ts';
 import { beginTranscript } from '#shared/sessions/session-store.ts';
 import { transcriptLength } from '#shared/sessions/transcript-length.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { TENANT, TestLedger, type TaskWish } from '../ledger/test-ledger.ts';
+import { TENANT, type TaskWish } from '../ledger/test-ledger.ts';
+import { useLedger } from '../ledger/use-ledger.ts';
 
-let book: TestLedger;
-
-beforeAll(async () => {
-  book = await TestLedger.open({ sessions: { transcriptTurns: 3, transcriptBytes: 60 } });
-});
-afterAll(() => book.close());
+const book = await useLedger({ sessions: { transcriptTurns: 3, transcriptBytes: 60 } });
 beforeEach(() => book.reset());
 
 const SESSION = 'alice';
