@@ -1,24 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeSchedule, removeSchedule } from '#shared/schedules/change-schedule.ts';
 import { fireDue } from '#shared/schedules/fire-due.ts';
 import { patchSchedule } from '#shared/schedules/patch-schedule.ts';
 import { runScheduleNow } from '#shared/schedules/run-schedule-now.ts';
 import type { Schedule } from '#shared/schedules/schedule.ts';
 import { schedulePatchSchema } from '#shared/schedules/schedule-request.ts';
-import { MINUTE, openTestSchedules, TENANT, type TestSchedules } from './test-schedules.ts';
+import { MINUTE, TENANT } from './test-schedules.ts';
+import { useSchedules } from './use-schedules.ts';
 
-let t: TestSchedules;
-
-beforeAll(async () => {
-  t = await openTestSchedules();
-});
-afterAll(async () => {
-  await t.close();
-});
-afterEach(async () => {
-  await t.fleet.relay.idle();
-  await t.clear();
-});
+const t = await useSchedules();
 
 const patch = async ({ id }: Schedule, changes: object): Promise<Schedule> =>
   (await patchSchedule(t.parts, TENANT, id, schedulePatchSchema.parse(changes))) as Schedule;

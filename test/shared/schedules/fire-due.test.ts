@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { ScheduleStore } from '#shared/schedules/schedule-store.ts';
 import { resumeTenant } from '#shared/schedules/reconcile-schedules.ts';
@@ -7,20 +7,10 @@ import { MusterError } from '#shared/errors/muster-error.ts';
 import { fireDue } from '#shared/schedules/fire-due.ts';
 import { driveTasks } from '../../services/api/drive-tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { MINUTE, openTestSchedules, type TestSchedules } from './test-schedules.ts';
+import { MINUTE } from './test-schedules.ts';
+import { useSchedules } from './use-schedules.ts';
 
-let t: TestSchedules;
-
-beforeAll(async () => {
-  t = await openTestSchedules();
-});
-afterAll(async () => {
-  await t.close();
-});
-afterEach(async () => {
-  await t.fleet.relay.idle();
-  await t.clear();
-});
+const t = await useSchedules();
 
 /** Occurrence in minutes after the first clock, and status, with the reason of what did not run. */
 const history = async (schedule: Schedule): Promise<string[]> =>

@@ -1,23 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listEnded } from '#shared/ledger/ended-tasks.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { followEndedRuns } from '#shared/schedules/follow-ended-runs.ts';
 import type { Schedule } from '#shared/schedules/schedule.ts';
 import { driveTasks } from '../../services/api/drive-tasks.ts';
-import { MINUTE, openTestSchedules, TENANT, type TestSchedules } from './test-schedules.ts';
+import { MINUTE, TENANT } from './test-schedules.ts';
+import { useSchedules } from './use-schedules.ts';
 
-let t: TestSchedules;
-
-beforeAll(async () => {
-  t = await openTestSchedules();
-});
-afterAll(async () => {
-  await t.close();
-});
-afterEach(async () => {
-  await t.fleet.relay.idle();
-  await t.clear();
-});
+const t = await useSchedules();
 
 const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
 

@@ -1,21 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reconcileSchedules } from '#shared/schedules/reconcile-schedules.ts';
 import { patchSchedule } from '#shared/schedules/patch-schedule.ts';
 import { driveTasks } from '../../services/api/drive-tasks.ts';
-import { MINUTE, openTestSchedules, TENANT, type TestSchedules } from './test-schedules.ts';
+import { MINUTE, TENANT } from './test-schedules.ts';
+import { useSchedules } from './use-schedules.ts';
 
-let t: TestSchedules;
-
-beforeAll(async () => {
-  t = await openTestSchedules();
-});
-afterAll(async () => {
-  await t.close();
-});
-afterEach(async () => {
-  await t.fleet.relay.idle();
-  await t.clear();
-});
+const t = await useSchedules();
 
 const due = (): string => t.parts.keys.shard(0).schedulesDue;
 

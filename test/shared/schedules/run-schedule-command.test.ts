@@ -1,19 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runScheduleCommand, type ScheduleCommandCall } from '#shared/schedules/run-schedule-command.ts';
-import { MINUTE, openTestSchedules, TENANT, type TestSchedules } from './test-schedules.ts';
+import { MINUTE, TENANT } from './test-schedules.ts';
+import { useSchedules } from './use-schedules.ts';
 
-let t: TestSchedules;
-
-beforeAll(async () => {
-  t = await openTestSchedules();
-});
-afterAll(async () => {
-  await t.close();
-});
-afterEach(async () => {
-  await t.fleet.relay.idle();
-  await t.clear();
-});
+const t = await useSchedules();
 
 const say = async (text: string, call: Partial<ScheduleCommandCall> = {}): Promise<string> =>
   await runScheduleCommand(t.parts, { tenant: TENANT, agent: 'echo', text, tz: 'UTC', ...call });
