@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { startApi, type Api } from './start-api.ts';
+import { expect, it } from 'vitest';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  // The API has a key already, of tenant `default`.
-  api = await startApi(redis.url, { limits: { maxTenants: 2, maxKeysPerTenant: 2, maxAgentsPerTenant: 2 } });
-});
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+// The API has a key already, of tenant `default`.
+const api = await useApi({ limits: { maxTenants: 2, maxKeysPerTenant: 2, maxAgentsPerTenant: 2 } });
 
 async function make(method: string, path: string, body: unknown): Promise<[number, unknown]> {
   const reply = await api.call(method, path, { body });

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
-import { startApi, type Api, type Reply } from './start-api.ts';
+import type { Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url);
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const api = await useApi();
 
 const put = (id: string, body: unknown, key = api.key): Promise<Reply> => api.call('PUT', `/v1/agents/${id}`, { body, key });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appendOutput } from '#shared/ledger/append-output.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
@@ -6,21 +6,11 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import { scanKeys } from '#shared/redis/scan-keys.ts';
 import { deleteTenant } from '#shared/tenants/delete-tenant.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startApi, type Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url);
-});
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const api = await useApi();
 
 /** Every key, and every member of the sets and hashes that tenants share, that names this tenant. BullMQ's own are not among them. */
 async function tracesOf(tenant: string): Promise<string[]> {

@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newDelivery, type Delivery, type DeliveryKind } from '#shared/deliveries/delivery.ts';
 import { countFailure } from '#shared/deliveries/callback-endpoints.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { startApi, type Api } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let server: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  server = await startRedis();
-  api = await startApi(server.url);
-});
-afterAll(async () => {
-  await api.close();
-  await server.stop();
-});
+const api = await useApi();
 
 const made = async (change: Partial<Delivery>, tenant = 'default', kind: DeliveryKind = 'reply'): Promise<Delivery> => {
   const delivery = { ...newDelivery({ tenant, task: newTaskId(), kind }, Date.now()), ...change };

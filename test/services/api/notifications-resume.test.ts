@@ -1,23 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { readNotifications } from './read-notifications.ts';
-import { startApi, type Api } from './start-api.ts';
+import { startApi } from './start-api.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url, { events: { lookMs: 100, commentMs: 50 } });
-});
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const api = closeAfterTests(await startApi(redis.url, { events: { lookMs: 100, commentMs: 50 } }));
 
 const eventsKey = (tenant: string): string => api.parts.keys.tenant(tenant).events;
 

@@ -1,30 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { tellFleet } from '#shared/events/tell-fleet.ts';
 import { notePressure } from '#shared/ledger/note-pressure.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { driveTasks, type TaskDriver } from './drive-tasks.ts';
+import { driveTasks } from './drive-tasks.ts';
 import { readNotifications } from './read-notifications.ts';
-import { startApi, type Api } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-let drive: TaskDriver;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url, {
-    events: { lookMs: 100 },
-    http: { streamCheckMs: 100 },
-    scheduler: { resultSummaryChars: 20 },
-    limits: { backpressure: { warningDepth: 10, criticalDepth: 20 } },
-  });
-  drive = driveTasks(api.parts);
+const api = await useApi({
+  events: { lookMs: 100 },
+  http: { streamCheckMs: 100 },
+  scheduler: { resultSummaryChars: 20 },
+  limits: { backpressure: { warningDepth: 10, criticalDepth: 20 } },
 });
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const drive = driveTasks(api.parts);
 
 interface Made {
   id: string;

@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { takeInput } from '#shared/ledger/take-input.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { driveTasks, type TaskDriver } from './drive-tasks.ts';
-import { startApi, type Api, type Reply } from './start-api.ts';
+import { driveTasks } from './drive-tasks.ts';
+import type { Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-let drive: TaskDriver;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url);
-  drive = driveTasks(api.parts);
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const api = await useApi();
+const drive = driveTasks(api.parts);
 
 async function submit(more: Record<string, unknown> = {}): Promise<string> {
   const { status, body } = await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello', ...more } });

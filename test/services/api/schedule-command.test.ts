@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { driveTasks } from './drive-tasks.ts';
-import { startApi, type Api, type Reply } from './start-api.ts';
+import type { Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url);
-});
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const api = await useApi();
 
 async function say(text: string, options: { key?: string; headers?: Record<string, string>; session?: string } = {}): Promise<Reply> {
   const { session = 'desk', ...more } = options;

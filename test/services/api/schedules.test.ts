@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { fireDue } from '#shared/schedules/fire-due.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { driveTasks } from './drive-tasks.ts';
-import { startApi, type Api, type Reply } from './start-api.ts';
+import type { Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url);
-});
+const api = await useApi();
 afterAll(async () => {
   await api.parts.relay.idle();
-  await api.close();
-  await redis.stop();
 });
 
 const post = (body: object, key = api.key): Promise<Reply> =>

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { driveTasks, type TaskDriver } from './drive-tasks.ts';
-import { startApi, type Api, type CallOptions, type Reply } from './start-api.ts';
+import { describe, expect, it } from 'vitest';
+import { driveTasks } from './drive-tasks.ts';
+import type { CallOptions, Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-let drive: TaskDriver;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url, { sessions: { maxVisitors: 20 }, limits: { httpVisitorPerMinute: 50 } });
-  drive = driveTasks(api.parts);
-});
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const api = await useApi({ sessions: { maxVisitors: 20 }, limits: { httpVisitorPerMinute: 50 } });
+const drive = driveTasks(api.parts);
 
 /** Does not go into a running task, so that it has to wait. */
 const PLAIN = { context: { noInput: true } };

@@ -1,26 +1,14 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { writeSessionEvents } from '../../../services/api/sessions/write-session-events.ts';
-import { driveTasks, type TaskDriver } from './drive-tasks.ts';
-import { startApi, type Api } from './start-api.ts';
+import { driveTasks } from './drive-tasks.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-let drive: TaskDriver;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url);
-  drive = driveTasks(api.parts);
-});
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const api = await useApi();
+const drive = driveTasks(api.parts);
 
 /** An event's name and data. */
 type Told = [name: string | undefined, data: Record<string, unknown>];

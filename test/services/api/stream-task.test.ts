@@ -1,24 +1,14 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks, type TaskDriver } from './drive-tasks.ts';
-import { startApi, type Api } from './start-api.ts';
+import { driveTasks } from './drive-tasks.ts';
+import { startApi } from './start-api.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
-let redis: RedisServer;
-let api: Api;
-let drive: TaskDriver;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url, { http: { maxStreams: 3 } });
-  drive = driveTasks(api.parts);
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const api = closeAfterTests(await startApi(redis.url, { http: { maxStreams: 3 } }));
+const drive = driveTasks(api.parts);
 
 interface Reader {
   events: EventSourceMessage[];

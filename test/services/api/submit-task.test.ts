@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acceptedViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';
-import { startApi, type Api, type Reply } from './start-api.ts';
+import type { Api, Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url, {
-    http: { maxBodyBytes: 20_000, maxBulk: 5, maxWaitMs: 5000 },
-    tasks: { maxInputBytes: 10_000 },
-    limits: {
-      tenants: {
-        small: { running: 1, waiting: 1, runningByClass: {}, rates: {} },
-        slow: { rates: { user: { perMinute: 1, perHour: 10, burst: 1 } } },
-      },
+const api = await useApi({
+  http: { maxBodyBytes: 20_000, maxBulk: 5, maxWaitMs: 5000 },
+  tasks: { maxInputBytes: 10_000 },
+  limits: {
+    tenants: {
+      small: { running: 1, waiting: 1, runningByClass: {}, rates: {} },
+      slow: { rates: { user: { perMinute: 1, perHour: 10, burst: 1 } } },
     },
-  });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
+  },
 });
 
 const task = { agent: 'echo', input: 'hello' };

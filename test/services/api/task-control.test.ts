@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { attemptViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks, type TaskDriver } from './drive-tasks.ts';
-import { startApi, type Api, type Reply } from './start-api.ts';
+import { driveTasks } from './drive-tasks.ts';
+import type { Reply } from './start-api.ts';
+import { useApi } from './use-api.ts';
 
-let redis: RedisServer;
-let api: Api;
-let drive: TaskDriver;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  api = await startApi(redis.url, {
-    limits: { tenants: { capped: { running: 1, waiting: 10, runningByClass: { user: 1 }, runningLow: 1, rates: {} } } },
-  });
-  drive = driveTasks(api.parts);
+const api = await useApi({
+  limits: { tenants: { capped: { running: 1, waiting: 10, runningByClass: { user: 1 }, runningLow: 1, rates: {} } } },
 });
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-});
+const drive = driveTasks(api.parts);
 
 async function submit(more: Record<string, unknown> = {}, key = api.key): Promise<string> {
   const { status, body } = await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello', ...more }, key });
