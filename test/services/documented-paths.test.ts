@@ -1,51 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';
 import { createChatService } from '../../services/chat/create-chat-service.ts';
 import { createDashboardService } from '../../services/dashboard/create-dashboard-service.ts';
 import { createSchedulerService } from '../../services/scheduler/create-scheduler-service.ts';
 import { createWebhooksService } from '../../services/webhooks/create-webhooks-service.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
-import { openTestParts } from '../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { useParts } from '../support/use-parts.ts';
 import { SERVICES } from '../deploy/repository.ts';
 
 /** It serves pages for people, which programs have no use for: their paths are in its README. */
 const FOR_PEOPLE = 'dashboard';
-
-let redis: RedisServer;
-let parts: Parts;
-let server: HttpServer;
-let names: string[];
-let routed: { service: string; path: string }[];
-
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({ redisUrl: redis.url });
-  const services = [
-    createApiService(parts),
-    createChatService(parts),
-    createDashboardService(parts),
-    createSchedulerService(parts),
-    createWebhooksService(parts),
-    createWorkerService(parts),
-  ];
-  names = services.map(({ name }) => name);
-  const routers = services.flatMap(({ router }) => (router ? [router] : []));
-  routed = services.flatMap(({ name, router }) => {
-    // Express's types do not know `listRoutes` yet.
-    const listing = router as unknown as ListingRouter | undefined;
-    return listing ? routedBy(listing).map((path) => ({ service: name, path })) : [];
-  });
-  const { config, log } = parts;
-  server = await startHttpServer({ routers, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
-});
-afterAll(async () => {
-  await server.close(500);
-  await parts.close();
-  await redis.stop();
-});
 
 interface ListedRoute {
   path: string;
@@ -66,8 +31,27 @@ function routedBy(router: ListingRouter, at = ''): string[] {
   });
 }
 
+const parts = await useParts();
+const services = [
+  createApiService(parts),
+  createChatService(parts),
+  createDashboardService(parts),
+  createSchedulerService(parts),
+  createWebhooksService(parts),
+  createWorkerService(parts),
+];
+const routed = services.flatMap(({ name, router }) => {
+  // Express's types do not know `listRoutes` yet.
+  const listing = router as unknown as ListingRouter | undefined;
+  return listing ? routedBy(listing).map((path) => ({ service: name, path })) : [];
+});
+const routers = services.flatMap(({ router }) => (router ? [router] : []));
+const { config, log } = parts;
+const server = await startHttpServer({ routers, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
+afterAll(() => server.close(500));
+
 it('each service is looked at', () => {
-  expect(names).toEqual(SERVICES);
+  expect(services.map(({ name }) => name)).toEqual(SERVICES);
 });
 
 it('every path that a service answers to programs is in the documentation, and no other', async () => {

@@ -1,42 +1,33 @@
 import type { IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { openPlatforms } from '../../../services/chat/open-platforms.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { environmentOf, PLATFORM_NAMES, startFakePlatforms, type FakePlatforms, type PlatformName } from './running-chat.ts';
+import { useRedis } from '../../support/use-redis.ts';
+import { environmentOf, PLATFORM_NAMES, type PlatformName } from './running-chat.ts';
+import { useFakePlatforms } from './use-chat.ts';
 
-let redis: RedisServer;
-let fakes: FakePlatforms;
-let parts: Parts;
-let ports: Record<PlatformName, ChatPort>;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  fakes = await startFakePlatforms();
-  parts = await openTestParts({ redisUrl: redis.url, env: environmentOf(fakes), settings: { chat: { callTimeoutMs: 2000 } } });
-  ports = await openPorts(parts);
-});
-afterAll(async () => {
-  await Promise.all(Object.values(fakes).map((fake: { close(): Promise<void> }) => fake.close()));
-  await parts.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const fakes = await useFakePlatforms();
+const settings = { chat: { callTimeoutMs: 2000 } };
+const parts = closeAfterTests(await openTestParts({ redisUrl: redis.url, env: environmentOf(fakes), settings }));
+const ports = await openPorts(parts);
 beforeEach(() => {
   for (const fake of Object.values(fakes)) fake.shown.length = 0;
   fakes.telegram.isOld = false;
 });
 
 async function openPorts({ config, redis: client, keys, log }: Parts): Promise<Record<PlatformName, ChatPort>> {
-  const { settings } = config;
-  const opened = await openPlatforms(config.env, {
+  const { env, settings: configured } = config;
+  const opened = await openPlatforms(env, {
     redis: client,
     keyPrefix: keys.fleet.chat,
-    settings: settings.chat,
-    idempotencyMs: settings.tasks.idempotencyMs,
+    settings: configured.chat,
+    idempotencyMs: configured.tasks.idempotencyMs,
     log,
     take: () => Promise.resolve(null),
     tell: () => undefined,

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import { discordId, startFakeDiscord, type FakeDiscord } from '../../support/fake-discord.ts';
-import { startFakeDiscordGateway, type FakeDiscordGateway } from '../../support/fake-discord-gateway.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { discordId, startFakeDiscord } from '../../support/fake-discord.ts';
+import { startFakeDiscordGateway } from '../../support/fake-discord-gateway.ts';
+import { useRedis } from '../../support/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startChat, type RunningChat } from './running-chat.ts';
+import { startChat } from './running-chat.ts';
 
-let redis: RedisServer;
-let discord: FakeDiscord;
-let gateway: FakeDiscordGateway;
-const chats: RunningChat[] = [];
+const redis = await useRedis();
+const discord = closeAfterTests(await startFakeDiscord());
+const gateway = closeAfterTests(await startFakeDiscordGateway(discord.applicationId));
+const env = { ...discord.env, DISCORD_GATEWAY: 'true' };
+// Two processes, which both hear everything.
+const chat = closeAfterTests(await startChat(redis.url, env));
+closeAfterTests(await startChat(redis.url, env));
+await waitFor(() => gateway.identified === 2, { deadlineMs: 20_000, what: 'both processes to connect' });
 
-beforeAll(async () => {
-  redis = await startRedis();
-  discord = await startFakeDiscord();
-  gateway = await startFakeDiscordGateway(discord.applicationId);
-  // Two processes, which both hear everything.
-  for (let each = 0; each < 2; each += 1) chats.push(await startChat(redis.url, { ...discord.env, DISCORD_GATEWAY: 'true' }));
-  await waitFor(() => gateway.identified === 2, { deadlineMs: 20_000, what: 'both processes to connect' });
-});
-afterAll(async () => {
-  await Promise.all(chats.map(async (chat) => await chat.close()));
-  await gateway.close();
-  await discord.close();
-  await redis.stop();
-});
-
-const inputs = async (): Promise<string[]> => ((await chats[0]?.tasks()) ?? []).map(({ body }) => body.input);
+const inputs = async (): Promise<string[]> => (await chat.tasks()).map(({ body }) => body.input);
 
 it('a message that comes by the Gateway becomes one task, however many processes listen', async () => {
   gateway.message({ id: discordId(1), content: 'Hello by the Gateway' });
@@ -35,7 +25,7 @@ it('a message that comes by the Gateway becomes one task, however many processes
   gateway.message({ id: discordId(3), content: 'The last' });
   await waitFor(async () => (await inputs()).includes('The last'), { deadlineMs: 10_000, what: 'the last task' });
   expect((await inputs()).toSorted()).toEqual(['And another', 'Hello by the Gateway', 'The last']);
-  const [task] = (await chats[0]?.tasks()) ?? [];
+  const [task] = await chat.tasks();
   expect(task?.body).toMatchObject({ session: 'discord:@me:4001', user: '77', reply: { platform: 'discord', thread: 'discord:@me:4001' } });
 });
 
@@ -43,8 +33,8 @@ it('a message that comes while Redis is away is taken when it is back, as nobody
   await redis.kill();
   gateway.message({ id: discordId(4), content: 'In the dark' });
   // A call made after those of the message has failed, so theirs have, too.
-  await waitFor(() => chats[0]?.parts.redis.status === 'reconnecting', { deadlineMs: 10_000, what: 'the loss to be noticed' });
-  await expect(chats[0]?.parts.redis.ping()).rejects.toSatisfy(isRedisUnavailable);
+  await waitFor(() => chat.parts.redis.status === 'reconnecting', { deadlineMs: 10_000, what: 'the loss to be noticed' });
+  await expect(chat.parts.redis.ping()).rejects.toSatisfy(isRedisUnavailable);
   await redis.restart();
   await waitFor(async () => (await inputs()).includes('In the dark'), { deadlineMs: 20_000, what: 'the task' });
 });

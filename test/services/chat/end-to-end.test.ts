@@ -1,25 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import {
-  environmentOf,
-  PLATFORM_NAMES,
-  startChat,
-  startFakePlatforms,
-  type FakePlatforms,
-  type PlatformName,
-  type RunningChat,
-} from './running-chat.ts';
+import { environmentOf, PLATFORM_NAMES, type PlatformName } from './running-chat.ts';
+import { useChat, useFakePlatforms } from './use-chat.ts';
 
 const DEADLINE_MS = 15_000;
-let redis: RedisServer;
-let fakes: FakePlatforms;
-let chat: RunningChat;
-let worker: Service;
 
 /** By input: ends what the agent says. */
 const running = new Map<string, { finish: (text: string) => void; isAborted: boolean }>();
@@ -38,24 +25,14 @@ const talk: AgentFunction = (task, { signal, write: say }) => {
   });
 };
 
-beforeAll(async () => {
-  redis = await startRedis();
-  fakes = await startFakePlatforms();
-  chat = await startChat(redis.url, environmentOf(fakes), {
-    agents: { talk: { kind: 'function', run: talk } },
-    routing: { agent: 'talk' },
-    worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
-    deliveries: { firstRetryMs: 50, sweepMs: 200 },
-  });
-  worker = createWorkerService(chat.parts);
-  await worker.start();
+const fakes = await useFakePlatforms();
+const chat = await useChat(environmentOf(fakes), {
+  agents: { talk: { kind: 'function', run: talk } },
+  routing: { agent: 'talk' },
+  worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
+  deliveries: { firstRetryMs: 50, sweepMs: 200 },
 });
-afterAll(async () => {
-  await worker.stop(1000);
-  await chat.close();
-  await Promise.all(Object.values(fakes).map((fake: { close(): Promise<void> }) => fake.close()));
-  await redis.stop();
-});
+await useWorker(chat.parts);
 beforeEach(() => {
   for (const fake of Object.values(fakes)) {
     fake.shown.length = 0;

@@ -1,28 +1,20 @@
 import { connect } from 'node:net';
 import { text as wholeText } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { discordId, discordMessage } from '../../support/fake-discord.ts';
 import { signSlack, slackCommand, slackEvent, slackTs } from '../../support/fake-slack.ts';
 import { telegramUpdate } from '../../support/fake-telegram.ts';
 import { whatsappMessages } from '../../support/fake-whatsapp.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useRedis } from '../../support/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { environmentOf, PLATFORM_NAMES, startChat, startFakePlatforms, type FakePlatforms, type RunningChat } from './running-chat.ts';
+import { environmentOf, PLATFORM_NAMES, startChat } from './running-chat.ts';
+import { useFakePlatforms } from './use-chat.ts';
 
-let redis: RedisServer;
-let fakes: FakePlatforms;
-let chat: RunningChat;
+const redis = await useRedis();
+const fakes = await useFakePlatforms();
+const chat = closeAfterTests(await startChat(redis.url, environmentOf(fakes), { chat: { maxBodyBytes: 20_000 } }));
 
-beforeAll(async () => {
-  redis = await startRedis();
-  fakes = await startFakePlatforms();
-  chat = await startChat(redis.url, environmentOf(fakes), { chat: { maxBodyBytes: 20_000 } });
-});
-afterAll(async () => {
-  await chat.close();
-  await Promise.all(Object.values(fakes).map((fake: { close(): Promise<void> }) => fake.close()));
-  await redis.stop();
-});
 beforeEach(async () => {
   await chat.parts.relay.idle();
   await chat.parts.redis.flushall();

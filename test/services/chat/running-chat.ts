@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
@@ -13,6 +10,7 @@ import { startFakeSlack } from '../../support/fake-slack.ts';
 import { startFakeTelegram, type FakeTelegram } from '../../support/fake-telegram.ts';
 import { startFakeWhatsapp } from '../../support/fake-whatsapp.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
+import { serveApp } from '../../support/serve-app.ts';
 
 export interface FakePlatforms {
   telegram: FakeTelegram;
@@ -59,9 +57,8 @@ export async function startChat(redisUrl: string, env: Record<string, string>, s
   const service = createChatService(parts);
   if (service.router === undefined) throw new Error('expected a router');
   await service.start();
-  const server = createServer(express().use(service.router)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const served = await serveApp(express().use(service.router));
+  const base = served.url;
   return {
     parts,
     base,
@@ -72,9 +69,7 @@ export async function startChat(redisUrl: string, env: Record<string, string>, s
     tasks: async () => (await listTasks(parts.ledger, 'default', {}, { limit: 100 })).items.toReversed(),
     close: async () => {
       await service.stop(2000);
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await served.close();
       await parts.close();
     },
   };

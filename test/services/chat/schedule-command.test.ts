@@ -1,38 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
 import { runScheduleNow } from '#shared/schedules/run-schedule-now.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { startFakeTelegram, type FakeTelegram } from '../../support/fake-telegram.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { startFakeTelegram } from '../../support/fake-telegram.ts';
+import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startChat, type RunningChat } from './running-chat.ts';
-
-let redis: RedisServer;
-let telegram: FakeTelegram;
-let chat: RunningChat;
-let worker: Service;
+import { useChat } from './use-chat.ts';
 
 const agent: AgentFunction = (task) => Promise.resolve(task.source === 'schedule' ? `This is about: ${task.input}` : task.input);
 
-beforeAll(async () => {
-  redis = await startRedis();
-  telegram = await startFakeTelegram();
-  chat = await startChat(redis.url, telegram.env, {
-    agents: { helper: { kind: 'function', run: agent } },
-    routing: { agent: 'helper' },
-    deliveries: { firstRetryMs: 50, sweepMs: 200 },
-  });
-  worker = createWorkerService(chat.parts);
-  await worker.start();
+const telegram = closeAfterTests(await startFakeTelegram());
+const chat = await useChat(telegram.env, {
+  agents: { helper: { kind: 'function', run: agent } },
+  routing: { agent: 'helper' },
+  deliveries: { firstRetryMs: 50, sweepMs: 200 },
 });
-afterAll(async () => {
-  await worker.stop(1000);
-  await chat.close();
-  await telegram.close();
-  await redis.stop();
-});
+await useWorker(chat.parts);
 
 let messages = 0;
 

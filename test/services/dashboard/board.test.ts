@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { TASK_QUEUES } from '#shared/config/settings.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { OWN_PAGE, startDashboard, type CallOptions, type RunningDashboard } from './running-dashboard.ts';
+import { OWN_PAGE, type CallOptions } from './running-dashboard.ts';
+import { useWorker } from '../../support/use-worker.ts';
+import { useDashboard } from './use-dashboard.ts';
 
 const API = '/board/api/queues';
-let dashboard: RunningDashboard;
-let worker: Service;
-let operator: string;
-let reader: string;
 let isProviderBroken = true;
 
 /** Fails for good until the test mends its provider. */
@@ -24,20 +20,13 @@ const brittle: AgentFunction = () => {
   return Promise.resolve('mended');
 };
 
-beforeAll(async () => {
-  dashboard = await startDashboard({
-    agents: { echo: { kind: 'echo' }, brittle: { kind: 'function', run: brittle } },
-    worker: { reconcileMs: 100 },
-  });
-  worker = createWorkerService(dashboard.parts);
-  await worker.start();
-  operator = await dashboard.signIn(['operate']);
-  reader = await dashboard.signIn(['read']);
+const dashboard = await useDashboard({
+  agents: { echo: { kind: 'echo' }, brittle: { kind: 'function', run: brittle } },
+  worker: { reconcileMs: 100 },
 });
-afterAll(async () => {
-  await worker.stop(1000);
-  await dashboard.close();
-});
+await useWorker(dashboard.parts);
+const operator = await dashboard.signIn(['operate']);
+const reader = await dashboard.signIn(['read']);
 beforeEach(async () => {
   isProviderBroken = true;
   await act('PUT', '/resume');

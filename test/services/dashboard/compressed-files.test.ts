@@ -1,36 +1,22 @@
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { compressedFiles } from '../../../services/dashboard/compressed-files.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { serveApp } from '../../support/serve-app.ts';
+import { useFolder } from '../../support/use-folder.ts';
 
 const SCRIPT = 'export const words = "again and again and again and again";\n'.repeat(50);
-let folder: string;
-let server: Server;
-let base: string;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'muster-files-'));
-  server = createServer(express().use('/assets', ...compressedFiles(folder))).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // After the server: a console may be built while it runs.
-  await writeFile(join(folder, 'main-abc.js'), SCRIPT);
-  await writeFile(join(folder, 'main-abc.js.br'), brotliCompressSync(SCRIPT));
-  await writeFile(join(folder, 'main-abc.js.gz'), gzipSync(SCRIPT));
-  await writeFile(join(folder, 'plain-abc.css'), 'a { color: red }');
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await useFolder('muster-files-');
+const { url: base } = closeAfterTests(await serveApp(express().use('/assets', ...compressedFiles(folder))));
+// After the server: a console may be built while it runs.
+await writeFile(join(folder, 'main-abc.js'), SCRIPT);
+await writeFile(join(folder, 'main-abc.js.br'), brotliCompressSync(SCRIPT));
+await writeFile(join(folder, 'main-abc.js.gz'), gzipSync(SCRIPT));
+await writeFile(join(folder, 'plain-abc.css'), 'a { color: red }');
 
 const get = async (name: string, accepted: string, headers: Record<string, string> = {}): Promise<Response> =>
   await fetch(`${base}/assets/${name}`, { headers: { 'accept-encoding': accepted, ...headers } });

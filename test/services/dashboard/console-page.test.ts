@@ -1,20 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createApiService } from '../../../services/api/create-api-service.ts';
-import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
+import { OWN_PAGE, startDashboard } from './running-dashboard.ts';
+import { useDashboard } from './use-dashboard.ts';
 
-let dashboard: RunningDashboard;
-let cookie: string;
-
-beforeAll(async () => {
-  dashboard = await startDashboard({}, { more: (parts) => [createApiService(parts)] });
-  cookie = await dashboard.signIn(['submit']);
-});
-afterAll(async () => {
-  await dashboard.close();
-});
+const dashboard = await useDashboard({}, { more: (parts) => [createApiService(parts)] });
+const cookie = await dashboard.signIn(['submit']);
 
 test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules'])(
   '%s is the console for whoever is signed in, kept by no browser, under a policy that allows files from here only',

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey, revokeKey } from '#shared/tenants/key-store.ts';
-import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
+import { OWN_PAGE, startDashboard } from './running-dashboard.ts';
+import { useDashboard } from './use-dashboard.ts';
 
-let dashboard: RunningDashboard;
-
-beforeAll(async () => {
-  dashboard = await startDashboard({ limits: { signInPerMinute: 3 } });
-});
-afterAll(async () => {
-  await dashboard.close();
-});
+const dashboard = await useDashboard({ limits: { signInPerMinute: 3 } });
 beforeEach(async () => {
   await dashboard.parts.redis.flushall();
   await dashboard.parts.tenants.refresh();

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { appendOutput } from '#shared/ledger/append-output.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
+import { OWN_PAGE } from './running-dashboard.ts';
+import { useDashboard } from './use-dashboard.ts';
 
-let dashboard: RunningDashboard;
-
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
-afterAll(async () => {
-  await dashboard.close();
-});
+const dashboard = await useDashboard();
 
 const submit = async (tenant: string, input: string): Promise<string> =>
   (await acceptTask(dashboard.parts, { tenant, agent: 'echo', input, scheduledFor: '2100-01-01T00:00:00.000Z' })).id;

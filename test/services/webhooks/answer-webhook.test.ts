@@ -1,38 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createHmac } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
-import { loadConfig } from '#shared/config/load-config.ts';
 import { hasCode } from '#shared/errors/muster-error.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
-import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
 
 const SECRET = 's3cret';
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
-let server: RedisServer;
-let fleet: Parts;
-let parts: AnswerWebhookParts;
 
-beforeAll(async () => {
-  server = await startRedis();
-  const config = await loadConfig({ REDIS_URL: server.url }, import.meta.dirname);
-  config.settings.agents['echo'] = { kind: 'echo' };
-  fleet = await openParts({ config, log: createLog({ level: 'silent', service: 'test' }), service: 'test' });
-  parts = { clock: systemClock, maxInputBytes: 1000, accept: (request) => acceptTask(fleet, request) };
-});
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
-});
-beforeEach(async () => {
-  await fleet.relay.idle();
-  await fleet.redis.flushall();
-});
+const fleet = await useEmptyParts();
+const parts: AnswerWebhookParts = { clock: systemClock, maxInputBytes: 1000, accept: (request) => acceptTask(fleet, request) };
 
 function hook(draft: Record<string, unknown> = {}): Hook {
   const whole = hookDraftSchema.parse({ provider: 'github', secret: SECRET, agent: 'echo', ...draft });

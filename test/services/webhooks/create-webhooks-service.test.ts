@@ -1,48 +1,35 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { sign } from '@octokit/webhooks-methods';
 import express from 'express';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '#shared/config/load-config.ts';
-import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
+import { openParts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { serveApp } from '../../support/serve-app.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
 const SECRET = 's3cret';
 const MAX_BODY_BYTES = 10_000;
 const UNKNOWN = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
-let redis: RedisServer;
-let fleet: Parts;
-let server: Server;
-let base: string;
 let operator: string;
 const logged: string[] = [];
 
-beforeAll(async () => {
-  redis = await startRedis();
-  const config = await loadConfig({ REDIS_URL: redis.url }, import.meta.dirname);
-  config.settings.agents['echo'] = { kind: 'echo' };
-  config.settings.webhooks.maxBodyBytes = MAX_BODY_BYTES;
-  const log = createLog({ level: 'info', service: 'webhooks', destination: { write: (line) => void logged.push(line) } });
-  fleet = await openParts({ config, log, service: 'test' });
-  const { router } = createWebhooksService(fleet);
-  if (router === undefined) throw new Error('expected a router');
-  server = createServer(express().use(router)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-  await fleet.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const config = await loadConfig({ REDIS_URL: redis.url }, import.meta.dirname);
+config.settings.agents['echo'] = { kind: 'echo' };
+config.settings.webhooks.maxBodyBytes = MAX_BODY_BYTES;
+const log = createLog({ level: 'info', service: 'webhooks', destination: { write: (line) => void logged.push(line) } });
+const fleet = closeAfterTests(await openParts({ config, log, service: 'test' }));
+const { router } = createWebhooksService(fleet);
+if (router === undefined) throw new Error('expected a router');
+const { url: base } = closeAfterTests(await serveApp(express().use(router)));
+
 beforeEach(async () => {
   await fleet.relay.idle();
   await fleet.redis.flushall();

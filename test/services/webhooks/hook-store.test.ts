@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createLog } from '#shared/log/create-log.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { createKeys } from '#shared/redis/keys.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { HookStore } from '../../../services/webhooks/hook-store.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useRedisClient } from '../../support/use-redis.ts';
 
 const ID = (n: number): string => `01ARZ3NDEKTSV4RRFFQ69G5F${String(n).padStart(2, '0')}`;
 const keys = createKeys(2);
-let server: RedisServer;
-let redis: RedisClient;
 let store: HookStore;
 
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const redis = await useRedisClient();
 beforeEach(async () => {
   await redis.flushall();
   store = new HookStore({ redis, keys, maxHooksPerTenant: 5 });

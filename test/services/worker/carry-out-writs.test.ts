@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { receiveMessage } from '#shared/sessions/receive-message.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { listSchedules } from '#shared/schedules/list-schedules.ts';
@@ -14,17 +13,11 @@ import type { Task, TaskBody } from '#shared/tasks/task.ts';
 import { traceIdOf } from '#shared/tasks/trace.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { carryOutWrits } from '../../../services/worker/carry-out-writs.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import type { Ending } from '../../../services/worker/judge-attempt.ts';
 import { RunningAttempt } from '../../../services/worker/running-attempt.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-
-let redis: RedisServer;
-let parts: Parts;
-let schedules: ScheduleParts;
-let worker: Service;
+import { useParts } from '../../support/use-parts.ts';
+import { useWorker } from '../../support/use-worker.ts';
 
 /** Stands for an agent of its own mind: what it says is what the test told it. */
 const says: AgentFunction = (task) => Promise.resolve(task.input);
@@ -33,34 +26,22 @@ const writes: AgentFunction = (task, context) => {
   return Promise.resolve();
 };
 
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({
-    redisUrl: redis.url,
-    settings: {
-      agents: {
-        echo: { kind: 'echo' },
-        planner: { kind: 'function', run: says },
-        writer: { kind: 'function', run: writes },
-        quiet: { kind: 'function', run: says, writs: false },
-      },
-      scheduler: { maxWritsPerRun: 3 },
-    },
-  });
-  schedules = openScheduleParts(parts);
-  worker = createWorkerService(parts);
-  await worker.start();
+const parts = await useParts({
+  agents: {
+    echo: { kind: 'echo' },
+    planner: { kind: 'function', run: says },
+    writer: { kind: 'function', run: writes },
+    quiet: { kind: 'function', run: says, writs: false },
+  },
+  scheduler: { maxWritsPerRun: 3 },
 });
+const schedules = openScheduleParts(parts);
+await useWorker(parts);
 afterEach(async () => {
   for (const id of ['default', 'acme']) {
     const keys = parts.keys.tenant(id);
     await parts.redis.del(keys.schedules, keys.scheduleNumbers, keys.scheduleKeys);
   }
-});
-afterAll(async () => {
-  await worker.stop(1000);
-  await parts.close();
-  await redis.stop();
 });
 
 async function run(input: string, request: Partial<AcceptRequest> = {}): Promise<Task> {

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/list-tasks.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { createLog } from '#shared/log/create-log.ts';
@@ -9,27 +8,12 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import { cancelTree } from '#shared/queue/cancel-tree.ts';
 import { watchPressure } from '../../../services/worker/chores/watch-pressure.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { useParts } from '../../support/use-parts.ts';
 
-let redis: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({
-    redisUrl: redis.url,
-    settings: {
-      agents: { echo: { kind: 'echo' } },
-      worker: { leaseMs: 500, reconcileMs: 100 },
-      limits: { backpressure: { warningDepth: 5, criticalDepth: 500 } },
-    },
-  });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
+const parts = await useParts({
+  worker: { leaseMs: 500, reconcileMs: 100 },
+  limits: { backpressure: { warningDepth: 5, criticalDepth: 500 } },
 });
 
 async function told(group: string): Promise<[event: string | undefined, what: string | undefined][]> {

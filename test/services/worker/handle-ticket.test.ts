@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { handleTicket, type HandleTicketParts } from '../../../services/worker/handle-ticket.ts';
 import { LeaseKeeper } from '../../../services/worker/lease-keeper.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-
-let redis: RedisServer;
-let parts: Parts;
+import { useParts } from '../../support/use-parts.ts';
 
 const plans: AgentFunction = () => Promise.resolve('/schedule list');
 
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { planner: { kind: 'function', run: plans } } } });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
-});
+const parts = await useParts({ agents: { planner: { kind: 'function', run: plans } } });
 
 describe('an attempt that cannot be brought to its end', () => {
   it('is let go, so that its lease runs out', async () => {

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim-task.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { Reclaimer } from '../../../services/worker/reclaimer.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { useParts } from '../../support/use-parts.ts';
 
 const TENANT = 'default';
 /** More than one page of what is taken back. */
@@ -13,18 +11,7 @@ const MANY = 450;
 /** No second round comes within the test. */
 const NEVER_MS = 3_600_000;
 
-let redis: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  const settings = { agents: { echo: { kind: 'echo' as const } }, worker: { reconcileMs: NEVER_MS } };
-  parts = await openTestParts({ redisUrl: redis.url, settings });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
-});
+const parts = await useParts({ worker: { reconcileMs: NEVER_MS } });
 
 it('takes back all that a worker left in one round, past an entry that cannot be read', async () => {
   const { leases } = parts.keys.shard(0);

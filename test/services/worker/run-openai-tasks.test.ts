@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
@@ -10,8 +10,8 @@ import type { Task } from '#shared/tasks/task.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
 /** One answer of the provider, in the order of its requests. */
 type Answer = (response: ServerResponse) => void;
@@ -40,19 +40,12 @@ const cut: Answer = (response) => {
   setImmediate(() => response.destroy());
 };
 
-let redis: RedisServer;
 let provider: FakeHttpEndpoint;
 let parts: Parts;
 let worker: Service;
 let answers: Answer[] = [];
 
-beforeAll(async () => {
-  redis = await startRedis();
-});
-
-afterAll(async () => {
-  await redis.stop();
-});
+const redis = await useRedis();
 
 beforeEach(async () => {
   provider = await startFakeHttpEndpoint((response) => (answers.shift() ?? whole)(response));

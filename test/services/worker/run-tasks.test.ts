@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { useParts } from '../../support/use-parts.ts';
+import { useWorker } from '../../support/use-worker.ts';
 
-let redis: RedisServer;
-let parts: Parts;
-let worker: Service;
 const running = new Map<string, { signal: AbortSignal; finish: (text: string) => void }>();
 
 /** Runs until the test finishes it, or it is aborted. */
@@ -41,32 +35,19 @@ const throttledOnce: AgentFunction = (task, { log }) => {
   throw new TaskFailure('THROTTLED', 'the provider is busy', { retryAfterMs: 50 });
 };
 
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({
-    redisUrl: redis.url,
-    settings: {
-      agents: {
-        echo: { kind: 'echo' },
-        held: { kind: 'function', run: held },
-        halves: { kind: 'function', run: halves },
-        throttled: { kind: 'function', run: throttledOnce },
-        returned: { kind: 'function', run: ({ input }) => Promise.resolve(JSON.parse(input) as AgentResult) },
-        empty: { kind: 'function', run: () => Promise.resolve({ output: '', result: { list: [], nothing: null } }) },
-      },
-      tasks: { maxOutputBytes: 50_000 },
-      worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
-    },
-  });
-  worker = createWorkerService(parts);
-  await worker.start();
+const parts = await useParts({
+  agents: {
+    echo: { kind: 'echo' },
+    held: { kind: 'function', run: held },
+    halves: { kind: 'function', run: halves },
+    throttled: { kind: 'function', run: throttledOnce },
+    returned: { kind: 'function', run: ({ input }) => Promise.resolve(JSON.parse(input) as AgentResult) },
+    empty: { kind: 'function', run: () => Promise.resolve({ output: '', result: { list: [], nothing: null } }) },
+  },
+  tasks: { maxOutputBytes: 50_000 },
+  worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
 });
-
-afterAll(async () => {
-  await worker.stop(1000);
-  await parts.close();
-  await redis.stop();
-});
+await useWorker(parts);
 
 const submit = async (request: Partial<AcceptRequest>): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'hello there', ...request })).id;

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { listenForSignals } from '../../../services/worker/signal-listener.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from '../api/drive-tasks.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
-let redis: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const parts = closeAfterTests(await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } }));
 
 it('hears of a message that is offered to a running task, and of its stop, by the name of its lease', async () => {
   const heard: string[] = [];

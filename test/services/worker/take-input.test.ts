@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentContext, AgentFunction, AgentInput, AgentTask } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { useParts } from '../../support/use-parts.ts';
+import { useWorker } from '../../support/use-worker.ts';
 
 /** A run of the agent, in the hands of a test. */
 interface Run {
@@ -22,9 +19,6 @@ interface Run {
   fail: (error: Error) => void;
 }
 
-let redis: RedisServer;
-let parts: Parts;
-let worker: Service;
 const runs: Run[] = [];
 
 const held: AgentFunction = (task, context) =>
@@ -33,25 +27,12 @@ const held: AgentFunction = (task, context) =>
     context.signal.addEventListener('abort', () => reject(context.signal.reason as Error));
   });
 
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({
-    redisUrl: redis.url,
-    settings: {
-      agents: { echo: { kind: 'echo' }, held: { kind: 'function', run: held, takesInput: true }, deaf: { kind: 'function', run: held } },
-      routing: { queue: { collect: { debounceMs: 20, cap: 3 } } },
-      worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
-    },
-  });
-  worker = createWorkerService(parts);
-  await worker.start();
+const parts = await useParts({
+  agents: { echo: { kind: 'echo' }, held: { kind: 'function', run: held, takesInput: true }, deaf: { kind: 'function', run: held } },
+  routing: { queue: { collect: { debounceMs: 20, cap: 3 } } },
+  worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
 });
-
-afterAll(async () => {
-  await worker.stop(1000);
-  await parts.close();
-  await redis.stop();
-});
+await useWorker(parts);
 
 const offer = async (session: string, input: string, request: Partial<AcceptRequest> = {}): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'held', source: 'chat', session, input, mode: 'steer', ...request })).id;

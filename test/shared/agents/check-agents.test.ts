@@ -1,23 +1,17 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkAgents, type CheckAgentsOptions } from '#shared/agents/check-agents.ts';
 import type { AgentDefinition } from '#shared/config/agent-definitions.ts';
+import { useFolder } from '../../support/use-folder.ts';
 
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'muster-check-'));
-  await mkdir(join(directory, 'bin'));
-  await writeFile(join(directory, 'bin', 'agent'), '#!/bin/sh\n');
-  await chmod(join(directory, 'bin', 'agent'), 0o755);
-  await writeFile(join(directory, 'bin', 'notes'), 'text', { mode: 0o644 });
-  await writeFile(join(directory, 'good.mjs'), 'export const run = async () => undefined;\n');
-  await writeFile(join(directory, 'no-run.mjs'), 'export const run = 5;\n');
-});
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await useFolder('muster-check-');
+await mkdir(join(directory, 'bin'));
+await writeFile(join(directory, 'bin', 'agent'), '#!/bin/sh\n');
+await chmod(join(directory, 'bin', 'agent'), 0o755);
+await writeFile(join(directory, 'bin', 'notes'), 'text', { mode: 0o644 });
+await writeFile(join(directory, 'good.mjs'), 'export const run = async () => undefined;\n');
+await writeFile(join(directory, 'no-run.mjs'), 'export const run = 5;\n');
 
 function check(agent: AgentDefinition, options: Partial<CheckAgentsOptions> = {}): Promise<string[]> {
   const readSecret = (name: string): string | undefined => (name === 'PATH' ? join(directory, 'bin') : undefined);

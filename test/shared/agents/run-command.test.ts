@@ -1,7 +1,6 @@
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { createProcessGroups } from '#shared/agents/process-groups.ts';
 import { runCommand } from '#shared/agents/run-command.ts';
@@ -12,14 +11,9 @@ import { isProcessGone } from '../../support/agent-process.ts';
 import { observeRun, TRACEPARENT, type AgentRunOptions, type ObservedRun } from '../../support/agent-run.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { useFolder } from '../../support/use-folder.ts';
 
-let directory: string;
-
-beforeAll(async () => {
-  directory = await realpath(await mkdtemp(join(tmpdir(), 'muster-command-')));
-});
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await useFolder('muster-command-');
 
 type Observed = ObservedRun<DefinitionOf<'command'>>;
 

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { createFunctionLoader } from '#shared/agents/create-function-loader.ts';
 import { runFunction } from '#shared/agents/run-function.ts';
@@ -10,21 +9,16 @@ import { takeStray } from '#shared/agents/stray-errors.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { failureOf } from '../../support/agent-failure.ts';
 import { observeRun, type ObservedRun } from '../../support/agent-run.ts';
+import { useFolder } from '../../support/use-folder.ts';
 
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'muster-function-'));
-  // The module counts how often it is evaluated, which is once however often it is run.
-  await writeFile(
-    join(directory, 'shout.mjs'),
-    'let runs = 0;\nexport const run = async (task) => ({ output: task.input.toUpperCase(), result: ++runs });\n',
-  );
-  await writeFile(join(directory, 'nothing.mjs'), 'export const start = () => undefined;\n');
-  await writeFile(join(directory, 'broken.mjs'), 'throw new Error("out of order");\n');
-});
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await useFolder('muster-function-');
+// The module counts how often it is evaluated, which is once however often it is run.
+await writeFile(
+  join(directory, 'shout.mjs'),
+  'let runs = 0;\nexport const run = async (task) => ({ output: task.input.toUpperCase(), result: ++runs });\n',
+);
+await writeFile(join(directory, 'nothing.mjs'), 'export const start = () => undefined;\n');
+await writeFile(join(directory, 'broken.mjs'), 'throw new Error("out of order");\n');
 
 type Observed = ObservedRun<DefinitionOf<'function'>>;
 

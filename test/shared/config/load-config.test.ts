@@ -1,20 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
 import { hasCode, type MusterError } from '#shared/errors/muster-error.ts';
+import { useFolder } from '../../support/use-folder.ts';
 
-let folder: string;
 let files = 0;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'muster-config-'));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await useFolder('muster-config-');
 
 /** Loads a configuration file of this text; each has a name of its own, because a module is loaded once. */
 const load = async (text: string, variables: Record<string, string> = {}): Promise<Config> => {

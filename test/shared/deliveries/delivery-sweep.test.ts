@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DeliverySweep } from '#shared/deliveries/delivery-sweep.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useParts } from '../../support/use-parts.ts';
 
-let redis: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
-});
+const parts = await useParts();
 
 describe('ends that somebody outside waits for', () => {
   it('all get their deliveries in one look, however many there are', async () => {

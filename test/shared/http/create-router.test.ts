@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import { serveRoutes, type Served } from './serve-routes.ts';
+import { serveRoutes } from './serve-routes.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
 const SECRET_IN_A_DEFECT = 'password=hunter2';
 
@@ -91,21 +92,10 @@ const routes: Route[] = [
   }),
 ];
 
-let redis: RedisServer;
-let served: Served;
-let admin: string;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  const disabled = { id: 'gone', name: 'Gone', disabled: true, limits: null, createdAt: 0 };
-  served = await serveRoutes({ redisUrl: redis.url, routes, tenants: [disabled] });
-  admin = await served.keyOf('default', ['admin']);
-});
-
-afterAll(async () => {
-  await served.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const disabled = { id: 'gone', name: 'Gone', disabled: true, limits: null, createdAt: 0 };
+const served = closeAfterTests(await serveRoutes({ redisUrl: redis.url, routes, tenants: [disabled] }));
+const admin = await served.keyOf('default', ['admin']);
 
 interface Reply {
   status: number;

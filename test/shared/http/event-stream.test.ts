@@ -1,35 +1,24 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import express from 'express';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sendEvents, type EventStream } from '#shared/http/event-stream.ts';
 import { OpenStreams } from '#shared/http/open-streams.ts';
 import { sendProblem } from '#shared/http/send-problem.ts';
+import { serveApp } from '../../support/serve-app.ts';
 import { waitFor } from '../../support/wait-for.ts';
-
-let server: Server | undefined;
-
-afterEach(async () => {
-  server?.closeAllConnections();
-  server?.close();
-  if (server) await once(server, 'close');
-  server = undefined;
-});
 
 async function serve(
   streams: OpenStreams,
   write: (stream: EventStream) => Promise<void>,
   mayStay: () => Promise<boolean> = () => Promise.resolve(true),
-): Promise<number> {
+): Promise<string> {
   const app = express();
   app.get('/', async (request, response) => {
     await sendEvents(request, response, { streams, mayStay }, write).catch((error: unknown) => sendProblem(response, error));
   });
-  server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  const served = await serveApp(app);
+  onTestFinished(() => served.close());
+  return served.url;
 }
 
 const untilGone = (stream: EventStream): Promise<void> =>
@@ -39,11 +28,11 @@ const untilGone = (stream: EventStream): Promise<void> =>
 
 describe('a stream of events', () => {
   it('writes events with and without ids, and ends when it is done', async () => {
-    const port = await serve(new OpenStreams(1), async (stream) => {
+    const url = await serve(new OpenStreams(1), async (stream) => {
       await stream.send('output', { text: 'line one\nline two' }, '1-0');
       await stream.send('status', { status: 'running' });
     });
-    const response = await fetch(`http://127.0.0.1:${port}/`);
+    const response = await fetch(url);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(await response.text()).toBe(
       'retry: 2000\n\nevent: output\nid: 1-0\ndata: {"text":"line one\\nline two"}\n\nevent: status\ndata: {"status":"running"}\n\n',
@@ -52,63 +41,63 @@ describe('a stream of events', () => {
 
   it('is over at once for who asks for its headers only', async () => {
     const streams = new OpenStreams(1);
-    const port = await serve(streams, untilGone);
-    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'HEAD' });
+    const url = await serve(streams, untilGone);
+    const response = await fetch(url, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     expect(streams.count).toBe(0);
   });
 
   it('knows what the reader saw last, by header or query', async () => {
     const seen: (string | null)[] = [];
-    const port = await serve(new OpenStreams(5), (stream) => {
+    const url = await serve(new OpenStreams(5), (stream) => {
       seen.push(stream.lastEventId);
       return Promise.resolve();
     });
-    await fetch(`http://127.0.0.1:${port}/`);
-    await fetch(`http://127.0.0.1:${port}/?lastEventId=2-0`);
-    await fetch(`http://127.0.0.1:${port}/?lastEventId=2-0`, { headers: { 'last-event-id': '3-0' } });
+    await fetch(url);
+    await fetch(`${url}/?lastEventId=2-0`);
+    await fetch(`${url}/?lastEventId=2-0`, { headers: { 'last-event-id': '3-0' } });
     expect(seen).toEqual([null, '2-0', '3-0']);
-    expect((await fetch(`http://127.0.0.1:${port}/?lastEventId=a&lastEventId=b`)).status).toBe(422);
+    expect((await fetch(`${url}/?lastEventId=a&lastEventId=b`)).status).toBe(422);
   });
 
   it('says a comment while nothing happens', async () => {
-    const port = await serve(new OpenStreams(1, { keepAliveMs: 10 }), untilGone);
-    const response = await fetch(`http://127.0.0.1:${port}/`);
+    const url = await serve(new OpenStreams(1, { keepAliveMs: 10 }), untilGone);
+    const response = await fetch(url);
     const text = await readUntil(response, ':\n\n:\n\n');
     expect(text).toContain('retry: 2000');
   });
 
   it('lets its writer say a comment, and with it where the reader goes on', async () => {
-    const port = await serve(new OpenStreams(1), (stream) => {
+    const url = await serve(new OpenStreams(1), (stream) => {
       stream.comment();
       stream.comment('7-0');
       return Promise.resolve();
     });
-    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('retry: 2000\n\n:\n\n:\nid: 7-0\n\n');
+    expect(await (await fetch(url)).text()).toBe('retry: 2000\n\n:\n\n:\nid: 7-0\n\n');
   });
 
   it('is refused with 429 when too many are open, and let in when one has gone', async () => {
     const streams = new OpenStreams(1);
-    const port = await serve(streams, untilGone);
+    const url = await serve(streams, untilGone);
     const stop = new AbortController();
-    await fetch(`http://127.0.0.1:${port}/`, { signal: stop.signal });
-    const refused = await fetch(`http://127.0.0.1:${port}/`);
+    await fetch(url, { signal: stop.signal });
+    const refused = await fetch(url);
     expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([429, 'limit.rate']);
     expect(refused.headers.get('retry-after')).toBe('5');
     stop.abort();
     await waitFor(() => streams.count === 0, { deadlineMs: 2000, what: 'the place to be free' });
     const next = new AbortController();
-    expect((await fetch(`http://127.0.0.1:${port}/`, { signal: next.signal })).status).toBe(200);
+    expect((await fetch(url, { signal: next.signal })).status).toBe(200);
     next.abort();
   });
 
   it('ends when the server closes, and none begins then', async () => {
     const streams = new OpenStreams(5);
-    const port = await serve(streams, untilGone);
-    const response = await fetch(`http://127.0.0.1:${port}/`);
+    const url = await serve(streams, untilGone);
+    const response = await fetch(url);
     streams.close();
     expect(await response.text()).toContain('retry');
-    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(503);
+    expect((await fetch(url)).status).toBe(503);
   });
 
   it('ends once its reader may stay no longer, and not while that cannot be found out', async () => {
@@ -119,8 +108,8 @@ describe('a stream of events', () => {
       return answer ?? Promise.reject(new Error('Redis is away'));
     };
     const streams = new OpenStreams(1, { checkMs: 5 });
-    const port = await serve(streams, untilGone, mayStay);
-    const response = await fetch(`http://127.0.0.1:${port}/`);
+    const url = await serve(streams, untilGone, mayStay);
+    const response = await fetch(url);
     await waitFor(() => asked > 2, { deadlineMs: 2000, what: 'looks that say yes' });
     answer = null;
     const before = asked;
@@ -134,13 +123,13 @@ describe('a stream of events', () => {
   it('cuts off a reader who reads nothing, without keeping all of it in memory', async () => {
     const streams = new OpenStreams(1, { slowReaderMs: 200 });
     let sent = 0;
-    const port = await serve(streams, async (stream) => {
+    const url = await serve(streams, async (stream) => {
       while (!stream.signal.aborted) {
         await stream.send('output', 'x'.repeat(65_536));
         sent += 1;
       }
     });
-    const reader = connect(port, '127.0.0.1');
+    const reader = connect(Number(new URL(url).port), '127.0.0.1');
     reader.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     reader.pause();
     await waitFor(() => streams.count === 1, { deadlineMs: 2000, what: 'the stream to open' });
@@ -151,11 +140,11 @@ describe('a stream of events', () => {
   });
 
   it('waits for a reader who is slow but reads', async () => {
-    const port = await serve(new OpenStreams(1), async (stream) => {
+    const url = await serve(new OpenStreams(1), async (stream) => {
       for (let index = 0; index < 200; index += 1) await stream.send('output', 'x'.repeat(65_536));
       await stream.send('end', {});
     });
-    const response = await fetch(`http://127.0.0.1:${port}/`);
+    const response = await fetch(url);
     const text = await response.text();
     expect(text.length).toBeGreaterThan(200 * 65_536);
     expect(text.endsWith('event: end\ndata: {}\n\n')).toBe(true);

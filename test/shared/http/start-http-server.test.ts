@@ -3,16 +3,15 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text as wholeText } from 'node:stream/consumers';
 import { Router } from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
 import { secureHeaders } from '#shared/http/secure-headers.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { serveRoutes, type Served } from './serve-routes.ts';
+import { serveRoutes } from './serve-routes.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
-let redis: RedisServer;
-let served: Served;
 let problems: string[] = [];
 /** Ends the running `/slow`; null while none runs. */
 let finish: (() => void) | null = null;
@@ -61,15 +60,10 @@ const page = Router()
     response.send('<style></style>');
   });
 
-beforeAll(async () => {
-  redis = await startRedis();
-  served = await serveRoutes({ redisUrl: redis.url, routes, router: page, readiness: () => Promise.resolve(problems) });
-});
-
-afterAll(async () => {
-  await served.close();
-  await redis.stop();
-});
+const redis = await useRedis();
+const served = closeAfterTests(
+  await serveRoutes({ redisUrl: redis.url, routes, router: page, readiness: () => Promise.resolve(problems) }),
+);
 
 describe('probes and metrics', () => {
   it('says that the process is up, and whether it can take work', async () => {

@@ -1,23 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useParts } from '../../support/use-parts.ts';
 
-let server: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  server = await startRedis();
-  const limits = { backpressure: { warningDepth: 20, criticalDepth: 40 } };
-  parts = await openTestParts({ redisUrl: server.url, settings: { limits } });
-});
+const parts = await useParts({ limits: { backpressure: { warningDepth: 20, criticalDepth: 40 } } });
 afterEach(async () => {
   await parts.redis.flushall();
-});
-afterAll(async () => {
-  await parts.close();
-  await server.stop();
 });
 
 /** As if so many tasks of the tenant had not ended. */

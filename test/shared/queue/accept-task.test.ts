@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
@@ -9,7 +9,8 @@ import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
 const TENANT = 'acme';
 const settings: SettingsInput = {
@@ -36,17 +37,8 @@ const settings: SettingsInput = {
   },
 };
 
-let server: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  server = await startRedis();
-  parts = await openTestParts({ redisUrl: server.url, settings });
-});
-afterAll(async () => {
-  await parts.close();
-  await server.stop();
-});
+const server = await useRedis();
+const parts = closeAfterTests(await openTestParts({ redisUrl: server.url, settings }));
 afterEach(async () => {
   await parts.relay.idle();
   await parts.redis.flushall();

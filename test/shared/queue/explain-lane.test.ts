@@ -1,39 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { explainWait } from '#shared/queue/explain-wait.ts';
 import type { WaitReason } from '#shared/queue/wait-reason.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
 
 const TENANT = 'default';
 const DONE = { kind: 'completed', output: '', result: null, usage: null } as const;
-let server: RedisServer;
-let parts: Parts;
 
-beforeAll(async () => {
-  server = await startRedis();
-  parts = await openTestParts({
-    redisUrl: server.url,
-    settings: {
-      agents: { echo: { kind: 'echo' }, shared: { kind: 'echo', lane: 'printer' } },
-      lanes: { printer: { limit: 1 } },
-      routing: { queue: { collect: { debounceMs: 60_000 } } },
-    },
-  });
-});
-afterAll(async () => {
-  await parts.close();
-  await server.stop();
-});
-afterEach(async () => {
-  await parts.relay.idle();
-  await parts.redis.flushall();
+const parts = await useEmptyParts({
+  agents: { echo: { kind: 'echo' }, shared: { kind: 'echo', lane: 'printer' } },
+  lanes: { printer: { limit: 1 } },
+  routing: { queue: { collect: { debounceMs: 60_000 } } },
 });
 
 const submit = async (request: Partial<AcceptRequest> = {}): Promise<string> =>

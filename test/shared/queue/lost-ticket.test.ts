@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { TicketWorker, type TicketEnd } from '#shared/queue/ticket-worker.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
-let redis: RedisServer;
-let parts: Parts;
 const connections: RedisClient[] = [];
 const workers: TicketWorker[] = [];
 
 const settings = { agents: { echo: { kind: 'echo' } }, worker: { leaseMs: 1000 } } as const;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({ redisUrl: redis.url, settings });
-});
+const redis = await useRedis();
+const parts = closeAfterTests(await openTestParts({ redisUrl: redis.url, settings }));
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop(100)));
   for (const connection of connections) connection.disconnect();
-  await parts.close();
-  await redis.stop();
 });
 
 function takeTickets(handle: (task: string) => Promise<TicketEnd>): RedisClient {

@@ -1,37 +1,22 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/take-input.ts';
 import type { AttemptRef } from '#shared/ledger/attempt-ref.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { offerInput } from '#shared/queue/offer-input.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
 
 const TENANT = 'acme';
 const DONE = { kind: 'completed', output: '', result: null, usage: null } as const;
-let server: RedisServer;
-let parts: Parts;
 
-beforeAll(async () => {
-  server = await startRedis();
-  const limits = { tenants: { [TENANT]: { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} } } };
-  const agents = { echo: { kind: 'echo' }, web: { kind: 'http', url: 'http://127.0.0.1:1/' } } as const;
-  parts = await openTestParts({ redisUrl: server.url, settings: { limits, agents } });
-});
-afterAll(async () => {
-  await parts.close();
-  await server.stop();
-});
-afterEach(async () => {
-  await parts.relay.idle();
-  await parts.redis.flushall();
-});
+const limits = { tenants: { [TENANT]: { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} } } };
+const agents = { echo: { kind: 'echo' }, web: { kind: 'http', url: 'http://127.0.0.1:1/' } } as const;
+const parts = await useEmptyParts({ limits, agents });
 
 const started = async (request: Partial<AcceptRequest> = {}): Promise<AttemptRef> => {
   const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'first', ...request });

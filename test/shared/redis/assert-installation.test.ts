@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createLog } from '#shared/log/create-log.ts';
+import { beforeEach, expect, it } from 'vitest';
 import { assertInstallation } from '#shared/redis/assert-installation.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useRedisClient } from '../../support/use-redis.ts';
 
-let server: RedisServer;
-let redis: RedisClient;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
-});
+const redis = await useRedisClient();
 beforeEach(() => redis.flushall());
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 
 const assertWith = (keys: Keys): Promise<void> => assertInstallation({ redis, keys });
 

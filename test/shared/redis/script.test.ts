@@ -1,34 +1,19 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '#shared/log/create-log.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { describe, expect, it } from 'vitest';
 import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useFolder } from '../../support/use-folder.ts';
+import { useRedis, useRedisClient } from '../../support/use-redis.ts';
 
-let server: RedisServer;
-let redis: RedisClient;
-let folder: string;
-let scripts: ReadonlyMap<string, Script>;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
-  folder = await mkdtemp(join(tmpdir(), 'muster scripts '));
-  await mkdir(join(folder, 'include'));
-  await writeFile(join(folder, 'include', 'twice.lua'), 'local function twice(n) return n * 2 end\n');
-  const script =
-    '-- Adds.\n-- KEYS[1] total: a number\n-- ARGV[1] more: a number\n-- RETURNS the total\n-- include: twice\n-- include: given\n';
-  await writeFile(join(folder, 'add-twice.lua'), `${script}return redis.call('INCRBY', KEYS[1], twice(ARGV[1]) + GIVEN)\n`);
-  scripts = loadScripts(folder, { given: 'local GIVEN = 100\n' });
-});
-
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const server = await useRedis();
+const redis = await useRedisClient(server);
+const folder = await useFolder('muster scripts ');
+await mkdir(join(folder, 'include'));
+await writeFile(join(folder, 'include', 'twice.lua'), 'local function twice(n) return n * 2 end\n');
+const script =
+  '-- Adds.\n-- KEYS[1] total: a number\n-- ARGV[1] more: a number\n-- RETURNS the total\n-- include: twice\n-- include: given\n';
+await writeFile(join(folder, 'add-twice.lua'), `${script}return redis.call('INCRBY', KEYS[1], twice(ARGV[1]) + GIVEN)\n`);
+const scripts = loadScripts(folder, { given: 'local GIVEN = 100\n' });
 
 const run = async (key: string, more: number): Promise<unknown> =>
   await runScript(redis, scripts.get('add-twice') as Script, [key], [more]);

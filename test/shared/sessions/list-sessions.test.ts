@@ -1,28 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { listSessions, type ListSessionsOptions } from '#shared/sessions/list-sessions.ts';
-import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
 
 /** It has no limits. */
 const TENANT = 'default';
-let server: RedisServer;
-let parts: Parts;
 
-beforeAll(async () => {
-  server = await startRedis();
-  parts = await openTestParts({ redisUrl: server.url, settings: { agents: { echo: { kind: 'echo' } } } });
-});
-afterEach(async () => {
-  await parts.relay.idle();
-  await parts.redis.flushall();
-});
-afterAll(async () => {
-  await parts.close();
-  await server.stop();
-});
+const parts = await useEmptyParts();
 
 async function submit(session: string, tenant = TENANT): Promise<string> {
   return (await acceptTask(parts, { tenant, session, agent: 'echo', input: 'hello' })).id;

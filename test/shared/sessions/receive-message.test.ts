@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { hasCode } from '#shared/errors/muster-error.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
@@ -8,12 +8,11 @@ import { receiveMessage, type IncomingMessage, type SessionParts } from '#shared
 import { readSession } from '#shared/sessions/session-record.ts';
 import { readChoices } from '#shared/sessions/session-store.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useRedis } from '../../support/use-redis.ts';
 
-let server: RedisServer;
-let parts: Parts;
-const opened: Parts[] = [];
+const server = await useRedis();
 
 const SETTINGS: SettingsInput = {
   agents: { echo: { kind: 'echo' }, poet: { kind: 'echo' }, clerk: { kind: 'echo' } },
@@ -26,24 +25,19 @@ const SETTINGS: SettingsInput = {
   },
 };
 
-async function open(settings: SettingsInput): Promise<Parts> {
-  const made = await openTestParts({ redisUrl: server.url, settings });
-  opened.push(made);
-  return made;
-}
+const open = (settings: SettingsInput): Promise<Parts> => openTestParts({ redisUrl: server.url, settings });
 
-beforeAll(async () => {
-  server = await startRedis();
-  parts = await open(SETTINGS);
-});
+const parts = closeAfterTests(await open(SETTINGS));
 afterEach(async () => {
   await parts.relay.idle();
   await parts.redis.flushall();
 });
-afterAll(async () => {
-  await Promise.all(opened.map((each) => each.close()));
-  await server.stop();
-});
+
+async function openForThisTest(settings: SettingsInput): Promise<Parts> {
+  const other = await open(settings);
+  onTestFinished(() => other.close());
+  return other;
+}
 
 const SAID: IncomingMessage = { tenant: 'acme', session: 'room', text: 'hello' };
 
@@ -136,7 +130,7 @@ describe('the mode of a message', () => {
   });
 
   it('follows a choice at every process at once, until it is taken back', async () => {
-    const elsewhere = await open(SETTINGS);
+    const elsewhere = await openForThisTest(SETTINGS);
     await say('/queue collect');
     expect(await modeOf(await say('a', {}, elsewhere))).toBe('collect');
     await say('/queue reset', {}, elsewhere);
@@ -164,8 +158,8 @@ describe('the agent of a message', () => {
 
   it('is the one for all when no rule fits, and `assistant` when there is no such either', async () => {
     const echo = { kind: 'echo' } as const;
-    const named = await open({ agents: { echo, poet: echo, assistant: echo }, routing: { agent: 'poet' } });
-    const unnamed = await open({ agents: { echo, assistant: echo } });
+    const named = await openForThisTest({ agents: { echo, poet: echo, assistant: echo }, routing: { agent: 'poet' } });
+    const unnamed = await openForThisTest({ agents: { echo, assistant: echo } });
     expect((await taskOf(await say('hello', { session: 'a' }, named))).body.agent).toBe('poet');
     expect((await taskOf(await say('hello', { session: 'b' }, unnamed))).body.agent).toBe('assistant');
   });

@@ -1,28 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { hasCode } from '#shared/errors/muster-error.ts';
-import { createLog } from '#shared/log/create-log.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { keyDigest } from '#shared/tenants/api-key.ts';
 import { findKey, listKeys } from '#shared/tenants/key-store.ts';
 import { hasScope, SCOPES } from '#shared/tenants/scopes.ts';
 import { createVisitor, findVisitor, listVisitors, revokeVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { useRedisClient } from '../../support/use-redis.ts';
 
-let server: RedisServer;
-let parts: { redis: RedisClient; keys: ReturnType<typeof createKeys> };
+const parts = { redis: await useRedisClient(), keys: createKeys(4) };
 
-beforeAll(async () => {
-  server = await startRedis();
-  parts = {
-    redis: connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) }),
-    keys: createKeys(4),
-  };
-});
-afterAll(async () => {
-  parts.redis.disconnect();
-  await server.stop();
-});
 afterEach(async () => {
   await parts.redis.flushall();
 });

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
@@ -14,20 +13,11 @@ import { checkNode } from '../../../../services/local/doctor/check-node.ts';
 import { checkRedis } from '../../../../services/local/doctor/check-redis.ts';
 import { runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis-record.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+import { useFolder } from '../../../support/use-folder.ts';
+import { useRedis } from '../../../support/use-redis.ts';
 
-let server: RedisServer;
-let directory: string;
-
-beforeAll(async () => {
-  server = await startRedis({ args: ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'] });
-  directory = mkdtempSync(join(tmpdir(), 'muster-doctor-'));
-});
-
-afterAll(async () => {
-  await server.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
+const server = await useRedis({ args: ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'] });
+const directory = await useFolder('muster-doctor-');
 
 const REDIS_CHECKS = ['Redis version', 'Redis appendonly', 'Redis appendfsync', 'Redis maxmemory-policy', 'Data in Redis', 'Clock'];
 

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { removeTickets } from '../../../../services/worker/chores/remove-tickets.ts';
-import { openTestParts } from '../../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+import { useParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'default';
 
-let redis: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
-});
+const parts = await useParts();
 
 async function accept(more: Partial<AcceptRequest> = {}): Promise<string> {
   return (await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'hello', ...more })).id;

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { ticketId } from '#shared/queue/ticket.ts';
 import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';
-import { openTestParts } from '../../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { useParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'default';
 const YEAR_MS = 365 * 86_400_000;
 /** More than one page of what is looked at. */
 const MANY = 520;
 
-let redis: RedisServer;
-let parts: Parts;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  const settings = { agents: { echo: { kind: 'echo' as const } }, worker: { ticketAuditMs: 1000 } };
-  parts = await openTestParts({ redisUrl: redis.url, settings });
-});
-afterAll(async () => {
-  await parts.close();
-  await redis.stop();
-});
+const parts = await useParts({ worker: { ticketAuditMs: 1000 } });
 
 it('makes a new ticket for a task that lost its own, behind however many that wait for their time', async () => {
   const accept = async (inMs: number): Promise<string> => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/list-tasks.ts';
@@ -6,24 +6,20 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';
+import { useRedis } from '../../../support/use-redis.ts';
 
 const TENANT = 'default';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-let redis: RedisServer;
 let parts: Parts;
 
-beforeAll(async () => {
-  redis = await startRedis();
-});
+const redis = await useRedis();
 afterEach(async () => {
   await parts.redis.flushall();
   await parts.close();
 });
-afterAll(() => redis.stop());
 
 async function open(tasks: SettingsInput['tasks'] = {}): Promise<void> {
   parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } }, tasks } });

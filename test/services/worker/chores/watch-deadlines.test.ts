@@ -1,23 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';
+import { useRedis } from '../../../support/use-redis.ts';
 
 const TENANT = 'default';
 const HOUR_MS = 3_600_000;
 /** More than one page of what is watched. */
 const MANY = 520;
 
-let redis: RedisServer;
 let parts: Parts;
 
-beforeAll(async () => {
-  redis = await startRedis();
-});
+const redis = await useRedis();
 beforeEach(async () => {
   parts = await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } });
 });
@@ -25,7 +22,6 @@ afterEach(async () => {
   await parts.redis.flushall();
   await parts.close();
 });
-afterAll(() => redis.stop());
 
 async function accept(deadlineInMs: number, estimatedDurationMs?: number): Promise<string> {
   const deadline = new Date(Date.now() + deadlineInMs).toISOString();
