@@ -4,6 +4,8 @@ import { LATE, wait, within } from '#shared/time/wait.ts';
 /** A time that ends a test which waits for it. */
 const NEVER_MS = 3_600_000;
 
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
 describe('waiting', () => {
   it('ends with true when the time has passed, and with false when it is broken off, before or in the middle', async () => {
     expect(await wait(1)).toBe(true);
@@ -17,7 +19,6 @@ describe('waiting', () => {
 
 describe('a promise within a time', () => {
   it('settles like the promise, and leaves no timer behind', async () => {
-    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const error = new Error('no');
     expect(await within(Promise.resolve('yes'), NEVER_MS)).toBe('yes');
