@@ -88,8 +88,8 @@ function delayOf({ body, state, settings, now }: JudgeContext, leastMs = 0): num
 }
 
 function interruptions(state: TaskState): number {
-  // Every attempt takes a token, and gives back what it spent when it was interrupted.
-  return state.token - state.spent;
+  // Every attempt takes a token, and gives its number back when it was interrupted.
+  return state.token - state.attempt;
 }
 
 /** What an agent made is not trusted to be what its type says: a record that cannot be written would end no attempt. */

@@ -122,8 +122,10 @@ export interface TaskState {
   timeoutMs: number;
   /** Fencing token of the current or last attempt. */
   token: number;
-  /** Attempts that count. */
+  /** Attempts that count, since it was accepted or opened again. */
   spent: number;
+  /** Number of the attempt before it was opened again; the numbers go on from there. */
+  earlier?: number;
   attempt: number;
   /** Number of its newest ticket. */
   ticket: number;

@@ -116,7 +116,7 @@ local function claim_any(id, keys, text)
   task.scheduledAt, task.startedAt = book.now, book.now
   task.gate, task.notBefore, task.granted, task.worker, task.error = nil, nil, true, worker, nil
   task.token, task.spent = task.token + 1, task.spent + 1
-  task.attempt = task.spent
+  task.attempt = (task.earlier or 0) + task.spent
   local state = cjson.encode(task)
   start(id, task.token, state)
   return { 'claimed', state }

@@ -1,4 +1,4 @@
--- Opens a permanently failed task again: all its attempts anew, its lane and caps like any other's.
+-- Opens a permanently failed task again: all its attempts anew, under the numbers that follow, its lane and caps like any other's.
 -- KEYS[1] states: the tenant's tasks' states
 -- KEYS[2] live: lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: lookups of all the tenant's tasks
@@ -28,7 +28,8 @@ redis.call('HSETNX', KEYS[9], id .. ':' .. task.token, cjson.encode({
   number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = task.completedAt, error = task.error,
   status = string.match(task.log, '(timeout)@[^;]*;permanently_failed@[^;]*$') or 'failed',
 }))
-task.completedAt, task.outcome, task.error, task.spent, task.queuedAt = nil, nil, nil, 0, nil
+task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil
+task.spent, task.earlier = 0, task.attempt
 enter(book, task, 'pending', 'retried by hand')
 emit(book, id, 'task.reopened')
 if join_lane(book, KEYS[7], KEYS[8], id, task) then

@@ -7,7 +7,7 @@ import { judgeAttempt, type JudgeContext } from '../../../services/worker/judge-
 const context: JudgeContext = {
   // What judging reads of a task, and nothing else.
   body: { execution: { retryDelayMs: 1000, retryBackoff: 'linear' }, deadline: null } as TaskBody,
-  state: { spent: 1, token: 1, maxAttempts: 3, timeoutMs: 60_000 } as TaskState,
+  state: { spent: 1, attempt: 1, token: 1, maxAttempts: 3, timeoutMs: 60_000 } as TaskState,
   settings: settingsSchema.parse({}),
   now: 1_000_000,
 };
@@ -40,6 +40,13 @@ describe('judging an attempt whose agent threw', () => {
   ])('puts what is throttled for %d ms back for %d ms', (retryAfterMs, delayMs) => {
     const error = new TaskFailure('THROTTLED', 'later', { retryAfterMs });
     expect(judgeAttempt({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', delayMs });
+  });
+
+  it('does not take attempts from before the task was opened again for interrupted ones', () => {
+    const settings = settingsSchema.parse({ retries: { maxInterruptions: 2 } });
+    const error = new TaskFailure('THROTTLED', 'later');
+    const opened = { ...context.state, spent: 1, earlier: 3, attempt: 4, token: 4 };
+    expect(judgeAttempt({ kind: 'threw', error }, { ...context, settings, state: opened })).toMatchObject({ kind: 'interrupted' });
   });
 
   it.each([

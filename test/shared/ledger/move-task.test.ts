@@ -171,10 +171,22 @@ describe('redriving', () => {
     expect([task.state.completedAt, task.state.outcome, task.state.error]).toEqual([undefined, undefined, undefined]);
     expect(test.granted.map(({ task: granted }) => granted)).toEqual([id]);
     const held = await test.claimed(id);
-    expect(held).toMatchObject({ token: 2, state: { spent: 1, attempt: 1 } });
+    expect(held).toMatchObject({ token: 2, state: { spent: 1, attempt: 2 } });
     await test.settle(held, DONE);
-    expect((await test.read(id)).attempts.map(({ status }) => status)).toEqual(['failed', 'success']);
+    expect((await test.read(id)).attempts.map(({ number, status }) => [number, status])).toEqual([
+      [1, 'failed'],
+      [2, 'success'],
+    ]);
     expect((await test.state(id)).log).toContain('retried by hand');
+  });
+
+  it('counts on, however often it is opened: a number stays that of one attempt', async () => {
+    const id = await failedForGood({ maxAttempts: 1 });
+    await redrive(id);
+    await test.settle(await test.claimed(id), retry(null));
+    await redrive(id);
+    expect((await test.claimed(id)).state).toMatchObject({ spent: 1, attempt: 3 });
+    expect((await test.read(id)).attempts.map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
   it.each([
