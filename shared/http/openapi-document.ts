@@ -21,6 +21,10 @@ const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'An error, as of RFC 9457.' });
 
+const DESCRIPTION =
+  'Runs agent work from chat, webhooks, schedules and this API. In answers null stands for what is absent, and in the bodies of requests ' +
+  'it may, except those of PATCH.';
+
 /** The OpenAPI 3.1 document of these routes. */
 export function openapiDocument(routes: readonly RouteDescription[]): Record<string, unknown> {
   const paths: ZodOpenApiPathsObject = {};
@@ -31,7 +35,7 @@ export function openapiDocument(routes: readonly RouteDescription[]): Record<str
   return {
     ...createDocument({
       openapi: '3.1.0',
-      info: { title: 'Muster', version: '1', description: 'Runs agent work from chat, webhooks, schedules and this API.' },
+      info: { title: 'Muster', version: '1', description: DESCRIPTION },
       security: [{ key: [] }],
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } } },
       paths,

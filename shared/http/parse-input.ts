@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import { MusterError } from '../errors/muster-error.ts';
 import type { RequestSchemas } from './route.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 /** What one part of a request got wrong. */
 export interface InputProblem {
@@ -20,14 +21,17 @@ type Issue = z.core.$ZodIssue;
 
 const PARTS = ['params', 'query', 'headers', 'body'] as const;
 
-/** Reads the parts that have a schema. Throws `request.invalid` with every problem in `details.problems`. */
+/**
+ * Reads the parts that have a schema. Throws `request.invalid` with every problem in `details.problems`. In a body null counts as absent
+ * where it is not allowed by itself; only a PATCH means something else by it.
+ */
 export function parseInput(schemas: RequestSchemas, request: Request): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const problems: InputProblem[] = [];
   for (const part of PARTS) {
     const schema = schemas[part];
     if (!schema) continue;
-    const parsed = parse(schema, request[part], part);
+    const parsed = parse(schema, request[part], part, part === 'body' && request.method !== 'PATCH');
     if (parsed.success) input[part] = parsed.data;
     else problems.push(...problemsOf(parsed.error, part));
   }
@@ -36,9 +40,9 @@ export function parseInput(schemas: RequestSchemas, request: Request): Record<st
 }
 
 /** Schemas go down as deep as the data does: data that is a few thousand levels deep ends their stack, and is the sender's mistake. */
-function parse(schema: z.ZodType, data: unknown, part: string): z.ZodSafeParseResult<unknown> {
+function parse(schema: z.ZodType, data: unknown, part: string, areNullsAbsent: boolean): z.ZodSafeParseResult<unknown> {
   try {
-    return schema.safeParse(data);
+    return areNullsAbsent ? withoutNulls(schema, data) : schema.safeParse(data);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw invalidRequest([{ path: part, message: 'nested too deep' }]);

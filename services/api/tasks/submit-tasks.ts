@@ -3,6 +3,7 @@ import type { MusterError } from '#shared/errors/muster-error.ts';
 import { invalidRequest, problemsOf } from '#shared/http/parse-input.ts';
 import { route, type Call, type Route } from '#shared/http/route.ts';
 import { toMusterError, toProblem } from '#shared/http/send-problem.ts';
+import { withoutNulls } from '#shared/http/without-nulls.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
@@ -88,7 +89,7 @@ async function submitAll(parts: Parts, call: Call, items: readonly unknown[], ke
 }
 
 async function submitOne(parts: Parts, call: Call, item: unknown, placeKey: string | undefined): Promise<ItemAnswer> {
-  const parsed = itemSchema.safeParse(item);
+  const parsed = withoutNulls(itemSchema, item);
   if (!parsed.success) throw invalidRequest(problemsOf(parsed.error, 'item'));
   const { idempotencyKey = placeKey, ...request } = parsed.data;
   const accepted = await acceptTask(parts, {

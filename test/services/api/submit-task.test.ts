@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 import { acceptedViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';
@@ -17,6 +18,7 @@ const api = await useApi({
 });
 
 const task = { agent: 'echo', input: 'hello' };
+const NOTHING_ASKED = Object.fromEntries(Object.keys(taskRequestSchema.shape).map((name) => [name, null]));
 const submit = (body: unknown = task, options: Parameters<Api['call']>[2] = {}): Promise<Reply> =>
   api.call('POST', '/v1/tasks', { body, ...options });
 
@@ -38,6 +40,17 @@ describe('submitting a task', () => {
     expect([first.status, again.status, again.body.id]).toEqual([202, 200, first.body.id]);
     const other = await submit({ ...task, input: 'other' }, { headers });
     expect(other).toMatchObject({ status: 409, body: { code: 'task.idempotency-conflict', details: { id: first.body.id } } });
+  });
+
+  it('takes null for what may be left out, as it answers it', async () => {
+    const { body: accepted } = await submit({ ...task, context: { kept: null } });
+    const { body: record } = await api.call('GET', `/v1/tasks/${accepted.id}`);
+    const asked = { ...NOTHING_ASKED, agent: record.agent, input: record.input, session: record.session, deadline: record.deadline };
+    expect(await submit({ ...asked, requirements: { targetDaemon: null }, execution: { timeoutMs: null } })).toMatchObject({ status: 202 });
+    const bulk = await api.call('POST', '/v1/tasks/bulk', { body: { items: [{ ...asked, idempotencyKey: null }] } });
+    expect(bulk.body.items).toMatchObject([{ httpStatus: 202 }]);
+    expect(record.context).toEqual({ kept: null });
+    expect(await submit({ ...task, input: null })).toMatchObject({ status: 422 });
   });
 
   it('keeps the keys of tenants apart', async () => {
@@ -91,7 +104,7 @@ describe('a submission that is wrong', () => {
     ['of the wrong types', { agent: 1, input: ['a'], priority: 'urgent' }, 422, 'request.invalid'],
     ['with a field that does not exist', { ...task, tenant: 'other' }, 422, 'request.invalid'],
     ['with __proto__', '{"agent":"echo","input":"a","__proto__":{"tenant":"other"}}', 422, 'request.invalid'],
-    ['with a null where nothing is meant', { ...task, session: null }, 422, 'request.invalid'],
+    ['with a null where something is needed', { ...task, agent: null }, 422, 'request.invalid'],
     ['for an agent that is not there', { ...task, agent: 'nobody' }, 422, 'agent.unknown'],
     ['for an agent named like a property of every object', { ...task, agent: 'constructor' }, 422, 'agent.unknown'],
     ['with a deadline that has passed', { ...task, deadline: '2020-01-01T00:00:00Z' }, 422, 'request.invalid'],
