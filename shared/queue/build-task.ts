@@ -4,6 +4,7 @@ import type { Settings, Source, SourceClass } from '../config/settings.ts';
 import { MusterError } from '../errors/muster-error.ts';
 import { CLASS_LETTERS } from '../ledger/book-options.ts';
 import type { NewTask } from '../ledger/new-task.ts';
+import { canonicalJson } from '../tasks/canonical-json.ts';
 import { defaultPriority, priorityNumber, PRIORITY_NAMES, queueFor } from '../tasks/priority.ts';
 import { newTaskId } from '../tasks/task-id.ts';
 import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
@@ -137,6 +138,6 @@ function checkSize({ input, context, metadata }: AcceptRequest, { tasks }: Setti
 /** Tells whether a request that comes again under its key is the same. */
 export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
   // The trace differs from call to call and says nothing about what is asked.
-  const body = idempotencyBody ?? JSON.stringify({ ...request, traceparent: undefined });
+  const body = idempotencyBody ?? canonicalJson({ ...request, traceparent: undefined });
   return createHash('sha256').update(body).digest('base64url');
 }

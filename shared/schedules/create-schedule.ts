@@ -3,6 +3,7 @@ import type { Settings } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { assertBytes } from '#shared/queue/assert-bytes.ts';
 import { assertContext } from '#shared/queue/assert-context.ts';
+import { canonicalJson } from '#shared/tasks/canonical-json.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import type { ReplyAddress } from '#shared/tasks/task.ts';
 import { assertAgent } from './assert-agent.ts';
@@ -134,5 +135,5 @@ export function checkSizes({ message, context }: SchedulePatch, { maxInputBytes,
 }
 
 function digestOf(request: ScheduleRequest): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+  return createHash('sha256').update(canonicalJson(request)).digest('base64url');
 }

@@ -69,7 +69,7 @@ export const scheduleRequestSchema = z.strictObject({
   ...shape,
   idempotencyKey: z
     .string()
-    .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 visible ASCII characters')
+    .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
     .optional(),
 });
 export type ScheduleRequest = z.infer<typeof scheduleRequestSchema>;

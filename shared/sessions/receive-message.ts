@@ -3,6 +3,7 @@ import { MusterError } from '../errors/muster-error.ts';
 import { acceptTask, type Accepted } from '../queue/accept-task.ts';
 import type { AcceptRequest } from '../queue/build-task.ts';
 import type { Intake } from '../queue/intake.ts';
+import { canonicalJson } from '../tasks/canonical-json.ts';
 import { sessionIdSchema } from '../tasks/session-id.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
 import type { ReplyAddress } from '../tasks/task.ts';
@@ -150,6 +151,6 @@ function fieldsOf({ user, isVisitor, sequence, context, idempotencyKey, reply, t
 }
 
 function digestOf({ session, text, agent, surface, channel, mode, user, sequence, context }: IncomingMessage): string {
-  const said = JSON.stringify([session, text, agent, surface, channel, mode, user, sequence, context]);
+  const said = canonicalJson([session, text, agent, surface, channel, mode, user, sequence, context]);
   return createHash('sha256').update(said).digest('base64url');
 }

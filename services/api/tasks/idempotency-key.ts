@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export const idempotencyKeySchema = z
   .string()
-  .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 visible ASCII characters')
+  .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
   .meta({ description: 'The same key with the same request gives the same task, for a day.' });
 
 export const idempotencyHeadersSchema = z.object({ 'idempotency-key': idempotencyKeySchema.optional() });

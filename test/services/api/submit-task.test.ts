@@ -38,6 +38,10 @@ describe('submitting a task', () => {
     const first = await submit(task, { headers });
     const again = await submit({ input: 'hello', agent: 'echo' }, { headers });
     expect([first.status, again.status, again.body.id]).toEqual([202, 200, first.body.id]);
+    const ordered = { 'idempotency-key': 'x'.repeat(255) };
+    const context = await submit({ ...task, context: { a: 1, b: { c: 2, d: 3 } } }, { headers: ordered });
+    const reordered = await submit({ context: { b: { d: 3, c: 2 }, a: 1 }, ...task, session: null }, { headers: ordered });
+    expect([context.status, reordered.status, reordered.body.id]).toEqual([202, 200, context.body.id]);
     const other = await submit({ ...task, input: 'other' }, { headers });
     expect(other).toMatchObject({ status: 409, body: { code: 'task.idempotency-conflict', details: { id: first.body.id } } });
   });
