@@ -1,5 +1,6 @@
 import { describeMode } from './describe-mode.ts';
-import type { SessionHolder, SessionRecord, SessionWaiting } from './session-record.ts';
+import type { SessionHolder, SessionRecord } from './session-record.ts';
+import type { SessionWaiting } from './waiting-line.ts';
 
 /** Waiting tasks that an answer in a chat names. */
 const SHOWN = 10;

@@ -1,11 +1,13 @@
 import type { QueueMode } from '../config/queue-mode.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { readLaneIds, type LaneIds } from '../ledger/read-lane.ts';
 import { readTasks } from '../ledger/read-tasks.ts';
 import type { Task } from '../tasks/task.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
 import { sessionLane } from './session-lane.ts';
-import { readChoices } from './session-store.ts';
+import { readChoices, type SessionChoices } from './session-store.ts';
 import { sessionIdsAfter } from './session-ids-after.ts';
+import { waitingLine, type SessionWaiting } from './waiting-line.ts';
 
 /** A session in a list. */
 export interface SessionSummary {
@@ -14,6 +16,8 @@ export interface SessionSummary {
   modeSource: ModeSource;
   surface: string;
   holder: { taskId: string; startedAt: number | null; worker: string | null } | null;
+  /** The next few. */
+  waiting: SessionWaiting[];
   waitingTotal: number;
 }
 
@@ -34,51 +38,71 @@ export interface ListSessionsOptions {
 /** Sessions one page of active ones may look at, so that a quiet tenant's many are not walked in one call. */
 const SCAN_MOST = 2000;
 const BATCH = 100;
+/** Waiting tasks that each session of a list shows; its own record shows more. */
+const SHOWN = 10;
 
 /** Sessions of a tenant that have tasks, by id. A page may hold fewer than `limit` and still have a `next`. */
-export async function listSessions(ledger: Ledger, tenant: string, { limit, after, active }: ListSessionsOptions): Promise<SessionPage> {
-  const items: SessionSummary[] = [];
+export async function listSessions(ledger: Ledger, tenant: string, options: ListSessionsOptions): Promise<SessionPage> {
+  const { found, next } = await findSessions(ledger, tenant, options);
+  return { items: await describe(ledger, tenant, found), next };
+}
+
+/** A session and who is in its lane, by ids alone. */
+interface Found extends LaneIds {
+  id: string;
+  choices: SessionChoices;
+}
+
+async function findSessions(
+  ledger: Ledger,
+  tenant: string,
+  { limit, after, active }: ListSessionsOptions,
+): Promise<{ found: Found[]; next: string | null }> {
+  const found: Found[] = [];
   const batch = active ? BATCH : limit;
   let cursor = after ?? null;
   for (let scanned = 0; scanned < SCAN_MOST; scanned += batch) {
     const ids = await sessionIdsAfter(ledger, tenant, cursor, batch);
-    const found = await summarize(ledger, tenant, ids);
-    const fitting = active ? found.filter(isActive) : found;
-    const taken = fitting.slice(0, limit - items.length);
-    items.push(...taken);
-    if (taken.length < fitting.length) return { items, next: taken.at(-1)?.id ?? null };
-    if (ids.length < batch) return { items, next: null };
+    // All of them at once, so that the connection sends them together.
+    const seen = await Promise.all(ids.map((id) => look(ledger, tenant, id)));
+    const fitting = active ? seen.filter(isActive) : seen;
+    const taken = fitting.slice(0, limit - found.length);
+    found.push(...taken);
+    if (taken.length < fitting.length) return { found, next: taken.at(-1)?.id ?? null };
+    if (ids.length < batch) return { found, next: null };
     [cursor = null] = ids.slice(-1);
-    if (items.length === limit) break;
+    if (found.length === limit) break;
   }
-  return { items, next: cursor };
+  return { found, next: cursor };
 }
 
-function isActive({ holder, waitingTotal }: SessionSummary): boolean {
-  return holder !== null || waitingTotal > 0;
+async function look(ledger: Ledger, tenant: string, id: string): Promise<Found> {
+  const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLaneIds(ledger, tenant, sessionLane(id), SHOWN)]);
+  return { id, choices, ...lane };
 }
 
-/** All of them at once, so that the connection sends them together. */
-async function summarize(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<SessionSummary[]> {
-  const keys = ledger.keys.tenant(tenant);
-  const seen = await Promise.all(
-    ids.map(async (id) => {
-      const lane = sessionLane(id);
-      const [choices, waitingTotal, [holder = null]] = await Promise.all([
-        readChoices(ledger, tenant, id),
-        ledger.redis.zcard(keys.laneWait(lane)),
-        ledger.redis.zrange(keys.laneHeld(lane), '0', '0'),
-      ]);
-      return { id, choices, waitingTotal, holder };
-    }),
-  );
-  const holders = seen.flatMap(({ holder }) => holder ?? []);
-  const tasks = new Map((await readTasks(ledger, tenant, holders)).flatMap((task) => (task ? [[task.body.id, task] as const] : [])));
-  return seen.map(({ id, choices, waitingTotal, holder }) => {
+function isActive({ held, waitingTotal }: Found): boolean {
+  return held.size > 0 || waitingTotal > 0;
+}
+
+async function describe(ledger: Ledger, tenant: string, found: readonly Found[]): Promise<SessionSummary[]> {
+  const ids = found.flatMap(({ held, waiting }) => [...held.keys(), ...waiting]);
+  const tasks = new Map((await readTasks(ledger, tenant, ids)).flatMap((task) => (task ? [[task.body.id, task] as const] : [])));
+  const known = (wanted: Iterable<string>): Task[] => [...wanted].flatMap((id) => tasks.get(id) ?? []);
+  return found.map(({ id, choices, held, waiting, waitingTotal }) => {
     const surface = choices.surface ?? DEFAULT_SURFACE;
     const { mode, source } = chooseMode(ledger.settings, { inline: null, choices, surface });
-    const task = holder === null ? undefined : tasks.get(holder);
-    return { id, mode, modeSource: source, surface, holder: task ? summaryOf(task) : null, waitingTotal };
+    const holders = known(held.keys());
+    const [holder] = holders;
+    return {
+      id,
+      mode,
+      modeSource: source,
+      surface,
+      holder: holder ? summaryOf(holder) : null,
+      waiting: waitingLine(holders, known(waiting)),
+      waitingTotal,
+    };
   });
 }
 

@@ -7,6 +7,7 @@ import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
 import { explainWaiting } from './explain-waiting.ts';
 import { sessionLane } from './session-lane.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
+import { waitingLine, type SessionWaiting } from './waiting-line.ts';
 
 export interface SessionHolder {
   taskId: string;
@@ -17,14 +18,6 @@ export interface SessionHolder {
   worker: string | null;
   /** Why it does not run, though it is its turn; null when it does. */
   reason: string | null;
-}
-
-export interface SessionWaiting {
-  taskId: string;
-  text: string;
-  /** How many are before it in the session, the holder included. */
-  position: number;
-  reason: string;
 }
 
 /** A session as people see it: who holds its lane, what waits and why. */
@@ -57,15 +50,12 @@ function modeOf(ledger: Ledger, choices: SessionChoices, surface: string): Pick<
 
 function placesOf({ held, waiting, waitingTotal }: Lane): Pick<SessionRecord, 'holder' | 'waiting' | 'waitingTotal'> {
   const [first] = held;
-  const line = [...held.map(({ task }) => task), ...waiting];
   return {
     holder: first ? holderOf(first.task) : null,
-    waiting: waiting.map((task, position) => ({
-      taskId: task.body.id,
-      text: task.body.input,
-      position: position + held.length,
-      reason: explainWaiting(task.state, line[position + held.length - 1] ?? null),
-    })),
+    waiting: waitingLine(
+      held.map(({ task }) => task),
+      waiting,
+    ),
     waitingTotal: Math.max(waitingTotal, waiting.length),
   };
 }

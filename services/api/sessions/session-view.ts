@@ -10,6 +10,8 @@ const holderSchema = z.strictObject({
   worker: z.string().nullable(),
 });
 
+const waitingSchema = z.array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }));
+
 const modeSchema = {
   mode: z.enum(QUEUE_MODES),
   modeSource: z.enum(['message', 'session', 'surface', 'global']).meta({ description: 'Where the mode comes from.' }),
@@ -17,7 +19,14 @@ const modeSchema = {
 
 /** A session in a list. */
 export const sessionSummarySchema = z
-  .strictObject({ id: z.string(), ...modeSchema, surface: z.string(), holder: holderSchema.nullable(), waitingTotal: z.int() })
+  .strictObject({
+    id: z.string(),
+    ...modeSchema,
+    surface: z.string(),
+    holder: holderSchema.nullable(),
+    waiting: waitingSchema.meta({ description: 'The next ten, in order.' }),
+    waitingTotal: z.int(),
+  })
   .meta({ id: 'SessionSummary' });
 
 /** A session as callers see it. */
@@ -30,16 +39,18 @@ export const sessionViewSchema = z
       .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
       .nullable()
       .meta({ description: 'The task whose turn it is.' }),
-    waiting: z
-      .array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }))
-      .meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
+    waiting: waitingSchema.meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
     waitingTotal: z.int(),
     transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
   })
   .meta({ id: 'Session' });
 
-export function viewSummary({ holder, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
-  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) } };
+export function viewSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
+  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
+}
+
+function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waitingSchema> {
+  return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
 }
 
 export function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
@@ -56,7 +67,7 @@ export function viewSession(record: SessionRecord, transcriptLength: number): z.
       status: holder.status,
       reason: holder.reason,
     },
-    waiting: waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason })),
+    waiting: viewWaiting(waiting),
     waitingTotal,
     transcriptLength,
   };

@@ -121,7 +121,7 @@ describe('a session', () => {
     for (const name of ['a', 'b', 'c']) await say(name, 'hello', {}, { key: other });
     const first = await api.call('GET', '/v1/sessions?limit=2', { key: other });
     expect(first.body.items.map(({ id }: { id: string }) => id)).toEqual(['a', 'b']);
-    expect(first.body.items[0]).toMatchObject({ mode: 'queue', waitingTotal: 0, holder: { startedAt: null, worker: null } });
+    expect(first.body.items[0]).toMatchObject({ mode: 'queue', waiting: [], waitingTotal: 0, holder: { startedAt: null, worker: null } });
     const second = await api.call('GET', `/v1/sessions?limit=2&active=true&cursor=${first.body.nextCursor}`, { key: other });
     expect([second.body.items.length, second.body.nextCursor]).toEqual([1, null]);
     expect((await api.call('GET', '/v1/sessions?activ=true', { key: other })).status).toBe(422);

@@ -46,10 +46,10 @@ describe('the list of sessions', () => {
     for (const limit of [7, 100, 200]) expect(await all({ limit })).toEqual(names);
   });
 
-  it('says who holds each and how many wait', async () => {
+  it('says who holds each, and what waits and why', async () => {
     const holder = await submit('busy');
-    await submit('busy');
-    await submit('busy');
+    const next = await submit('busy');
+    const last = await submit('busy');
     const { items } = await listSessions(parts.ledger, TENANT, { limit: 10 });
     expect(items).toEqual([
       {
@@ -58,9 +58,19 @@ describe('the list of sessions', () => {
         modeSource: 'surface',
         surface: 'webchat',
         holder: { taskId: holder, startedAt: null, worker: null },
+        waiting: [
+          { taskId: next, text: 'hello', position: 1, reason: `behind task ${holder}` },
+          { taskId: last, text: 'hello', position: 2, reason: `behind task ${next}` },
+        ],
         waitingTotal: 2,
       },
     ]);
+  });
+
+  it('shows ten that wait of each, and counts all', async () => {
+    for (let count = 0; count < 13; count += 1) await submit('busy');
+    const [busy] = (await listSessions(parts.ledger, TENANT, { limit: 10 })).items;
+    expect([busy?.waiting.length, busy?.waitingTotal]).toEqual([10, 12]);
   });
 
   it('has only the active ones when asked for them', async () => {
