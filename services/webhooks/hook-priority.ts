@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { prioritySchema, type PriorityInput } from '#shared/tasks/priority.ts';
+import { eventPriority, prioritySchema, type PriorityInput } from '#shared/tasks/priority.ts';
 
 const pattern = z.string().regex(/^[\w.*:/-]{1,100}$/, 'expected an event type, with * for any characters');
 
@@ -15,17 +15,12 @@ export type HookPriority = z.infer<typeof hookPrioritySchema>;
  * types that speak of security are 10, of payment 8, and all others 5.
  */
 export function choosePriority(rules: HookPriority | null, eventType: string): PriorityInput {
-  if (rules === null) return defaultPriority(eventType);
+  if (rules === null) return eventPriority(eventType);
   if (typeof rules !== 'object') return rules;
   const [best] = Object.entries(rules)
     .filter(([key]) => matchesPattern(key, eventType))
     .toSorted(([a], [b]) => literals(b) - literals(a) || (a < b ? -1 : 1));
-  return best?.[1] ?? defaultPriority(eventType);
-}
-
-function defaultPriority(eventType: string): PriorityInput {
-  if (eventType.includes('security')) return 10;
-  return eventType.includes('payment') ? 8 : 5;
+  return best?.[1] ?? eventPriority(eventType);
 }
 
 function literals(key: string): number {

@@ -5,7 +5,8 @@ import { MusterError } from '../errors/muster-error.ts';
 import { CLASS_LETTERS } from '../ledger/book-options.ts';
 import type { NewTask } from '../ledger/new-task.ts';
 import { canonicalJson } from '../tasks/canonical-json.ts';
-import { defaultPriority, priorityNumber, PRIORITY_NAMES, queueFor } from '../tasks/priority.ts';
+import { estimatedMs } from '../tasks/estimated-ms.ts';
+import { defaultPriority, priorityNumber, PRIORITY_NAMES, queueFor, type PriorityHints } from '../tasks/priority.ts';
 import { newTaskId } from '../tasks/task-id.ts';
 import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
@@ -74,12 +75,26 @@ export function buildTask(
 type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
 
 function rankOf(request: AcceptRequest, source: Source, parentPriority: number | undefined): Rank {
-  const hints = { source, channel: request.channel ?? null, ...(parentPriority === undefined ? {} : { parentPriority }) };
-  const priority = request.priority ?? defaultPriority(hints);
+  const priority = request.priority ?? defaultPriority(hintsOf(request, source, parentPriority));
   const number = priorityNumber(priority);
   const rateClass = CLASS_OF[source];
   const isLow = number === PRIORITY_NAMES.low;
   return { priority: number, queue: queueFor(source, priority), class: `${CLASS_LETTERS[rateClass]}${isLow ? 0 : 1}`, rateClass };
+}
+
+function hintsOf(
+  { channel, context, deadline, requirements }: AcceptRequest,
+  source: Source,
+  parentPriority: number | undefined,
+): PriorityHints {
+  const eventType = context?.['event_type'];
+  return {
+    source,
+    channel: channel ?? null,
+    ...(parentPriority === undefined ? {} : { parentPriority }),
+    ...(typeof eventType === 'string' ? { eventType } : {}),
+    ...(deadline === undefined ? {} : { deadlineWithin: (Date.parse(deadline) - Date.now()) / estimatedMs(requirements ?? null) }),
+  };
 }
 
 function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): TaskBody {

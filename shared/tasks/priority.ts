@@ -10,19 +10,41 @@ export type PriorityInput = z.infer<typeof prioritySchema>;
 const BY_SOURCE: Readonly<Record<Source, number>> = { chat: 5, api: 5, proactive: 5, webhook: 5, schedule: 10, delegation: 4 };
 /** Where a person sits and waits in front of the screen. */
 const ATTENDED_CHANNELS = new Set(['desktop', 'cli', 'ide']);
+/** A deadline nearer than so many times what the task is taken to need makes it critical, or high, from the start. */
+const CRITICAL_WITHIN = 1.5;
+const HIGH_WITHIN = 3;
 
 export interface PriorityHints {
   source: Source;
   channel: string | null;
   /** Of the task that delegated this one. */
   parentPriority?: number;
+  /** What a webhook tells of, as its sender names it. */
+  eventType?: string;
+  /** Time to the deadline, in times of what the task is taken to need. */
+  deadlineWithin?: number;
 }
 
-/** The priority of a task that named none. */
-export function defaultPriority({ source, channel, parentPriority }: PriorityHints): number {
+/** The priority of a task that named none. What people send is theirs to rank: their deadlines count when they become tight. */
+export function defaultPriority({ source, channel, parentPriority, eventType, deadlineWithin = Infinity }: PriorityHints): PriorityInput {
+  if (source === 'chat' || source === 'api') {
+    return channel !== null && ATTENDED_CHANNELS.has(channel) ? PRIORITY_NAMES.high : BY_SOURCE[source];
+  }
+  if (deadlineWithin < CRITICAL_WITHIN) return 'critical';
+  const usual = usualPriority(source, parentPriority, eventType);
+  return deadlineWithin < HIGH_WITHIN ? Math.max(usual, PRIORITY_NAMES.high) : usual;
+}
+
+function usualPriority(source: Source, parentPriority: number | undefined, eventType: string | undefined): number {
   if (source === 'delegation' && parentPriority !== undefined) return Math.max(1, parentPriority - 1);
-  if ((source === 'chat' || source === 'api') && channel !== null && ATTENDED_CHANNELS.has(channel)) return PRIORITY_NAMES.high;
+  if (source === 'webhook' && eventType !== undefined) return eventPriority(eventType);
   return BY_SOURCE[source];
+}
+
+/** By the type of a webhook's event: what speaks of security is 10, of payment 8, and all else 5. */
+export function eventPriority(eventType: string): number {
+  if (eventType.includes('security')) return 10;
+  return eventType.includes('payment') ? 8 : BY_SOURCE.webhook;
 }
 
 /** A priority as a number. */

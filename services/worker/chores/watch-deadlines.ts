@@ -4,6 +4,7 @@ import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import { estimatedMs } from '#shared/tasks/estimated-ms.ts';
 import { PRIORITY_NAMES } from '#shared/tasks/priority.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
@@ -11,8 +12,6 @@ import { isTerminal } from '#shared/tasks/transitions.ts';
 const PAGE = 500;
 /** Tasks looked at per shard in one round, the nearest deadline first. */
 const ROUND_MOST = 5000;
-/** What a task is taken to need when it does not say. */
-const ESTIMATE_MS = 300_000;
 /** A task whose deadline is nearer than this many times its estimate becomes critical. */
 const TIGHT = 2;
 const LONGEST_ESTIMATE_MS = 86_400_000;
@@ -63,8 +62,7 @@ function laneOf(task: Task | null): string | null {
 }
 
 function isTight({ body, state }: Task, leftMs: number): boolean {
-  const estimate = body.requirements?.estimatedDurationMs ?? ESTIMATE_MS;
-  return state.status !== 'running' && state.queue !== 'critical' && leftMs < TIGHT * estimate;
+  return state.status !== 'running' && state.queue !== 'critical' && leftMs < TIGHT * estimatedMs(body.requirements);
 }
 
 async function escalate({ ledger, relay, log }: Parts, { body, state }: Task): Promise<void> {

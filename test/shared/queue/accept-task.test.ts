@@ -75,6 +75,10 @@ describe('what a task has that a request did not say', () => {
 
   it.each([
     [{ source: 'webhook' }, { priority: 5, queue: 'webhooks', class: 'w1' }],
+    [
+      { source: 'webhook', context: { event_type: 'payment_intent.payment_failed' } },
+      { priority: 8, queue: 'webhooks', class: 'w1' },
+    ],
     [{ source: 'schedule' }, { priority: 10, queue: 'schedules', class: 's1' }],
     [
       { source: 'chat', channel: 'desktop' },
@@ -135,6 +139,18 @@ describe('what a task has that a request did not say', () => {
       'run',
     ]);
     expect((await stored()).state.tell).toBeUndefined();
+  });
+
+  it('is critical when its deadline is near and nobody said otherwise, measured by what it is taken to need', async () => {
+    const deadline = new Date(Date.now() + 400_000).toISOString();
+    const request = { source: 'proactive', deadline } as const;
+    expect((await stored(request)).state).toMatchObject({ priority: 10, queue: 'critical' });
+    expect((await stored({ ...request, requirements: { estimatedDurationMs: 200_000 } })).state).toMatchObject({
+      priority: 8,
+      queue: 'tasks',
+    });
+    expect((await stored({ ...request, requirements: { estimatedDurationMs: 10_000 } })).state).toMatchObject({ priority: 5 });
+    expect((await stored({ ...request, priority: 'low' })).state).toMatchObject({ priority: 1, queue: 'background' });
   });
 
   it('is a priority below its parent’s, and the source delegation', async () => {

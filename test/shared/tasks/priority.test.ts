@@ -41,6 +41,29 @@ describe('the priority of a task that named none', () => {
     expect(defaultPriority({ source: 'delegation', channel: null, parentPriority: 1 })).toBe(1);
   });
 
+  it.each([
+    ['payment_intent.payment_failed', 8],
+    ['security_advisory', 10],
+    ['security.payment', 10],
+    ['push', 5],
+  ])('is, for a webhook that tells of %s, %s, and takes no notice of it for others', (eventType, priority) => {
+    expect(defaultPriority({ source: 'webhook', channel: null, eventType })).toBe(priority);
+    expect(defaultPriority({ source: 'api', channel: null, eventType })).toBe(5);
+  });
+
+  it.each([
+    [1.4, 'critical', 'critical'],
+    [2.9, 8, 10],
+    [3, 5, 10],
+  ] as const)(
+    'is, with a deadline within %s times what it needs, %s, of a schedule %s, and of people as ever',
+    (deadlineWithin, priority, scheduled) => {
+      expect(defaultPriority({ source: 'proactive', channel: null, deadlineWithin })).toBe(priority);
+      expect(defaultPriority({ source: 'schedule', channel: null, deadlineWithin })).toBe(scheduled);
+      expect(defaultPriority({ source: 'api', channel: null, deadlineWithin })).toBe(5);
+    },
+  );
+
   it('takes no notice of a parent when it was not delegated', () => {
     expect(defaultPriority({ source: 'api', channel: null, parentPriority: 9 })).toBe(5);
   });
