@@ -60,11 +60,11 @@ local function prepare_target(target, state, task)
   save_task(book, target, state)
 end
 
-local function replace_line(met, plan, task)
+local function replace_line(plan, task)
   -- All at once, so that none of them is let in by the end of another.
   if #plan.replaced > 0 then redis.call('ZREM', keys.wait, unpack(plan.replaced)) end
   for position, other in ipairs(plan.replaced) do
-    local state = read_state(met.states[position], book.bodies, other)
+    local state = read_state(plan.states[position], book.bodies, other)
     if rules.carries and plan.stopped then carry(task, other, state) end
     end_other(other, state, replaced)
   end
@@ -117,7 +117,7 @@ local function meet(task)
     redis.call('PUBLISH', rules.stops, 'input ' .. book.tenant .. '/' .. plan.offered .. '/' .. offered.token)
   end
   if plan.stopped and rules.carries then carry(task, plan.stopped, load_task(book, plan.stopped)) end
-  replace_line(met, plan, task)
+  replace_line(plan, task)
   drop_oldest(plan, task)
   local answer = admit(book, intake, id, keys, task)
   return plan.stopped and stop_holder(plan, answer) or answer

@@ -23,6 +23,9 @@ const running = async (wish: TaskWish = TAKES, on = test): Promise<Held> => awai
 const outcome = async (id: string, on = test): Promise<TaskState['outcome']> => (await on.state(id)).outcome;
 const signalOf = ({ id, token }: Held): string => `${TENANT}/${id}/${token}`;
 
+/** With its platform's number. */
+const sent = (order: number): TaskWish => ({ lane: { ...LANE, order } });
+
 /** What workers hear while something is done. */
 const heard = async (deed: () => Promise<unknown>): Promise<WorkerSignal[]> => {
   const listener = test.connect('listener');
@@ -207,6 +210,46 @@ describe('a message in mode interrupt', () => {
     const second = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'two' });
     await carrying.settle(held, DONE);
     expect(await readInputs(carrying.ledger, TENANT, (await carrying.state(second)).inputs ?? [])).toEqual([]);
+  });
+});
+
+describe('a message that comes after one that was sent later', () => {
+  it.each(['interrupt', 'latest'] as const)('does not stop it in mode interrupt: that one, in mode %s, took its place', async (mode) => {
+    const held = await running({ ...sent(7), mode });
+    const late = await test.accept({ ...sent(6), mode: 'interrupt' });
+    expect(late).toMatchObject({ status: 'cancelled', outcome: { kind: 'superseded', taskId: held.id } });
+    expect((await test.state(held.id)).cancel).toBeUndefined();
+    expect(await test.settle(held, DONE)).toMatchObject({ kind: 'settled' });
+  });
+
+  it.each(['interrupt', 'latest'] as const)('is superseded by it where it waits, in mode %s', async (mode) => {
+    await running(sent(1));
+    const newest = await test.accepted({ ...sent(7), mode });
+    const late = await test.accept({ ...sent(6), mode });
+    expect(late).toMatchObject({ outcome: { kind: 'superseded', taskId: newest } });
+    expect((await test.state(newest)).status).toBe('pending');
+  });
+
+  it.each(['interrupt', 'latest'] as const)('takes the places of those before it, and leaves those after it, in mode %s', async (mode) => {
+    const held = await running(sent(1));
+    const [before, after] = [await test.accepted(sent(2)), await test.accepted(sent(7))];
+    const late = await test.accepted({ ...sent(6), mode });
+    expect(await outcome(before)).toMatchObject({ kind: 'superseded', taskId: late });
+    expect(await test.redis.zrange(test.keys.tenant(TENANT).laneWait(LANE.name), '0', '-1')).toEqual([late, after]);
+    expect((await test.state(held.id)).cancel !== undefined).toBe(mode === 'interrupt');
+  });
+
+  it('waits where that one only waits its turn as well', async () => {
+    const held = await running(sent(7));
+    const late = await test.accept({ ...sent(6), mode: 'interrupt' });
+    expect(late).toMatchObject({ status: 'pending', gate: 'lane' });
+    expect((await test.state(held.id)).cancel).toBeUndefined();
+  });
+
+  it('waits where what is stopped is carried along, so that nothing of it is lost', async () => {
+    const held = await running({ ...sent(7), mode: 'interrupt' }, carrying);
+    expect(await carrying.accept({ ...sent(6), mode: 'interrupt' })).toMatchObject({ status: 'pending', gate: 'lane' });
+    expect((await carrying.state(held.id)).cancel).toBeUndefined();
   });
 });
 

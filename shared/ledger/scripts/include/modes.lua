@@ -46,11 +46,46 @@ local function line_is_offered(met)
   return true
 end
 
+local function takes_places(state) return state.mode == 'interrupt' or state.mode == 'latest' end
+
+-- Of the lane, what its platform numbered before this message: the only ones whose place a late message may take. `taker` is one
+-- numbered after it that takes places itself, and so took this one's before it came.
+local function look_at_older(book, met, task)
+  local number = tonumber(task.order)
+  if not number then return { holder = met.holder, line = met.line, states = met.states } end
+  local older = { line = {}, states = {} }
+  local holder = met.holder and load_task(book, met.holder)
+  local holds_newer = holder and holder.order and tonumber(holder.order) > number
+  if holds_newer and takes_places(holder) then older.taker = met.holder end
+  if not holds_newer then older.holder = met.holder end
+  for position, id in ipairs(met.line) do
+    local its_number = number_in(met.states[position])
+    if not its_number or its_number < number then
+      older.line[#older.line + 1] = id
+      older.states[#older.states + 1] = met.states[position]
+    elseif takes_places(cjson.decode(met.states[position])) then
+      older.taker = id
+    end
+  end
+  return older
+end
+
+-- Modes `interrupt` and `latest`: whose place the message takes, or who took its own. Where what is stopped is carried along, a late
+-- message waits instead, because nothing of it could go into a run that has begun.
+local function plan_places(book, met, task, rules, plan)
+  local older = look_at_older(book, met, task)
+  if older.taker and not rules.carries then
+    plan.outcome = { kind = 'superseded', taskId = older.taker, reason = 'one sent after it came first' }
+    return
+  end
+  plan.replaced, plan.states = older.line, older.states
+  if task.mode == 'interrupt' then plan.stopped = older.holder end
+end
+
 -- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.
 local function plan_for(book, met, task, rules)
   local mode, plan = task.mode, { replaced = {} }
-  if mode == 'interrupt' or mode == 'latest' then plan.replaced = met.line end
-  if mode == 'interrupt' then plan.stopped = met.holder end
+  if takes_places(task) then plan_places(book, met, task, rules, plan) end
   if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = met.holder, reason = 'another task runs in its lane' } end
   if mode == 'collect' then plan_overflow(met, task, rules, plan) end
   if rules.target then
