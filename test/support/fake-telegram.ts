@@ -19,6 +19,8 @@ const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
 
 export interface FakeTelegram extends FakePlatform {
   readonly secret: string;
+  /** The topics of its chats; any other thread takes no message. */
+  readonly topics: Set<number>;
   /** An older Bot API server knows no rich messages; it reads MarkdownV2 only. */
   isOld: boolean;
 }
@@ -38,7 +40,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     if (method === 'sendRichMessage' && platform.isOld) return no(404, 'Not Found: method not found');
     const refusal = refusals.shift();
     if (refusal) return REFUSALS[refusal];
-    if (method === 'sendMessage' || method === 'sendRichMessage') return post(shown, call.body);
+    if (method === 'sendMessage' || method === 'sendRichMessage') return post(platform, call.body);
     if (method === 'editMessageText') return edit(shown, call.body);
     return no(404, 'Not Found: method not found');
   };
@@ -51,6 +53,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     shown,
     calls,
     typings: 0,
+    topics: new Set(),
     isOld: false,
     refuseNext: (...more) => void refusals.push(...more),
     personWrites: ({ text, number, chat = '4001', user = chat }) =>
@@ -79,7 +82,9 @@ export function telegramUpdate(update: Record<string, unknown>): { body: string;
   };
 }
 
-function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
+function post({ shown, topics }: FakeTelegram, body: Record<string, unknown>): PlatformAnswer {
+  const thread = body['message_thread_id'];
+  if (thread !== undefined && !topics.has(Number(thread))) return no(400, 'Bad Request: message thread not found');
   const text = textOf(body);
   if (text.length > MAX_CHARACTERS) return no(400, 'Bad Request: message is too long');
   const message = { id: String(5000 + shown.length), chat: String(body['chat_id']), text, edits: 0 };

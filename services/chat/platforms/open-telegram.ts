@@ -1,5 +1,5 @@
-import { TelegramAdapter } from '@chat-adapter/telegram';
-import { parseMarkdown, type AdapterPostableMessage, type Logger } from 'chat';
+import { TelegramAdapter, type TelegramMessage, type TelegramUpdate } from '@chat-adapter/telegram';
+import { parseMarkdown, type AdapterPostableMessage, type Logger, type WebhookOptions } from 'chat';
 import { z } from 'zod';
 import type { CommandFacts, PlatformKit } from './platform-kit.ts';
 
@@ -58,9 +58,37 @@ function renderTelegram(adapter: TelegramAdapter, text: string): AdapterPostable
   }
 }
 
-/** Without the adapter's copy of every message it sees, which nothing here reads and which only grows. */
+/**
+ * Without the adapter's copy of every message it sees, which nothing here reads and which only grows; without commands for other bots,
+ * which a bot that sees everything in a group gets too; and with threads where there are topics only.
+ */
 class LeanTelegramAdapter extends TelegramAdapter {
   protected override cacheMessage(): void {
     // Nothing is kept.
   }
+
+  protected override processUpdate(update: TelegramUpdate, options?: WebhookOptions): Promise<void>[] | void {
+    const { message } = update;
+    if (message === undefined) return super.processUpdate(update, options);
+    if (isForAnotherBot(message, this.userName)) return [];
+    return super.processUpdate({ ...update, message: inItsChat(message) }, options);
+  }
+}
+
+/** A command with the name of the bot that is to carry it out. */
+const ADDRESSED = /^\/\w+@(\w+)/;
+
+function isForAnotherBot({ text, caption }: TelegramMessage, ownName: string): boolean {
+  const [, name] = ADDRESSED.exec(text ?? caption ?? '') ?? [];
+  return name !== undefined && name.toLowerCase() !== ownName.toLowerCase();
+}
+
+/**
+ * In a supergroup without topics, and in the general topic, every reply has the number of the message that it goes back to as its
+ * thread. Telegram takes no answer into such a one: https://github.com/tdlib/telegram-bot-api/issues/447
+ */
+function inItsChat(message: TelegramMessage & { is_topic_message?: boolean }): TelegramMessage {
+  if (message.is_topic_message === true) return message;
+  const { message_thread_id: _reply, ...rest } = message;
+  return rest;
 }

@@ -188,6 +188,47 @@ describe('who is answered', () => {
     expect((await chat.tasks()).map(({ body }) => [body.session, body.input])).toEqual([['telegram:-100', 'do it']]);
   });
 
+  it('are those who reply to the bot, in the conversation of their group, which has no topics', async () => {
+    const group = { id: -1001, type: 'supergroup', title: 'Team' };
+    const bot = { id: 7_000_000_001, is_bot: true, first_name: 'Muster', username: 'muster_bot' };
+    const first = { message_id: 40, date: 1_777_000_000, chat: group, from: bot, text: 'What is it?' };
+    const reply = { chat: group, text: 'that', message_id: 41, message_thread_id: 40, reply_to_message: first };
+    await chat.post('telegram', update({ message: telegramMessage(reply) }));
+    await chat.post('telegram', update({ message: telegramMessage({ ...reply, text: '/status', entities: [COMMAND], message_id: 42 }) }));
+    expect((await chat.tasks()).map(({ body }) => [body.session, body.input])).toEqual([['telegram:-1001', 'that']]);
+    await waitFor(() => fakes.telegram.shown.length > 0, { deadlineMs: 5000, what: 'the answer to /status' });
+    expect(fakes.telegram.shown[0]?.chat).toBe('-1001');
+  });
+
+  it('in a topic are in its own conversation', async () => {
+    fakes.telegram.topics.add(9);
+    const forum = { id: -1002, type: 'supergroup', title: 'Forum', is_forum: true };
+    const topic = { chat: forum, message_thread_id: 9, is_topic_message: true };
+    await chat.post('telegram', update({ message: telegramMessage({ ...topic, text: '@muster_bot do it', message_id: 43 }) }));
+    expect((await chat.tasks()).map(({ body }) => body.session)).toEqual(['telegram:-1002:9']);
+    await chat.post('telegram', update({ message: telegramMessage({ ...topic, text: '/status', entities: [COMMAND], message_id: 44 }) }));
+    await waitFor(() => fakes.telegram.shown.length > 0, { deadlineMs: 5000, what: 'the answer to /status' });
+  });
+
+  it('are not those who command another bot, where everybody is answered', async () => {
+    const open = await startChat(redis.url, environmentOf(fakes), { chat: { groups: 'all' } });
+    try {
+      const group = { id: -100, type: 'group', title: 'Team' };
+      const commanded = (message_id: number, text: string): Record<string, unknown> => {
+        const length = text.split(' ')[0]?.length;
+        return telegramMessage({ chat: group, text, message_id, entities: [{ type: 'bot_command', offset: 0, length }] });
+      };
+      await open.post('telegram', update({ message: telegramMessage({ chat: group, text: 'go on', message_id: 45 }) }));
+      await open.post('telegram', update({ message: commanded(46, '/stop@other_bot') }));
+      await open.post('telegram', update({ message: commanded(47, '/weather@other_bot in Paris') }));
+      expect((await open.tasks()).map(({ body, state }) => [body.input, state.status])).toEqual([['go on', 'queued']]);
+      await open.post('telegram', update({ message: commanded(48, '/stop@Muster_bot') }));
+      expect((await open.tasks()).map(({ state }) => state.status)).toEqual(['cancelled']);
+    } finally {
+      await open.close();
+    }
+  });
+
   it('in a Slack channel are those who name the bot, and then everybody in that thread', async () => {
     const channel = { channel: 'C1', channel_type: 'channel', user: 'UADA' };
     await chat.post('slack', slackEvent({ ...channel, type: 'message', text: 'just talking', ts: slackTs(1) }));
@@ -348,6 +389,7 @@ function whatsappPlain(number: number): Record<string, unknown> {
   return { id: `wamid.${number}`, timestamp: '1777000000', type: 'text', text: { body: `plain ${number}` } };
 }
 
+const COMMAND = { type: 'bot_command', offset: 0, length: 7 };
 let updates = 0;
 
 function update(fields: Record<string, unknown>): { body: string; headers: Record<string, string> } {
