@@ -47,7 +47,10 @@ export const deliverySettingsSchema = z.strictObject({
         .default([5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]),
       /** How long an endpoint may take to answer. */
       timeoutMs: whole(15 * SECOND, 50),
-      /** An endpoint that failed for so long, with no success between, is not called any more until somebody enables it. */
+      /**
+       * An endpoint that failed for so long, with no success between, is not called any more until somebody enables it. Two days
+       * without a call, or twice the longest wait of `retryMs` where that is more, begin the time anew.
+       */
       disableAfterMs: whole(5 * DAY),
       /** Calls under way at once in one process, per tenant. */
       maxPerTenant: whole(50),

@@ -34,7 +34,12 @@ export async function forgetFailures({ redis, keys }: DeliveryPlace, tenant: str
   return (await redis.hdel(keys.tenant(tenant).callbackEndpoints, endpointOf(url))) === 1;
 }
 
-/** Counts a failure, and disables an endpoint that failed for too long. Two at once may count as one. */
+const DAY_MS = 86_400_000;
+
+/**
+ * Counts a failure, and disables an endpoint that failed for too long. Two at once may count as one. Of a time in which nobody called
+ * it, nobody knows whether it failed: after one that is longer than any between two tries it is counted from now on.
+ */
 export async function countFailure(
   place: DeliveryPlace,
   tenant: string,
@@ -42,17 +47,18 @@ export async function countFailure(
   { error, now }: { error: DeliveryError; now: number },
 ): Promise<void> {
   const { redis, keys, settings } = place;
-  const { disableAfterMs, maxEndpoints } = settings.deliveries.callbacks;
+  const { disableAfterMs, maxEndpoints, retryMs } = settings.deliveries.callbacks;
   const { callbackEndpoints } = keys.tenant(tenant);
   const known = await readEndpoint(place, tenant, url);
   if (known === null && (await redis.hlen(callbackEndpoints)) >= maxEndpoints) return;
-  const failingSince = known?.failingSince ?? now;
+  const goesOn = known !== null && (known.disabledAt !== null || now - known.lastFailureAt <= 2 * Math.max(DAY_MS, ...retryMs));
+  const failingSince = goesOn ? known.failingSince : now;
   const isOver = now - failingSince >= disableAfterMs;
   const next: CallbackEndpoint = {
     url: endpointOf(url),
     failingSince,
     lastFailureAt: now,
-    failures: (known?.failures ?? 0) + 1,
+    failures: (goesOn ? known.failures : 0) + 1,
     error: error.message,
     disabledAt: known?.disabledAt ?? (isOver ? now : null),
   };

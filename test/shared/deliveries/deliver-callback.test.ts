@@ -225,7 +225,7 @@ describe('an endpoint that fails', () => {
 
   it('for five days is not called any more, until somebody enables it', async () => {
     await open({ deliveries: { callbacks: { retryMs: [] } } });
-    answers = [500, 500, 500];
+    answers = Array.from({ length: 7 }, () => 500);
     const handler = new Handler();
     const fail = async (code: string): Promise<string> => {
       const id = await handler.opened();
@@ -235,16 +235,30 @@ describe('an endpoint that fails', () => {
     };
     const since = handler.now;
     await fail('http-500');
-    handler.now += 5 * 24 * HOUR - 1;
+    for (let day = 1; day < 5; day += 1) {
+      handler.now += 24 * HOUR;
+      await fail('http-500');
+    }
+    handler.now += 24 * HOUR - 1;
     await fail('http-500');
-    expect(await listEndpoints(fleet.parts.ledger, TENANT)).toMatchObject([{ failingSince: since, failures: 2, disabledAt: null }]);
+    expect(await listEndpoints(fleet.parts.ledger, TENANT)).toMatchObject([{ failingSince: since, failures: 6, disabledAt: null }]);
     handler.now += 1;
     await fail('http-500');
     await fail('endpoint-disabled');
-    expect(endpoint.requests).toHaveLength(3);
+    expect(endpoint.requests).toHaveLength(7);
     expect(await listEndpoints(fleet.parts.ledger, TENANT)).toMatchObject([
-      { url: `${endpoint.url}/hook`, failures: 3, disabledAt: handler.now },
+      { url: `${endpoint.url}/hook`, failures: 7, disabledAt: handler.now },
     ]);
+  });
+
+  it('once a week is never disabled, because nobody knows how it was between', async () => {
+    await open({ deliveries: { callbacks: { retryMs: [] } } });
+    const handler = new Handler();
+    answers = [500, 500, 200];
+    for (const note of ['failed', 'failed', 'delivered']) {
+      expect(await handler.run(await handler.opened())).toEqual({ kind: 'done', note });
+      handler.now += 7 * 24 * HOUR;
+    }
   });
 
   it('is forgiven by one success', async () => {
