@@ -30,7 +30,10 @@ export function describeRule(rule: Rule, tz: string, seed?: string): string {
 function describeCron(cron: string, seed: string | undefined): string {
   if (seed === undefined && hasHash(cron)) return `By the cron expression ${cron}, where H is a value of the schedule's own`;
   const { fields } = parseCron(cron, seed ?? '', 0);
-  const names = fields.stringify(true).split(' ');
+  const names = fields
+    .stringify(true)
+    .split(' ')
+    .map((name) => (name === '?' ? '*' : name));
   const values = [fields.second, fields.minute, fields.hour].map((field) => field.values.join(','));
   const spelled = names.map((name, index) => {
     const isStep = name.includes('/') && EVEN_STEPS[index]?.test(name) === false;

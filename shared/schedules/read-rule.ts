@@ -21,11 +21,12 @@ const MOST_CHARACTERS = 256;
 const ONE_IS_NEEDED = 'one of phrase, cron, every and at says when to fire';
 
 /** What each way of writing may hold. */
-const READERS: Readonly<Record<keyof RuleInput, (text: string, moment: Moment) => FormAnswer>> = {
-  phrase: (text, moment) => readAt(text, moment) ?? readPhrase(text, moment) ?? (looksLikeCron(text) ? readCron(text) : undefined),
+const READERS: Readonly<Record<keyof RuleInput, (text: string, options: ReadRuleOptions) => FormAnswer>> = {
+  phrase: (text, options) =>
+    readAt(text, options) ?? readPhrase(text, options) ?? (looksLikeCron(text) ? readCron(text, options) : undefined),
   cron: readCron,
   every: (text, { now }) => readInterval(text, now),
-  at: (text, moment) => readAt(text, moment) ?? readOnce(text, moment),
+  at: (text, options) => readAt(text, options) ?? readOnce(text, options),
 };
 
 /**
@@ -35,16 +36,16 @@ const READERS: Readonly<Record<keyof RuleInput, (text: string, moment: Moment) =
  * throws `schedule.unknown-zone`.
  */
 export function readRule(input: RuleInput, { tz, now, seed }: ReadRuleOptions): ReadRule {
-  const moment = { tz: readZone(tz), now };
+  const options = { tz: readZone(tz), now, seed };
   const { way, given } = givenIn(input);
   if (given.length > MOST_CHARACTERS) throw unreadableRule(given, `is longer than ${MOST_CHARACTERS} characters`);
   const text = given.trim().toLowerCase().replaceAll(/\s+/g, ' ');
-  const answer = READERS[way](text, moment);
+  const answer = READERS[way](text, options);
   if (answer === undefined) throw unreadableRule(given, 'is no rule that can be read');
   if ('wrong' in answer) throw unreadableRule(given, answer.wrong);
-  const wrong = whyNever(answer, moment);
+  const wrong = whyNever(answer, options);
   if (wrong !== undefined) throw unreadableRule(given, wrong);
-  return { rule: answer, text: textOf(answer), sentence: describeRule(answer, moment.tz, seed) };
+  return { rule: answer, text: textOf(answer), sentence: describeRule(answer, options.tz, seed) };
 }
 
 function givenIn(input: RuleInput): { way: keyof RuleInput; given: string } {
@@ -67,8 +68,8 @@ function readOnce(text: string, moment: Moment): FormAnswer {
   return answer !== undefined && 'kind' in answer && answer.kind !== 'once' ? { wrong: 'recurs, while "at" is for one time' } : answer;
 }
 
-function readCron(text: string): FormAnswer {
-  const answer = normaliseCron(text);
+function readCron(text: string, { seed }: ReadRuleOptions): FormAnswer {
+  const answer = normaliseCron(text, seed);
   return 'wrong' in answer ? answer : { kind: 'cron', cron: answer.cron };
 }
 
@@ -77,10 +78,10 @@ function looksLikeCron(text: string): boolean {
   return /^@[a-z]+$/.test(text) || /^[\d*?hl][^ ]* [\d*?hl][^ ]* [\d*?hl]/.test(text);
 }
 
-function whyNever(rule: Rule, { tz, now }: Moment): string | undefined {
+function whyNever(rule: Rule, { tz, now, seed }: ReadRuleOptions): string | undefined {
   if (rule.kind === 'once' && rule.at <= now) return 'is past';
   if (rule.kind === 'once' && rule.at > now + FARTHEST_MS) return 'is more than 50 years ahead';
-  return nextTimes(rule, { tz, after: now, count: 1 }).length === 0 ? 'never comes up' : undefined;
+  return nextTimes(rule, { tz, after: now, count: 1, seed }).length === 0 ? 'never comes up' : undefined;
 }
 
 function textOf(rule: Rule): string {

@@ -25,9 +25,9 @@ function refusal(input: RuleInput | string): MusterError {
   throw new Error(`${JSON.stringify(input)} was read`);
 }
 
-function codeOf(input: RuleInput): unknown {
+function codeOf(input: RuleInput, seed?: string): unknown {
   try {
-    readRule(input, { tz, now });
+    readRule(input, { tz, now, seed });
     return 'read';
   } catch (error) {
     return error instanceof MusterError ? error.code : error;
@@ -147,6 +147,9 @@ describe('crons', () => {
     // Not "every 45 minutes": it begins anew with each hour.
     ['*/45 * * * *', 'At 0 and 45 minutes past the hour', '2026-05-08T12:45Z'],
     ['0 0 29 2 *', 'At 00:00, on day 29 of the month, only in February', '2028-02-28T23:00Z'],
+    ['0 9 ? * ?', 'At 09:00, every day', '2026-05-09T07:00Z'],
+    ['0 9 ? * mon', 'At 09:00, only on Monday', '2026-05-11T07:00Z'],
+    ['@midnight', 'At 00:00, every day', '2026-05-08T22:00Z'],
   ])('%s', (cron, sentence, first) => {
     expect(read({ cron })).toMatchObject({ sentence, next: [first, expect.anything()] });
     expect(read(cron)).toEqual(read({ cron }));
@@ -169,6 +172,12 @@ describe('crons', () => {
     '0 9 * foo *',
     '0 9 * * 1#6',
     '0 9 15W * *',
+    // Not any minute, hour or month either: nobody means that by it.
+    '? * * * *',
+    '0 ? * * *',
+    '0 9 * ? *',
+    '? 0 9 * * *',
+    '? ? ? ? ?',
     '',
     'every monday',
   ])('refuses %j', (cron) => {
@@ -182,6 +191,22 @@ describe('crons', () => {
     expect(times[0]).toEqual(times[2]);
     expect(times[0]).not.toEqual(times[1]);
     expect(readRule({ cron: 'H H * * *' }, { tz, now, seed: 'a' }).sentence).toMatch(/^At \d\d:\d\d, every day$/);
+  });
+
+  const seeds = Array.from({ length: 200 }, (_, number) => `schedule ${number}`);
+
+  it('draw as H a day that every month has', () => {
+    for (const seed of seeds) {
+      const { rule } = readRule({ cron: '0 0 H * *' }, { tz: 'UTC', now, seed });
+      const days = nextTimes(rule, { tz: 'UTC', after: now, count: 12, seed }).map((at) => new Date(at).getUTCDate());
+      expect(new Set(days).size).toBe(1);
+      readRule({ cron: '0 0 H H *' }, { tz, now, seed });
+    }
+  });
+
+  it('whose H happens to be a month without that day are refused like all that never comes up', () => {
+    const answers = seeds.map((seed) => codeOf({ cron: '0 0 31 H *' }, seed));
+    expect(new Set(answers)).toEqual(new Set(['read', 'schedule.unreadable']));
   });
 });
 
