@@ -60,7 +60,7 @@ export async function removeSchedule(parts: ScheduleParts, tenant: string, id: s
 async function settledOf(parts: ScheduleParts, schedule: Schedule): Promise<Schedule> {
   if (schedule.firing.length === 0) return schedule;
   const answer = await acceptRuns(parts, schedule);
-  if (answer.kind === 'later') return withoutRuns(schedule);
+  if (answer.kind === 'later') return { ...withoutRuns(schedule), wakeAt: (await parts.now()) + answer.afterMs };
   return settleFiring(schedule, answer, await parts.now(), parts.settings.scheduler).schedule;
 }
 

@@ -60,7 +60,9 @@ function withStatus(schedule: Schedule, wish: StatusWish, parts: ScheduleParts):
   const wanted = wantedStatus(schedule, wish);
   if (wanted === 'paused') return pause(schedule);
   if (schedule.status !== 'active') return wanted === 'active' ? resume(schedule, now, parts) : schedule;
-  return isRetimed(patch, hasNewRule) ? retime(schedule, now, parts) : schedule;
+  if (!isRetimed(patch, hasNewRule)) return schedule;
+  const isSameRule = !hasNewRule && (schedule.rule.kind !== 'cron' || patch.tz === undefined);
+  return (isSameRule ? retimeDue(schedule, now, parts) : null) ?? retime(schedule, now, parts);
 }
 
 /** What the change makes of it; null when it says nothing of that. */
@@ -96,6 +98,13 @@ export function resume(schedule: Schedule, now: number, parts: ScheduleParts): S
 
 function isRetimed({ tz, until, jitter, exact }: SchedulePatch, hasNewRule: boolean): boolean {
   return hasNewRule || [tz, until, jitter, exact].some((given) => given !== undefined);
+}
+
+/** What is due already and waits for its jitter stays due; null when nothing is. */
+function retimeDue(schedule: Schedule, now: number, { settings }: ScheduleParts): Schedule | null {
+  const { nextFireAt, until } = schedule;
+  if (nextFireAt === null || nextFireAt > Math.min(now, until ?? now)) return null;
+  return { ...schedule, ...advanced(schedule, nextFireAt, settings.scheduler) };
 }
 
 function retime(schedule: Schedule, now: number, parts: ScheduleParts): Schedule {

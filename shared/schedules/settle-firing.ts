@@ -26,13 +26,22 @@ function wakeOf(schedule: Schedule, settings: SchedulerSettings): { wakeAt: numb
   return { wakeAt: isActive ? advanced(schedule, schedule.nextFireAt, settings).wakeAt : null };
 }
 
-/** As if they had not been decided. */
+/** As if they had not been decided: they are due again, to be decided by what the schedule is then. */
 export function withoutRuns(schedule: Schedule): Schedule {
-  const runs = schedule.firing.filter(({ skip }) => skip === undefined);
+  const { firing } = schedule;
+  if (firing.length === 0) return schedule;
+  const runs = firing.filter(({ skip }) => skip === undefined);
   const isLast = runs.some(({ id }) => id === schedule.lastRunId);
+  const nextFireAt = Math.min(...firing.map(({ occurrence, missed }) => missed?.from ?? occurrence));
   return {
     ...schedule,
+    // Deciding may have been its end.
+    status: 'active',
+    pausedReason: null,
     firing: [],
+    nextFireAt,
+    wakeAt: nextFireAt,
+    lastOccurrence: null,
     runCount: schedule.runCount - runs.length,
     ...(isLast ? { lastRunId: null, lastRunAt: null } : {}),
   };

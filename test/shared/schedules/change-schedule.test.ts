@@ -102,6 +102,19 @@ describe('editing', () => {
     expect((await t.runs(schedule))[0]).toMatchObject({ body: { input: 'something else', agent: 'other' }, state: { priority: 3 } });
   });
 
+  it('what makes it later does not take away the run that is due and waits for its jitter', async () => {
+    t.set({ topOfHourSpreadMs: 0 });
+    const schedule = await t.make({ cron: '0 * * * *', every: undefined, jitter: '20m' });
+    const due = schedule.nextFireAt ?? 0;
+    expect(schedule.wakeAt ?? 0).toBeGreaterThan(due + 2);
+    t.clock.now = due + 1;
+    await patch(schedule, { until: new Date(due + 90 * MINUTE).toISOString() });
+    expect(await patch(schedule, { exact: false })).toMatchObject({ nextFireAt: due, wakeAt: schedule.wakeAt });
+    expect(await patch(schedule, { jitter: null })).toMatchObject({ nextFireAt: due });
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body }) => body.scheduledFor)).toEqual([due]);
+  });
+
   it('a zone moves a cron, and not an interval', async () => {
     const cron = await t.make({ every: undefined, cron: '0 9 * * *' });
     const moved = await patch(cron, { tz: 'Asia/Tokyo' });
@@ -165,6 +178,51 @@ describe('editing', () => {
     const schedule = await t.make();
     await Promise.all(Array.from({ length: 8 }, () => changeSchedule(t.parts, TENANT, schedule.id, { change: countOne })));
     expect((await t.read(schedule)).runCount).toBe(8);
+  });
+});
+
+describe('what was decided and cannot be accepted now', () => {
+  const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+  const full: typeof t.parts.ledger.batched = () => () => Promise.reject(new Error('Connection is closed.'));
+  const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batched: full } });
+  const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
+    await patchSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
+
+  it('of a one-shot is made up for after a change, by what it is then', async () => {
+    const schedule = await once();
+    t.clock.now += MINUTE;
+    await fireDue(whileFull(), 0);
+    await patchWhileFull(schedule, { message: 'another' });
+    t.clock.now += MINUTE / 10;
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body }) => body.input)).toEqual(['another']);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, firing: [] });
+  });
+
+  it('of a one-shot waits while it is paused', async () => {
+    const schedule = await once();
+    t.clock.now += MINUTE;
+    await fireDue(whileFull(), 0);
+    await patchWhileFull(schedule, { status: 'paused' });
+    t.clock.now += MINUTE / 10;
+    await t.fire();
+    expect(await t.runs(schedule)).toEqual([]);
+    await patch(schedule, { status: 'active' });
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(1);
+  });
+
+  it('of one that recurs is made up for, unless its rule is another', async () => {
+    const [kept, other] = [await t.make(), await t.make()];
+    t.clock.now += MINUTE;
+    await fireDue(whileFull(), 0);
+    await patchWhileFull(kept, { name: 'renamed' });
+    await patchWhileFull(other, { every: '2m' });
+    t.clock.now += MINUTE / 10;
+    await t.fire();
+    expect((await t.runs(kept)).map(({ body }) => body.scheduledFor)).toEqual([kept.createdAt + MINUTE]);
+    expect(await t.runs(other)).toEqual([]);
+    expect(await t.read(kept)).toMatchObject({ nextFireAt: kept.createdAt + 2 * MINUTE, runCount: 1 });
   });
 });
 
