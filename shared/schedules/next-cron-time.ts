@@ -20,8 +20,8 @@ export function nextCronTime(walls: WallTimes, tz: string, after: number, until:
     const found = earliest(wall === undefined ? undefined : wall - span.offsetMs, skippedIn(span, walls, from));
     if (found !== undefined && found < span.end) return found <= until ? found : undefined;
     if (wall === undefined || span.end > until) return undefined;
-    // Nothing comes up before `wall`, wherever the clocks stand by then.
-    from = Math.max(span.end - 1, wall - span.offsetMs - LARGEST_CHANGE_MS);
+    // Nothing comes up before `wall`, wherever the clocks stand by then, unless they show again what they had shown.
+    from = walls.isEveryHour ? span.end - 1 : Math.max(span.end - 1, wall - span.offsetMs - LARGEST_CHANGE_MS);
   }
 }
 

@@ -157,6 +157,16 @@ describe('when the clocks change', () => {
   });
 });
 
+describe('when the clocks go back over midnight', () => {
+  // In Cairo the last Thursday of October has 25 hours: 24:00 is 23:00 again.
+  it.each(['30 * * * 4', '30 * 29 10 *', '30 * * 10 4L'])('%s comes up in the last hour of that day twice', (cron) => {
+    const after = Date.parse('2026-10-29T20:00Z');
+    const times = isoTimes(nextTimes({ kind: 'cron', cron }, { tz: 'Africa/Cairo', after, count: 3 }));
+    expect(times.slice(0, 2)).toEqual(['2026-10-29T20:30:00.000Z', '2026-10-29T21:30:00.000Z']);
+    expect(times[2]?.slice(0, 10)).not.toBe('2026-10-29');
+  });
+});
+
 describe('the next times', () => {
   const rules: Rule[] = [
     { kind: 'heartbeat', everyMs: 5_400_000, anchor: Date.parse('2026-01-01T00:07:00Z') },
