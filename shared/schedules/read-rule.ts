@@ -14,6 +14,8 @@ import type { Moment } from './wall-time.ts';
 export interface ReadRuleOptions extends Moment {
   /** What `H` in a cron is drawn from, when it is known already; see `nextTimes`. It only makes the sentence say more. */
   seed?: string | undefined;
+  /** For what was written down some time ago: a time that has passed since is read all the same. */
+  mayBePast?: boolean;
 }
 
 /** Enough for a list of all minutes. */
@@ -35,8 +37,8 @@ const READERS: Readonly<Record<keyof RuleInput, (text: string, options: ReadRule
  * `ACCEPTED_FORMS`, is past, or never comes up throws `schedule.unreadable`, which lists them; a zone that does not exist
  * throws `schedule.unknown-zone`.
  */
-export function readRule(input: RuleInput, { tz, now, seed }: ReadRuleOptions): ReadRule {
-  const options = { tz: readZone(tz), now, seed };
+export function readRule(input: RuleInput, { tz, now, seed, mayBePast = false }: ReadRuleOptions): ReadRule {
+  const options = { tz: readZone(tz), now, seed, mayBePast };
   const { way, given } = givenIn(input);
   if (given.length > MOST_CHARACTERS) throw unreadableRule(given, `is longer than ${MOST_CHARACTERS} characters`);
   const text = given.trim().toLowerCase().replaceAll(/\s+/g, ' ');
@@ -78,8 +80,8 @@ function looksLikeCron(text: string): boolean {
   return /^@[a-z]+$/.test(text) || /^[\d*?hl][^ ]* [\d*?hl][^ ]* [\d*?hl]/.test(text);
 }
 
-function whyNever(rule: Rule, { tz, now, seed }: ReadRuleOptions): string | undefined {
-  if (rule.kind === 'once' && rule.at <= now) return 'is past';
+function whyNever(rule: Rule, { tz, now, seed, mayBePast }: ReadRuleOptions): string | undefined {
+  if (rule.kind === 'once' && rule.at <= now) return mayBePast === true ? undefined : 'is past';
   if (rule.kind === 'once' && rule.at > now + FARTHEST_MS) return 'is more than 50 years ahead';
   return nextTimes(rule, { tz, after: now, count: 1, seed }).length === 0 ? 'never comes up' : undefined;
 }

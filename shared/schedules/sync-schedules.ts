@@ -8,7 +8,7 @@ import { readZone } from './read-zone.ts';
 import type { Schedule } from './schedule.ts';
 import { scheduleFields } from './schedule-fields.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
-import { scheduleRequestSchema, type ScheduleRequest } from './schedule-request.ts';
+import { scheduleRequestSchema, type SchedulePatch, type ScheduleRequest } from './schedule-request.ts';
 
 const KEY = 'config:';
 
@@ -42,8 +42,7 @@ function whatIsWrong({ tenant: _tenant, ...given }: Settings['schedules'][string
   try {
     const { phrase, cron, every, at } = parsed.data;
     // A time that passed since the configuration was written is no mistake.
-    const since = at === undefined ? now : 0;
-    readRule({ phrase, cron, every, at }, { tz: readZone(parsed.data.tz), now: since });
+    readRule({ phrase, cron, every, at }, { tz: readZone(parsed.data.tz), now, mayBePast: true });
     scheduleFields(parsed.data, settings.scheduler.maxCaughtUp);
     return null;
   } catch (error) {
@@ -83,12 +82,57 @@ async function sync(parts: ScheduleParts, { name, tenant, request }: Configured)
     await createSchedule(parts, request, { tenant, key, definition });
     return;
   }
-  if (known.heldBy === 'config') await letGo(parts, known);
-  if (known.definition === definition) return;
-  const { idempotencyKey: _key, ...fields } = request;
-  await patchSchedule(parts, tenant, known.id, fields);
-  await changeSchedule(parts, tenant, known.id, { change: (schedule) => ({ ...schedule, definition }) });
-  parts.log.info({ event: 'schedule.redefined', schedule: known.id, tenant, name }, 'a schedule follows its changed definition');
+  const isHeld = known.heldBy === 'config';
+  if (known.definition !== definition) {
+    await patchSchedule(parts, tenant, known.id, redefinition(known, request, await parts.now()));
+    await changeSchedule(parts, tenant, known.id, { change: (schedule) => ({ ...schedule, definition }) });
+    parts.log.info({ event: 'schedule.redefined', schedule: known.id, tenant, name }, 'a schedule follows its changed definition');
+  } else if (isHeld) await letGo(parts, known);
+}
+
+/** What a definition that says nothing of it has. */
+const UNSAID = {
+  context: null,
+  priority: null,
+  channel: null,
+  platform: null,
+  callbackUrl: null,
+  missed: 'once',
+  maxLateness: null,
+  overlap: 'skip',
+  jitter: null,
+  exact: false,
+  until: null,
+  maxRuns: null,
+} as const satisfies SchedulePatch;
+
+/**
+ * The change that makes a schedule what its definition says now. Times that it says already are left alone: to count them from now
+ * would lose what was missed while no scheduler ran.
+ */
+function redefinition(known: Schedule, request: ScheduleRequest, now: number): SchedulePatch {
+  const { idempotencyKey: _key, phrase, cron, every, at, tz, ...fields } = request;
+  const { status, rule, runCount, heldBy } = known;
+  const { maxRuns = null } = request;
+  const isOver = status === 'completed' || status === 'failed';
+  const goesOn = heldBy === 'config' || (isOver && rule.kind !== 'once' && (maxRuns === null || runCount < maxRuns));
+  return {
+    ...UNSAID,
+    ...fields,
+    ...(hasTimesOf(known, request, now) ? {} : { phrase, cron, every, at, tz: readZone(tz) }),
+    ...(goesOn ? { status: 'active' } : {}),
+  };
+}
+
+function hasTimesOf({ id, rule, ruleText, tz, definition }: Schedule, request: ScheduleRequest, now: number): boolean {
+  // "tomorrow at 9" was another day then.
+  if (rule.kind === 'once' && request.phrase !== undefined) {
+    const before = scheduleRequestSchema.safeParse(JSON.parse(definition ?? 'null'));
+    return before.success && before.data.phrase === request.phrase && before.data.tz === request.tz;
+  }
+  const { phrase, cron, every, at } = request;
+  const zone = readZone(request.tz);
+  return zone === tz && readRule({ phrase, cron, every, at }, { tz: zone, now, seed: id, mayBePast: true }).text === ruleText;
 }
 
 async function letGo(parts: ScheduleParts, { tenant, id }: Schedule): Promise<void> {

@@ -153,6 +153,59 @@ describe('schedules of the configuration', () => {
     await waitFor(async () => (await find(parts))?.status === 'active', { deadlineMs: SOON, what: 'it to be resumed' });
   });
 
+  it('forget what their definition no longer says, and lose none of their times by it', async () => {
+    const every = { every: '1h', agent: 'echo', message: 'x', tz: 'UTC' };
+    const more = { jitter: '5m', maxRuns: 9, overlap: 'allow', missed: 'skip', until: '2999-01-01T00:00:00Z', context: { a: 1 } };
+    let parts = await start(defined({ report: { ...every, ...more } }));
+    const made = await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
+    expect(made).toMatchObject({ jitterMs: 300_000, maxRuns: 9, overlap: 'allow', missed: { policy: 'skip' }, context: { a: 1 } });
+    parts = await restart(defined({ report: { ...every, message: 'changed' } }));
+    const changed = await waitFor(
+      async () => {
+        const found = await find(parts);
+        return found?.message === 'changed' ? found : null;
+      },
+      { deadlineMs: SOON, what: 'the change' },
+    );
+    expect(changed).toMatchObject({ jitterMs: 0, maxRuns: null, overlap: 'skip', missed: { policy: 'once' }, until: null, context: null });
+    expect([changed.rule, changed.nextFireAt]).toEqual([made.rule, made.nextFireAt]);
+    parts = await restart(defined({ report: { ...every, message: 'changed', every: '2h' } }));
+    await waitFor(async () => (await find(parts))?.ruleText === 'every 2h', { deadlineMs: SOON, what: 'the new rule' });
+  });
+
+  it('that end are put back with another end', async () => {
+    let parts = await start(defined({ report: { ...report, until: '2999-01-01T00:00:00Z' } }));
+    await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
+    parts = await restart(defined({}));
+    const held = await waitFor(
+      async () => {
+        const found = await find(parts);
+        return found?.status === 'paused' ? found : null;
+      },
+      { deadlineMs: SOON, what: 'it to be paused' },
+    );
+    // As if the end had passed meanwhile.
+    await openScheduleParts(parts).store.save(TENANT, [{ schedule: { ...held, until: held.createdAt } }]);
+    parts = await restart(defined({ report }));
+    await waitFor(async () => (await find(parts))?.status === 'active', { deadlineMs: SOON, what: 'it to be resumed' });
+    expect(await find(parts)).toMatchObject({ until: null, heldBy: null });
+  });
+
+  it('for one time may be ahead, and may have passed since they were written', async () => {
+    const { cron: _cron, ...once } = report;
+    const year = new Date().getUTCFullYear();
+    const parts = await start(
+      defined({
+        report: { ...once, at: `${year + 1}-02-03T09:00:00Z` },
+        passed: { ...once, at: `${year - 1}-02-03T09:00:00Z` },
+        worded: { ...once, phrase: `on ${year - 1}-02-03 at 9` },
+      }),
+    );
+    const made = await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
+    expect(made).toMatchObject({ status: 'active', ruleText: `${year + 1}-02-03T09:00:00.000Z` });
+    expect(await openScheduleParts(parts).store.findByKey(TENANT, 'config:passed')).toBeNull();
+  });
+
   it('that cannot be read keep the scheduler from starting, all of them in one message', async () => {
     const wrong = defined({ one: { ...report, cron: 'sometimes' }, two: { ...report, overlap: 'maybe' } });
     await expect(start(wrong)).rejects.toThrow(/2 problem\(s\)[\s\S]*schedules\.one[\s\S]*schedules\.two/);
