@@ -42,8 +42,8 @@ export class EventFeed {
     return this.#on(`task ${tenant}/${sessionTopic(session)}`, listener);
   }
 
-  /** Calls back on each hint about a tenant's tasks. Returns how to stop. */
-  onTenant(tenant: string, listener: (hint: EventHint) => void): () => void {
+  /** Calls back once for all tasks of a tenant to which the same happened together. Returns how to stop. */
+  onTenant(tenant: string, listener: (hint: Omit<EventHint, 'task'>) => void): () => void {
     return this.#on(`tenant ${tenant}`, listener);
   }
 
@@ -71,10 +71,7 @@ export class EventFeed {
 
   #receive(message: string): void {
     const [tenant = '', tasks = '', event = ''] = message.split('/');
-    for (const task of tasks.split(',')) {
-      const hint: EventHint = { tenant, task, event };
-      this.#emitter.emit(`task ${tenant}/${task}`, hint);
-      this.#emitter.emit(`tenant ${tenant}`, hint);
-    }
+    for (const task of tasks.split(',')) this.#emitter.emit(`task ${tenant}/${task}`, { tenant, task, event } satisfies EventHint);
+    this.#emitter.emit(`tenant ${tenant}`, { tenant, event } satisfies Omit<EventHint, 'task'>);
   }
 }

@@ -19,7 +19,8 @@ export function watchTask(events: Pick<EventFeed, 'onTask'>, tenant: string, id:
   const unhint = events.onTask(tenant, id, ({ event }) => {
     const isOutput = event === 'output';
     hinted[isOutput ? 'wrote' : 'moved'] = true;
-    if (!isOutput || isListening) wake.abort();
+    // Once: each abort makes an error with its stack, and a task may write a thousand times before its reader looks.
+    if ((!isOutput || isListening) && !wake.signal.aborted) wake.abort();
   });
   const onAbort = (): void => wake.abort();
   // Once for the whole watch: a signal that lives as long as the process would collect one for each wait.

@@ -22,7 +22,8 @@ export function watchTenant(
   let wake = new AbortController();
   let lookedAt = -Infinity;
   const unhint = events.onTenant(tenant, ({ event }) => {
-    if (!isNews(event)) return;
+    // Each abort makes an error with its stack, and a busy tenant's events are many for each look.
+    if (isHinted || !isNews(event)) return;
     isHinted = true;
     wake.abort();
   });

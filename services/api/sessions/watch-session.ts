@@ -29,16 +29,20 @@ export function watchSession(
   let hinted = new Set<string>();
   let wake = new AbortController();
   const listening = new Map<string, () => void>();
+  // Once: each abort makes an error with its stack, and a session's tasks may write a thousand times before its reader looks.
+  const rouse = (): void => {
+    if (!wake.signal.aborted) wake.abort();
+  };
   const stop = events.onSession(tenant, session, () => {
     isHinted = true;
-    wake.abort();
+    rouse();
   });
   return {
     add: (task) => {
       if (listening.has(task)) return;
       const leave = events.onTask(tenant, task, () => {
         hinted.add(task);
-        wake.abort();
+        rouse();
       });
       listening.set(task, leave);
     },
