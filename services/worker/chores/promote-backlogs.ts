@@ -1,9 +1,10 @@
 import { promoteBacklog } from '#shared/ledger/promote-backlog.ts';
+import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 
 /** Lets through what waits for caps that were raised, without waiting for the end of a task that may take hours. */
 export async function promoteBacklogs({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
-  for (const { id } of tenants.list()) {
+  for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
     try {
       const tasks = await promoteBacklog(ledger, id);
       if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for tasks that waited for them');

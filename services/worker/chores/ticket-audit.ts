@@ -1,5 +1,6 @@
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { ticketId } from '#shared/queue/ticket.ts';
@@ -31,7 +32,7 @@ export class TicketAudit {
 
   async run(): Promise<void> {
     const { tenants, ledger } = this.#parts;
-    for (const { id: tenant } of tenants.list()) {
+    for (const tenant of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
       // Several of these states share lookups.
       const lookups = new Map(WAITING.flatMap((status) => lookupsFor(ledger, tenant, { status })).map((each) => [each.prefix, each]));
       for (const lookup of lookups.values()) await this.#auditRange(tenant, lookup);

@@ -1,6 +1,7 @@
 import { forgetOldTasks, type IsOld } from '#shared/ledger/forget-old-tasks.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { idAt } from '#shared/ledger/list-tasks.ts';
+import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { systemClock, type Clock } from '#shared/time/clock.ts';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
@@ -9,6 +10,8 @@ import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
 const STEP = 500;
 /** Tasks looked at in one round: it is a second or two of work, and other chores wait for it. */
 const ROUND_MOST = 20_000;
+/** Tenants looked at together. */
+const TOGETHER = 20;
 /** None is forgotten so soon after its end, however many there are: somebody may be about to read it. */
 const FRESH_MS = 60_000;
 /** Behind every id. */
@@ -32,18 +35,31 @@ interface Ended {
 
 /** Forgets tasks that ended longer ago than `tasks.retentionMs` and, of a tenant that has more than `tasks.maxEnded`, the oldest. */
 export async function trimTasks(parts: Parts, clock: Clock = systemClock): Promise<void> {
-  let walks = await Promise.all(parts.tenants.list().map(({ id }) => beginWalk(parts, id)));
+  const tenants = [...(await tenantsWithTasks(parts.ledger, parts.tenants.list(), 'index'))];
+  let walks = await inGroups(tenants, ([tenant, lookups]) => beginWalk(parts, tenant, lookups));
   for (let seen = 0; seen < ROUND_MOST && walks.length > 0; seen += walks.length * STEP) {
-    const further = await Promise.all(walks.map((walk) => walkOn(parts, walk, clock.now())));
+    const further = await inGroups(walks, (walk) => walkOn(parts, walk, clock.now()));
     walks = further.filter((walk) => walk !== null);
   }
 }
 
-async function beginWalk({ ledger }: Parts, tenant: string): Promise<Walk> {
+/** A few at once: thousands together would keep everything else of this process waiting. */
+async function inGroups<Item, Result>(items: readonly Item[], take: (item: Item) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < items.length; from += TOGETHER) {
+    results.push(...(await Promise.all(items.slice(from, from + TOGETHER).map((item) => take(item)))));
+  }
+  return results;
+}
+
+async function beginWalk({ ledger }: Parts, tenant: string, lookups: number): Promise<Walk> {
+  const { maxEnded } = ledger.settings.tasks;
+  // Every task has several lookups, so that there are no more tasks than these.
+  if (lookups <= maxEnded) return { tenant, after: '', surplus: 0 };
   const { index } = ledger.keys.tenant(tenant);
   const counts = await Promise.all(ENDS.map((prefix) => ledger.redis.zlexcount(index, `[${prefix}`, `(${prefix}${NO_END}`)));
   const total = counts.reduce((sum, count) => sum + count, 0);
-  return { tenant, after: '', surplus: Math.max(0, total - ledger.settings.tasks.maxEnded) };
+  return { tenant, after: '', surplus: Math.max(0, total - maxEnded) };
 }
 
 /** Looks at the next tasks of a walk. Answers where it goes on, or null at its end. */

@@ -4,6 +4,8 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
+import { promoteBacklogs } from '../../../../services/worker/chores/promote-backlogs.ts';
+import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';
@@ -99,4 +101,23 @@ it('gets past many that were accepted long ago and ended late', async () => {
   }
   await trimTasks(parts, later(DAY_MS + MINUTE_MS));
   expect(await kept()).toEqual(ids.slice(0, 1050));
+});
+
+it('looks at tenants without tasks once each', async () => {
+  await open({ retentionMs: DAY_MS });
+  for (let tenant = 0; tenant < 45; tenant += 1) {
+    await parts.tenants.save({ id: `quiet-${tenant}`, name: 'Quiet', disabled: false, limits: null, createdAt: 1 });
+  }
+  const audit = new TicketAudit(parts);
+  for (const chore of [() => trimTasks(parts), () => promoteBacklogs(parts), () => audit.run()]) {
+    await parts.redis.config('RESETSTAT');
+    await chore();
+    const calls = [...(await parts.redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name, count]) => [
+      name,
+      count,
+    ]);
+    expect(Object.fromEntries(calls)).toMatchObject({ zcard: '46' });
+    expect(calls.map(([name]) => name)).not.toEqual(expect.arrayContaining(['zrangebylex']));
+    expect(calls.map(([name]) => name)).not.toEqual(expect.arrayContaining(['evalsha']));
+  }
 });
