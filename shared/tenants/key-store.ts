@@ -34,20 +34,30 @@ export async function findKey({ redis, keys }: KeyStoreParts, secret: string): P
 
 /** The keys of a tenant, oldest first. */
 export async function listKeys(parts: KeyStoreParts, tenant: string): Promise<ApiKey[]> {
-  const all = await readAll(parts);
-  return all
-    .map(([, key]) => key)
-    .filter((key) => key.tenant === tenant)
-    .toSorted((a, b) => a.createdAt - b.createdAt);
+  const own = await keysOf(parts, tenant);
+  return [...own.values()].toSorted((a, b) => a.createdAt - b.createdAt);
 }
 
 /** Revokes a tenant's key by its id. Returns whether there was one. */
 export async function revokeKey(parts: KeyStoreParts, tenant: string, id: string): Promise<boolean> {
-  const found = (await readAll(parts)).find(([, key]) => key.tenant === tenant && key.id === id);
+  const found = [...(await keysOf(parts, tenant))].find(([, key]) => key.id === id);
   return found !== undefined && (await parts.redis.hdel(parts.keys.fleet.apiKeys, found[0])) === 1;
 }
 
-async function readAll({ redis, keys }: KeyStoreParts): Promise<[digest: string, key: ApiKey][]> {
-  const stored = await redis.hgetall(keys.fleet.apiKeys);
-  return Object.entries(stored).map(([digest, json]) => [digest, apiKeySchema.parse(JSON.parse(json))]);
+/** Keys read at once. */
+const PAGE = 500;
+
+/** A tenant's keys by digest. All tenants' are in one hash, which may be large, and is read in pages so that nobody waits for it. */
+async function keysOf({ redis, keys }: KeyStoreParts, tenant: string): Promise<Map<string, ApiKey>> {
+  const found = new Map<string, ApiKey>();
+  let cursor = '0';
+  do {
+    const [next, flat] = await redis.hscan(keys.fleet.apiKeys, cursor, 'COUNT', PAGE);
+    cursor = next;
+    for (let position = 0; position + 1 < flat.length; position += 2) {
+      const stored = JSON.parse(flat[position + 1] ?? '') as { tenant?: unknown };
+      if (stored.tenant === tenant) found.set(flat[position] ?? '', apiKeySchema.parse(stored));
+    }
+  } while (cursor !== '0');
+  return found;
 }

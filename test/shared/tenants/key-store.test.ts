@@ -104,6 +104,18 @@ describe('the first key', () => {
   });
 });
 
+describe('the keys of a tenant', () => {
+  it('are found among those of many others, without reading all at once', async () => {
+    for (let count = 0; count < 1200; count += 1) await createKey(parts, { tenant: `other-${count}`, name: 'one', scopes: ['read'] });
+    const made = await createKey(parts, { tenant: 'acme', name: 'one', scopes: ['read'] });
+    await parts.redis.config('RESETSTAT');
+    expect((await listKeys(parts, 'acme')).map(({ id }) => id)).toEqual([made.id]);
+    expect(await revokeKey(parts, 'acme', made.id)).toBe(true);
+    expect(await listKeys(parts, 'acme')).toEqual([]);
+    expect(await parts.redis.info('commandstats')).not.toContain('cmdstat_hgetall');
+  });
+});
+
 describe('scopes', () => {
   it.each(SCOPES)('%s includes those after it and none before', (scope) => {
     const position = SCOPES.indexOf(scope);
