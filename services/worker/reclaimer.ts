@@ -7,6 +7,7 @@ import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import { redisNow } from '#shared/redis/redis-now.ts';
 
 export interface ReclaimerOptions extends Intake {
   log: Log;
@@ -56,8 +57,7 @@ export class Reclaimer {
   async #tick(): Promise<void> {
     const { ledger, log } = this.#options;
     try {
-      const [seconds, micros] = await ledger.redis.time();
-      const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      const now = await redisNow(ledger.redis);
       if (this.#wasAway) this.#patientUntil = now + AFTER_OUTAGE_MS;
       this.#wasAway = false;
       for (let shard = 0; shard < ledger.keys.shards; shard += 1) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import { pairs } from '../redis/pairs.ts';
 
 export interface EventStreams {
   readonly redis: RedisClient;
@@ -83,9 +84,7 @@ function parseId(id: string): { ms: bigint; number: bigint } {
 }
 
 function readEvent(id: string, flat: readonly string[]): TenantEvent {
-  const fields: Record<string, string> = {};
-  for (let position = 0; position + 1 < flat.length; position += 2) fields[flat[position] ?? ''] = flat[position + 1] ?? '';
-  const { event = '', tasks = '', ...rest } = fields;
+  const { event = '', tasks = '', ...rest } = Object.fromEntries(pairs(flat));
   return { id, at: Number(id.split('-')[0]), event, tasks: tasks === '' ? [] : tasks.split(','), fields: rest };
 }
 

@@ -1,3 +1,4 @@
+import { pairs } from '../redis/pairs.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Ledger } from './ledger.ts';
 import { readTasks } from './read-tasks.ts';
@@ -54,7 +55,6 @@ export async function readLaneIds(ledger: Ledger, tenant: string, lane: string, 
     ledger.redis.zcard(keys.laneWait(lane)),
     ledger.redis.zrange(keys.laneHeld(lane), '0', '-1', 'WITHSCORES'),
   ]);
-  const holders = new Map<string, number>();
-  for (let position = 0; position + 1 < held.length; position += 2) holders.set(held[position] ?? '', Number(held[position + 1]));
+  const holders = new Map(pairs(held).map(([id, since]) => [id, Number(since)]));
   return { held: holders, waiting: waiting.filter((id) => !holders.has(id)), waitingTotal: total };
 }

@@ -1,4 +1,5 @@
 import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { pairs } from '#shared/redis/pairs.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { followRuns } from './follow-ended-runs.ts';
 import { resume } from './patch-schedule.ts';
@@ -32,11 +33,11 @@ async function eachRecord(parts: ScheduleParts, tenant: string, handle: (schedul
   do {
     const [next, flat] = await parts.redis.hscan(parts.keys.tenant(tenant).schedules, cursor, 'COUNT', BATCH);
     cursor = next;
-    const records = flat.flatMap((id, position) => (position % 2 === 0 ? [{ id, text: flat[position + 1] ?? '' }] : []));
-    const read = records.map(({ id, text }) => parts.store.readStored(tenant, id, text));
+    const records = pairs(flat);
+    const read = records.map(([id, text]) => parts.store.readStored(tenant, id, text));
     await parts.store.forgetDue(
       tenant,
-      records.filter((_, position) => read[position] === null).map(({ id }) => id),
+      records.filter((_, position) => read[position] === null).map(([id]) => id),
     );
     await handle(read.filter((schedule) => schedule !== null));
   } while (cursor !== '0');
@@ -106,7 +107,7 @@ async function dropStrangers(parts: ScheduleParts, shard: number): Promise<void>
   do {
     const [next, flat] = await parts.redis.zscan(parts.keys.shard(shard).schedulesDue, cursor, 'COUNT', BATCH);
     cursor = next;
-    const members = flat.filter((_, position) => position % 2 === 0).map((member) => parseDue(member));
+    const members = pairs(flat).map(([member]) => parseDue(member));
     for (const [tenant, due] of Map.groupBy(members, (member) => member.tenant)) {
       const ids = due.map(({ id }) => id);
       const there = await parts.redis.hmget(parts.keys.tenant(tenant).schedules, ...ids);

@@ -2,6 +2,7 @@ import type { Settings } from '#shared/config/settings.ts';
 import type { Intake } from '#shared/queue/intake.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Keys } from '#shared/redis/keys.ts';
+import { redisNow } from '#shared/redis/redis-now.ts';
 import type { Tenant } from '#shared/tenants/tenant.ts';
 import { ScheduleStore } from './schedule-store.ts';
 
@@ -32,9 +33,6 @@ export function openScheduleParts(parts: Given): ScheduleParts {
     tenants,
     settings,
     store: new ScheduleStore({ redis, keys, settings, log }),
-    now: async () => {
-      const [seconds, micros] = await redis.time();
-      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-    },
+    now: () => redisNow(redis),
   };
 }

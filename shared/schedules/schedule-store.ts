@@ -3,6 +3,7 @@ import type { Settings } from '#shared/config/settings.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Keys } from '#shared/redis/keys.ts';
+import { pairs } from '#shared/redis/pairs.ts';
 import { scriptJson } from '#shared/redis/script-json.ts';
 import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
 import { readSchedule, writeSchedule, type Schedule } from './schedule.ts';
@@ -186,8 +187,4 @@ export class ScheduleStore {
 export function parseDue(member: string): { tenant: string; id: string } {
   const [tenant = '', id = ''] = member.split('/', 2);
   return { tenant, id };
-}
-
-function pairs(flat: readonly string[]): [string, string][] {
-  return flat.flatMap((text, position) => (position % 2 === 0 ? [[text, flat[position + 1] ?? ''] as [string, string]] : []));
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { QUEUE_MODES, type QueueMode } from '../config/queue-mode.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { redisNow } from '../redis/redis-now.ts';
 
 /** What people chose for a session. It is forgotten `sessions.retentionMs` after the session was last used. */
 export interface SessionChoices {
@@ -50,9 +51,8 @@ export async function setSurface(ledger: Ledger, tenant: string, id: string, sur
 
 /** Lets the session's transcript begin with what is accepted from now on. */
 export async function beginTranscript(ledger: Ledger, tenant: string, id: string): Promise<void> {
-  const [seconds = '0', micros = '0'] = (await ledger.redis.time()).map(String);
   // Tasks are dated by the same clock, and one of this same millisecond came before.
-  const from = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) + 1;
+  const from = (await redisNow(ledger.redis)) + 1;
   await writeChoice(ledger, ledger.keys.tenant(tenant).session(id), 'transcriptFrom', String(from));
 }
 

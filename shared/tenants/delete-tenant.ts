@@ -1,5 +1,6 @@
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys, ShardKeys } from '../redis/keys.ts';
+import { pairs } from '../redis/pairs.ts';
 import { scanKeys } from '../redis/scan-keys.ts';
 import { listKeys, revokeKey } from './key-store.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
@@ -67,7 +68,7 @@ async function removeFromSet(redis: RedisClient, set: string, pattern: string): 
   do {
     const [next, members] = await redis.zscan(set, cursor, 'MATCH', pattern, 'COUNT', PAGE);
     cursor = next;
-    const names = members.filter((_, position) => position % 2 === 0);
+    const names = pairs(members).map(([name]) => name);
     if (names.length > 0) await redis.zrem(set, ...names);
   } while (cursor !== '0');
 }
@@ -77,7 +78,7 @@ async function removeFromHash(redis: RedisClient, hash: string, pattern: string)
   do {
     const [next, fields] = await redis.hscan(hash, cursor, 'MATCH', pattern, 'COUNT', PAGE);
     cursor = next;
-    const names = fields.filter((_, position) => position % 2 === 0);
+    const names = pairs(fields).map(([name]) => name);
     if (names.length > 0) await redis.hdel(hash, ...names);
   } while (cursor !== '0');
 }

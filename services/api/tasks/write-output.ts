@@ -1,5 +1,6 @@
 import type { EventStream } from '#shared/http/event-stream.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { pairs } from '#shared/redis/pairs.ts';
 
 /** Entries read at once. */
 const PAGE = 200;
@@ -33,7 +34,6 @@ export async function writeOutput(
 }
 
 function outputOf(fields: readonly string[]): { attempt: number; seq: number; text: string } {
-  const byName = new Map<string, string>();
-  for (let position = 0; position + 1 < fields.length; position += 2) byName.set(fields[position] ?? '', fields[position + 1] ?? '');
+  const byName = new Map(pairs(fields));
   return { attempt: Number(byName.get('attempt')), seq: Number(byName.get('seq')), text: byName.get('text') ?? '' };
 }

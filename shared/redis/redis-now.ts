@@ -1,0 +1,7 @@
+import type { RedisClient } from './connect-redis.ts';
+
+/** Redis's clock in milliseconds since the epoch: the same for all processes, whatever their own ones say. */
+export async function redisNow(redis: Pick<RedisClient, 'time'>): Promise<number> {
+  const [seconds = 0, micros = 0] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
