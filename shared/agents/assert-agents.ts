@@ -1,5 +1,5 @@
+import { invalidConfig } from '../config/invalid-config.ts';
 import type { Config } from '../config/load-config.ts';
-import { MusterError } from '../errors/muster-error.ts';
 import { checkAgents } from './check-agents.ts';
 
 /**
@@ -16,7 +16,5 @@ export async function assertAgents(
     openaiApiKey: env.OPENAI_API_KEY,
     readSecret: readVariable,
   });
-  if (problems.length === 0) return;
-  const lines = problems.map((problem) => `  - ${problem}`).join('\n');
-  throw new MusterError('config.invalid', `The configuration has ${problems.length} problem(s):\n${lines}`, { details: { problems } });
+  if (problems.length > 0) throw invalidConfig(problems);
 }

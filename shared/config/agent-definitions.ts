@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import type { AgentFunction } from './agent-function.ts';
+import { executionFields } from './execution-fields.ts';
+import { nameSchema } from './name-schema.ts';
 
 const common = {
   /** One sentence for people: what the agent does. */
   description: z.string().max(500).optional(),
-  /** Longest run of one attempt, in milliseconds. */
-  timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
-  /** Attempts allowed, the first one included. */
-  maxAttempts: z.number().int().min(1).max(100).optional(),
-  retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
-  retryBackoff: z.enum(['exponential', 'linear']).optional(),
+  ...executionFields,
   /** The lane of its tasks that have no session, from `lanes` of the configuration. */
   lane: z.string().max(64).optional(),
 };
@@ -107,6 +104,4 @@ export type AgentKind = AgentDefinition['kind'];
 export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [echo, openai.omit({ apiKeyEnv: true }), http]);
 export type ApiAgentDefinition = z.infer<typeof apiAgentDefinitionSchema>;
 
-export const agentIdSchema = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');
+export const agentIdSchema = nameSchema;

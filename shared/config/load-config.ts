@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
-import { MusterError } from '../errors/muster-error.ts';
 import { chatProblems } from './chat-environment.ts';
 import { environmentSchema, type Environment } from './environment.ts';
+import { invalidConfig } from './invalid-config.ts';
 import { laneProblems } from './lane-problems.ts';
 import { settingsSchema, type Settings } from './settings.ts';
 
@@ -34,15 +34,7 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   if (!settings.success) problems.push(...describe(settings.error, file));
   problems.push(...laneProblems(written).map((problem) => `${file}: ${problem}`));
 
-  if (problems.length > 0 || !env.success || !settings.success) {
-    throw new MusterError(
-      'config.invalid',
-      `The configuration has ${problems.length} problem(s):\n${problems.map((line) => `  - ${line}`).join('\n')}`,
-      {
-        details: { problems },
-      },
-    );
-  }
+  if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
   if (env.data.MUSTER_MAX_CONCURRENT !== undefined) settings.data.limits.maxConcurrent = env.data.MUSTER_MAX_CONCURRENT;
   offerAssistant(env.data, settings.data);
   return { env: env.data, settings: settings.data, directory: resolve(file, '..') };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema } from './agent-definitions.ts';
+import { nameSchema } from './name-schema.ts';
 import { QUEUE_MODES, type QueueMode } from './queue-mode.ts';
 
 const mode = z.enum(QUEUE_MODES);
@@ -52,7 +53,7 @@ export const routingSchema = z.strictObject({
 
 /** A line of tasks that share something scarce. */
 export const lanesSchema = z.record(
-  z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64'),
+  nameSchema,
   z.strictObject({ /** Tasks of the lane that run at once, per tenant. */ limit: z.number().int().min(1).max(10_000) }),
 );
 

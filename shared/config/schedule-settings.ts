@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema } from './agent-definitions.ts';
+import { nameSchema } from './name-schema.ts';
 import { whole } from './whole.ts';
 
 /** How schedules fire. */
@@ -39,7 +40,6 @@ export const schedulerSettingsSchema = z.strictObject({
 });
 export type SchedulerSettings = z.infer<typeof schedulerSettingsSchema>;
 
-const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');
 const text = z.string().min(1).max(200);
 
 /**
@@ -70,4 +70,4 @@ const configuredSchedule = z.strictObject({
 });
 
 /** By name. One that is taken out of the configuration is paused, not removed. */
-export const configuredSchedulesSchema = z.record(name, configuredSchedule);
+export const configuredSchedulesSchema = z.record(nameSchema, configuredSchedule);

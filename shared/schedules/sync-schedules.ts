@@ -1,3 +1,4 @@
+import { invalidConfig } from '#shared/config/invalid-config.ts';
 import type { Settings } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { changeSchedule } from './change-schedule.ts';
@@ -26,14 +27,7 @@ export function assertSchedules(settings: Settings, now: number): void {
     const wrong = whatIsWrong(given, settings, now);
     return wrong === null ? [] : [`schedules.${name}: ${wrong}`];
   });
-  if (problems.length === 0) return;
-  throw new MusterError(
-    'config.invalid',
-    `The configuration has ${problems.length} problem(s):\n${problems.map((line) => `  - ${line}`).join('\n')}`,
-    {
-      details: { problems },
-    },
-  );
+  if (problems.length > 0) throw invalidConfig(problems);
 }
 
 function whatIsWrong({ tenant: _tenant, ...given }: Settings['schedules'][string], settings: Settings, now: number): string | null {

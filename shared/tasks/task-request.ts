@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema } from '../config/agent-definitions.ts';
+import { executionFields } from '../config/execution-fields.ts';
 import { QUEUE_MODES } from '../config/queue-mode.ts';
 import { SOURCES } from '../config/settings.ts';
 import { prioritySchema } from './priority.ts';
@@ -18,12 +19,7 @@ export const requirementsSchema = z.strictObject({
   cpuIntensive: z.boolean().optional(),
 });
 
-export const executionSchema = z.strictObject({
-  timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
-  maxAttempts: z.number().int().min(1).max(100).optional(),
-  retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
-  retryBackoff: z.enum(['linear', 'exponential']).optional(),
-});
+export const executionSchema = z.strictObject(executionFields);
 
 /** What `POST /v1/tasks` takes. Sizes of `input`, `context` and `metadata` are bounded by the configuration besides. */
 export const taskRequestSchema = z.strictObject({
