@@ -1,8 +1,6 @@
 import type { TenantLimits } from '../config/settings.ts';
+import { CLASS_LETTERS } from '../tasks/source-class.ts';
 import type { Ledger } from './ledger.ts';
-
-/** Letters of the source classes, as grants and caps are counted by them. */
-export const CLASS_LETTERS = { delegation: 'd', proactive: 'p', schedule: 's', user: 'u', webhook: 'w' } as const;
 
 /** The first argument of the scripts that open the book: the tenant, its caps, and the bounds of what they write. */
 export function bookOptions(ledger: Ledger, tenant: string): Record<string, unknown> {

@@ -68,7 +68,7 @@ function readAnswer(kind: string, detail: string, bodyText: string | null): Clai
   return { kind: kind as 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
 }
 
-/** A script sees one shard, so each shard has its share of the fleet's attempts. */
-function concurrencyOfShard(ledger: Ledger): number {
+/** Attempts that may run at once in a shard. A script sees one shard, so each has its share of the fleet's. */
+export function concurrencyOfShard(ledger: Ledger): number {
   return Math.max(1, Math.floor(ledger.settings.limits.maxConcurrent / ledger.keys.shards));
 }

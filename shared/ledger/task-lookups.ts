@@ -1,6 +1,6 @@
 import { SOURCES } from '../config/settings.ts';
 import { isTerminal, type TaskStatus } from '../tasks/transitions.ts';
-import { CLASS_LETTERS } from './book-options.ts';
+import { CLASS_LETTERS } from '../tasks/source-class.ts';
 import type { Ledger } from './ledger.ts';
 
 export interface LookupFilter {

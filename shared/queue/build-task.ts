@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AgentDefinition } from '../config/agent-definitions.ts';
-import type { Settings, Source, SourceClass } from '../config/settings.ts';
+import type { Settings, Source } from '../config/settings.ts';
 import { MusterError } from '../errors/muster-error.ts';
-import { CLASS_LETTERS } from '../ledger/book-options.ts';
 import type { NewTask } from '../ledger/new-task.ts';
 import { canonicalJson } from '../tasks/canonical-json.ts';
 import { estimatedMs } from '../tasks/estimated-ms.ts';
-import { defaultPriority, priorityNumber, PRIORITY_NAMES, queueFor, type PriorityHints } from '../tasks/priority.ts';
+import { defaultPriority, priorityNumber, queueFor, type PriorityHints } from '../tasks/priority.ts';
+import { capClass, CLASS_OF } from '../tasks/source-class.ts';
 import { newTaskId } from '../tasks/task-id.ts';
 import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
@@ -39,15 +39,6 @@ export interface AcceptRequest extends TaskRequest {
   traceparent?: string;
 }
 
-const CLASS_OF: Readonly<Record<Source, SourceClass>> = {
-  chat: 'user',
-  api: 'user',
-  proactive: 'proactive',
-  webhook: 'webhook',
-  schedule: 'schedule',
-  delegation: 'delegation',
-};
-
 /**
  * Makes the task that a request asks for, with every default in place. Errors: `request.invalid`, `request.too-large`.
  */
@@ -77,9 +68,7 @@ type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
 function rankOf(request: AcceptRequest, source: Source, parentPriority: number | undefined): Rank {
   const priority = request.priority ?? defaultPriority(hintsOf(request, source, parentPriority));
   const number = priorityNumber(priority);
-  const rateClass = CLASS_OF[source];
-  const isLow = number === PRIORITY_NAMES.low;
-  return { priority: number, queue: queueFor(source, priority), class: `${CLASS_LETTERS[rateClass]}${isLow ? 0 : 1}`, rateClass };
+  return { priority: number, queue: queueFor(source, priority), class: capClass(source, number), rateClass: CLASS_OF[source] };
 }
 
 function hintsOf(

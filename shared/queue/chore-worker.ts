@@ -1,7 +1,8 @@
 import { Queue, Worker } from 'bullmq';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { LATE, within } from '../time/wait.ts';
+import { within } from '../time/wait.ts';
+import { closeWorker } from './close-worker.ts';
 
 /** One of the fleet's own repeated jobs. */
 export interface Chore {
@@ -21,7 +22,6 @@ export interface ChoreWorkerOptions {
 
 /** The clock of a chore is made anew this often, because a scheduler whose worker died between two ticks stays silent. */
 const HEAL_MS = 30_000;
-const FORCED_CLOSE_MS = 1000;
 const KEEP = 20;
 
 /**
@@ -57,8 +57,7 @@ export class ChoreWorker {
 
   async stop(graceMs: number): Promise<void> {
     clearInterval(this.#timer);
-    const closing = Promise.all([this.#worker?.close(), this.#queue?.close()]);
-    if ((await within(closing, graceMs)) === LATE && this.#worker) await within(this.#worker.close(true), FORCED_CLOSE_MS);
+    await Promise.all([this.#worker && closeWorker(this.#worker, graceMs), this.#queue && within(this.#queue.close(), graceMs)]);
   }
 
   async #schedule(): Promise<void> {

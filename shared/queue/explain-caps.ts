@@ -1,9 +1,8 @@
-import { CLASS_LETTERS } from '../ledger/book-options.ts';
+import { CLASS_LETTERS } from '../tasks/source-class.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { SOURCE_CLASSES } from '../config/settings.ts';
 import type { Task } from '../tasks/task.ts';
-import type { Waiting, WaitReason } from './wait-reason.ts';
-import { parseTimeline } from '../tasks/parse-timeline.ts';
+import { waitingSince, type Waiting, type WaitReason } from './wait-reason.ts';
 
 interface Cap {
   name: string;
@@ -17,7 +16,7 @@ export async function explainCaps(ledger: Ledger, task: Task): Promise<Waiting> 
   const { redis, keys } = ledger;
   const { live } = keys.tenant(task.body.tenant);
   const count = async (prefix: string): Promise<number> => await redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00ff`);
-  const since = parseTimeline(task.state.log).at(-1)?.at ?? task.state.createdAt;
+  const since = waitingSince(task.state);
   const looks = capsOver(ledger, task).map(async ({ name, most, prefixes }): Promise<WaitReason[]> => {
     const counts = await Promise.all(prefixes.map((prefix) => count(prefix)));
     const held = counts.reduce((sum, each) => sum + each, 0);

@@ -1,7 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { parseTimeline } from '../tasks/parse-timeline.ts';
 import type { Task } from '../tasks/task.ts';
-import type { Waiting, WaitReason } from './wait-reason.ts';
+import { waitingSince, type Waiting, type WaitReason } from './wait-reason.ts';
 
 /**
  * Whom a task waits for in its lane: the running task that it was offered to, the one before it in the line, or who holds the lane.
@@ -10,7 +9,7 @@ import type { Waiting, WaitReason } from './wait-reason.ts';
 export async function explainLane({ redis, keys }: Ledger, { body, state }: Task): Promise<Waiting> {
   const lane = state.lane ?? '';
   const tenant = keys.tenant(body.tenant);
-  const since = parseTimeline(state.log).at(-1)?.at ?? state.createdAt;
+  const since = waitingSince(state);
   const [rank, held] = await Promise.all([redis.zrank(tenant.laneWait(lane), body.id), redis.zrange(tenant.laneHeld(lane), '0', '-1')]);
   const { steer } = state;
   // When the one it was offered to has left the lane, it waits like any other.

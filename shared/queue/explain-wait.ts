@@ -1,3 +1,4 @@
+import { concurrencyOfShard } from '../ledger/claim-task.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Task } from '../tasks/task.ts';
 import { isTerminal, type TaskStatus } from '../tasks/transitions.ts';
@@ -6,8 +7,7 @@ import { explainCaps } from './explain-caps.ts';
 import { explainLane } from './explain-lane.ts';
 import { explainQueue } from './explain-queue.ts';
 import type { Queues } from './queues.ts';
-import type { WaitReason, Waiting } from './wait-reason.ts';
-import { parseTimeline } from '../tasks/parse-timeline.ts';
+import { waitingSince, type WaitReason, type Waiting } from './wait-reason.ts';
 
 export interface WaitExplanation {
   status: TaskStatus;
@@ -47,21 +47,17 @@ function explainTime({ state, attempts }: Task, notBefore: number): Waiting {
   };
   const kind = state.gate === 'retry' || state.gate === 'provider' || state.gate === 'debounce' ? state.gate : 'other';
   return {
-    reasons: [{ gate: state.gate ?? 'time', detail: detail[kind], since: sinceOf(state), until: notBefore, taskId: null }],
+    reasons: [{ gate: state.gate ?? 'time', detail: detail[kind], since: waitingSince(state), until: notBefore, taskId: null }],
     ahead: 0,
   };
 }
 
-async function explainFleet({ redis, keys, settings }: Ledger, { body, state }: Task): Promise<Waiting> {
+async function explainFleet(ledger: Ledger, { body, state }: Task): Promise<Waiting> {
+  const { redis, keys } = ledger;
   const running = await redis.zcard(keys.shard(keys.shardOf(body.tenant)).leases);
-  const most = Math.max(1, Math.floor(settings.limits.maxConcurrent / keys.shards));
+  const most = concurrencyOfShard(ledger);
   return {
-    reasons: [{ gate: 'fleet', detail: `fleet cap ${running}/${most}`, since: sinceOf(state), until: null, taskId: null }],
+    reasons: [{ gate: 'fleet', detail: `fleet cap ${running}/${most}`, since: waitingSince(state), until: null, taskId: null }],
     ahead: 1,
   };
-}
-
-/** When the task came to where it waits: its last step. */
-function sinceOf({ log, createdAt }: Task['state']): number {
-  return parseTimeline(log).at(-1)?.at ?? createdAt;
 }

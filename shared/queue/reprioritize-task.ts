@@ -1,6 +1,7 @@
 import { changePriority, type PriorityAnswer } from '../ledger/change-priority.ts';
 import { readTask } from '../ledger/read-tasks.ts';
-import { priorityNumber, PRIORITY_NAMES, queueFor, type PriorityInput } from '../tasks/priority.ts';
+import { priorityNumber, queueFor, type PriorityInput } from '../tasks/priority.ts';
+import { capClass } from '../tasks/source-class.ts';
 import type { Intake } from './intake.ts';
 import type { Queues } from './queues.ts';
 import { ticketId } from './ticket.ts';
@@ -22,8 +23,7 @@ export async function reprioritizeTask(
   const answer = await changePriority(ledger, tenant, id, {
     priority: number,
     queue: queueFor(task.state.source, priority),
-    // The letter of its source class stays; the digit says whether it counts as low.
-    class: `${task.state.class.slice(0, 1)}${number === PRIORITY_NAMES.low ? 0 : 1}`,
+    class: capClass(task.state.source, number),
   });
   if (answer.kind === 'changed' && (answer.state.granted || answer.state.notBefore !== undefined)) {
     relay.add(ticketOfState(tenant, id, answer.state));

@@ -1,7 +1,8 @@
 import { Queue, Worker, type JobSchedulerJson } from 'bullmq';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { LATE, within } from '../time/wait.ts';
+import { within } from '../time/wait.ts';
+import { closeWorker } from './close-worker.ts';
 
 export interface TickClockOptions {
   /** What ticks, each by its own repeatable job. */
@@ -28,7 +29,6 @@ const QUEUE = 'ticks';
 /** Ticks handled at once by this process. */
 const CONCURRENCY = 8;
 const KEEP = 20;
-const FORCED_CLOSE_MS = 1000;
 /** More repeatable jobs than anybody would add by hand. */
 const MOST = 2000;
 
@@ -99,8 +99,7 @@ export class TickClock {
   }
 
   async stop(graceMs: number): Promise<void> {
-    const closing = Promise.all([this.#worker?.close(), this.#queue?.close()]);
-    if ((await within(closing, graceMs)) === LATE && this.#worker) await within(this.#worker.close(true), FORCED_CLOSE_MS);
+    await Promise.all([this.#worker && closeWorker(this.#worker, graceMs), this.#queue && within(this.#queue.close(), graceMs)]);
   }
 }
 

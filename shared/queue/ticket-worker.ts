@@ -2,7 +2,8 @@ import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from
 import type { Settings } from '../config/settings.ts';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { LATE, within } from '../time/wait.ts';
+import { within } from '../time/wait.ts';
+import { closeWorker } from './close-worker.ts';
 import type { WorkerQueue } from './queue-names.ts';
 import type { TicketData } from './queues.ts';
 
@@ -54,7 +55,8 @@ class RetryLater extends Error {
 const STALLED_CHECKS_PER_LEASE = 2;
 /** Crashes are counted by the ledger. BullMQ's own count would fail the ticket whatever the task says. */
 const STALLED_MOST = 1_000_000;
-const FORCED_CLOSE_MS = 1000;
+/** How long a stop waits for the last tickets to be told as returned; the sweep tells of the others. */
+const RETURNING_MS = 1000;
 
 /**
  * TicketWorker is responsible for taking tickets of one queue from BullMQ and for telling BullMQ what became of each, so
@@ -99,12 +101,11 @@ export class TicketWorker {
     await this.#worker?.pause(true);
   }
 
-  /** Ends within about `graceMs`, also while Redis is away, where BullMQ's own close would wait for ever. */
+  /** Ends within about `graceMs`, also while Redis is away. */
   async stop(graceMs: number): Promise<void> {
-    const worker = this.#worker;
-    if (!worker) return;
-    if ((await within(worker.close(), graceMs)) === LATE) await within(worker.close(true), FORCED_CLOSE_MS);
-    await within(Promise.all(this.#returning), FORCED_CLOSE_MS);
+    if (!this.#worker) return;
+    await closeWorker(this.#worker, graceMs);
+    await within(Promise.all(this.#returning), RETURNING_MS);
   }
 
   #returned(job: Job<TicketData, string>): void {

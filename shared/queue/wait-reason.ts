@@ -1,4 +1,5 @@
-import type { Gate } from '../tasks/task.ts';
+import { parseTimeline } from '../tasks/parse-timeline.ts';
+import type { Gate, TaskState } from '../tasks/task.ts';
 
 /** What a task can wait for: a gate of the ledger's, or, once it holds a ticket, its queue. */
 export type WaitGate = Gate | 'paused' | 'worker' | 'queue';
@@ -18,4 +19,9 @@ export interface Waiting {
   reasons: WaitReason[];
   /** How many tasks are before it. */
   ahead: number;
+}
+
+/** When a task came to where it waits: its last step, in ms since the epoch. */
+export function waitingSince({ log, createdAt }: TaskState): number {
+  return parseTimeline(log).at(-1)?.at ?? createdAt;
 }

@@ -1,5 +1,5 @@
 import type { TenantLimits } from '#shared/config/settings.ts';
-import { CLASS_LETTERS } from '#shared/ledger/book-options.ts';
+import { CLASS_LETTERS } from '#shared/tasks/source-class.ts';
 import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
 import { readTasks } from '#shared/ledger/read-tasks.ts';
 import type { OutcomeKind, Task, TaskState } from '#shared/tasks/task.ts';
