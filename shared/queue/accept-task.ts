@@ -9,9 +9,9 @@ import type { TaskOutcome } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import { traceIdOf } from '../tasks/trace.ts';
 import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
-import { estimateStart, pressureOf, type Pressure } from './estimate-start.ts';
+import { estimateStart } from './estimate-start.ts';
 import type { Intake } from './intake.ts';
-import { reportPressure } from './report-pressure.ts';
+import { pressureOf, reportPressure, type Pressure } from './report-pressure.ts';
 
 export interface Accepted {
   id: string;

@@ -1,16 +1,7 @@
-import type { Settings } from '../config/settings.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { listTasks } from '../ledger/list-tasks.ts';
 import type { TaskBody } from '../tasks/task.ts';
 import type { WaitGate } from './wait-reason.ts';
-
-/** How loaded the fleet is, from the caller's point of view. */
-export interface Pressure {
-  level: 'warning' | 'critical';
-  /** Tasks of the tenant that have not ended. */
-  queueDepth: number;
-  recommendations: string[];
-}
 
 interface Standing {
   ahead: number;
@@ -67,20 +58,4 @@ async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
   const msPerStart = starts.length < 2 ? null : ((starts.at(-1) ?? 0) - (starts[0] ?? 0)) / (starts.length - 1);
   known.set(tenant, { at: Date.now(), msPerStart });
   return msPerStart;
-}
-
-/** The load a producer should know of; null when there is none to speak of. */
-export function pressureOf(settings: Settings, queueDepth: number): Pressure | null {
-  const { warningDepth, criticalDepth } = settings.limits.backpressure;
-  if (queueDepth >= criticalDepth) {
-    return {
-      level: 'critical',
-      queueDepth,
-      recommendations: ['Pause proactive work', 'Hold back low priorities', 'Add workers or daemons'],
-    };
-  }
-  if (queueDepth >= warningDepth) {
-    return { level: 'warning', queueDepth, recommendations: ['Send proactive work less often', 'Delay what is not urgent'] };
-  }
-  return null;
 }

@@ -1,7 +1,15 @@
+import type { Settings } from '../config/settings.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { notePressure, type PressureLevel } from '../ledger/note-pressure.ts';
-import type { Pressure } from './estimate-start.ts';
 import type { Intake } from './intake.ts';
+
+/** How loaded the fleet is, from the caller's point of view. */
+export interface Pressure {
+  level: 'warning' | 'critical';
+  /** Tasks of the tenant that have not ended. */
+  queueDepth: number;
+  recommendations: string[];
+}
 
 /** A level that was noted serves further calls of this process for so long. */
 const FRESH_MS = 1000;
@@ -40,4 +48,20 @@ function isNoted(ledger: Ledger, tenant: string, level: PressureLevel): boolean 
   // Before the answer, so that the calls that come meanwhile do not all ask.
   known.set(tenant, { level, at });
   return false;
+}
+
+/** The load a producer should know of; null when there is none to speak of. */
+export function pressureOf(settings: Settings, queueDepth: number): Pressure | null {
+  const { warningDepth, criticalDepth } = settings.limits.backpressure;
+  if (queueDepth >= criticalDepth) {
+    return {
+      level: 'critical',
+      queueDepth,
+      recommendations: ['Pause proactive work', 'Hold back low priorities', 'Add workers or daemons'],
+    };
+  }
+  if (queueDepth >= warningDepth) {
+    return { level: 'warning', queueDepth, recommendations: ['Send proactive work less often', 'Delay what is not urgent'] };
+  }
+  return null;
 }
