@@ -3,6 +3,7 @@ import type { Settings, Source } from '../config/settings.ts';
 import { MusterError } from '../errors/muster-error.ts';
 import type { NewTask } from '../ledger/new-task.ts';
 import type { AcceptRequest } from './build-task.ts';
+import { sessionLane } from './session-lane.ts';
 
 /**
  * The lane of a task, most specific first: its session's, the one its producer names, its agent's, its source's; null for none.
@@ -10,7 +11,7 @@ import type { AcceptRequest } from './build-task.ts';
  */
 export function laneOf(request: AcceptRequest, definition: AgentDefinition, settings: Settings, source: Source): NewTask['lane'] {
   const order = request.order === undefined ? {} : { order: request.order };
-  if (request.session !== undefined) return { name: `session:${request.session}`, limit: 1, ...order };
+  if (request.session !== undefined) return { name: sessionLane(request.session), limit: 1, ...order };
   if (request.lane) return { ...request.lane, ...order };
   const name = definition.lane ?? settings.retries[source].sharedLane;
   if (name === undefined) return null;

@@ -1,9 +1,9 @@
 import { readTasks } from '#shared/ledger/read-tasks.ts';
-import { sessionLane } from '#shared/sessions/session-lane.ts';
+import { sessionLane } from '#shared/queue/session-lane.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { acceptRuns } from './accept-runs.ts';
 import { decideFiring } from './decide-firing.ts';
-import { laneOf } from './lane-of.ts';
+import { scheduleLane } from './schedule-lane.ts';
 import { reportSchedule } from './report-schedule.ts';
 import type { Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
@@ -88,7 +88,7 @@ async function readFacts({ ledger, redis, keys }: ScheduleParts, tenant: string,
   return await Promise.all(
     schedules.map(async ({ id, overlap, session }, position) => {
       const state = runs[position]?.state;
-      const lane = session === null ? laneOf(id) : sessionLane(session);
+      const lane = session === null ? scheduleLane(id) : sessionLane(session);
       const waiting = overlap === 'queue' ? await redis.zcard(keys.tenant(tenant).laneWait(lane)) : 0;
       return { isRunning: state !== undefined && !isTerminal(state.status), waiting };
     }),

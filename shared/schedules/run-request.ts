@@ -1,5 +1,5 @@
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
-import { laneOf } from './lane-of.ts';
+import { scheduleLane } from './schedule-lane.ts';
 import type { Firing, Schedule } from './schedule.ts';
 
 /**
@@ -35,7 +35,7 @@ function workOf(schedule: Schedule): Partial<AcceptRequest> {
 function orderOf({ id, overlap, session }: Schedule): Partial<AcceptRequest> {
   if (session !== null) return { session };
   if (overlap === 'allow') return {};
-  return { lane: { name: laneOf(id), limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
+  return { lane: { name: scheduleLane(id), limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
 }
 
 function deliveryOf({ reply, platform, channel, callbackUrl }: Schedule): Partial<AcceptRequest> {

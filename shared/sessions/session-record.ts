@@ -5,7 +5,7 @@ import type { Task } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
 import { explainWaiting } from './explain-waiting.ts';
-import { sessionLane } from './session-lane.ts';
+import { sessionLane } from '../queue/session-lane.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 import { waitingLine, type SessionWaiting } from './waiting-line.ts';
 

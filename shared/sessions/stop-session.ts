@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { readLaneIds } from '../ledger/read-lane.ts';
 import { cancelTree } from '../queue/cancel-tree.ts';
-import { sessionLane } from './session-lane.ts';
+import { sessionLane } from '../queue/session-lane.ts';
 
 export interface StopCounts {
   /** Tasks that had not started. */

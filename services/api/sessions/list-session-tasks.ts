@@ -1,7 +1,7 @@
 import { idAt } from '#shared/ledger/list-tasks.ts';
 import { readLaneIds } from '#shared/ledger/read-lane.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import { sessionLane } from '#shared/sessions/session-lane.ts';
+import { sessionLane } from '#shared/queue/session-lane.ts';
 
 /** Tasks of the lane's line that are looked at. */
 const WAITING = 100;

@@ -1,4 +1,4 @@
 /** The lane in which the runs of a schedule follow each other, unless it lets them overlap. */
-export function laneOf(scheduleId: string): string {
+export function scheduleLane(scheduleId: string): string {
   return `schedule:${scheduleId}`;
 }
