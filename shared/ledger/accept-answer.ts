@@ -1,4 +1,5 @@
-import type { Gate, TaskOutcome, TaskState } from '../tasks/task.ts';
+import type { Gate, TaskOutcome } from '../tasks/task.ts';
+import { wholeOutcome, type StoredOutcome } from '../tasks/whole-outcome.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import { scriptFailure } from './script-failure.ts';
 
@@ -54,11 +55,4 @@ export function readAccept(id: string, [kind, ...details]: AcceptReply, depth: n
     depth,
     outcome: outcome === undefined ? null : wholeOutcome(JSON.parse(outcome as string) as StoredOutcome),
   };
-}
-
-type StoredOutcome = NonNullable<TaskState['outcome']>;
-
-/** An outcome as readers see it: null for what the scripts leave out. */
-export function wholeOutcome({ kind, taskId, reason }: StoredOutcome): TaskOutcome {
-  return { kind, taskId: taskId ?? null, reason: reason ?? null };
 }

@@ -1,4 +1,5 @@
 import type { StoredError, TaskOutcome, TaskState, TaskUsage } from '../tasks/task.ts';
+import { timelineNote } from '../tasks/timeline-note.ts';
 import { isTransition, type TaskStatus } from '../tasks/transitions.ts';
 
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none. */
@@ -25,7 +26,6 @@ const ATTEMPT_STATUS = {
   timeout: 'timeout',
   interrupted: 'interrupted',
 } as const;
-const NOTE_CHARACTERS = 200;
 
 /**
  * Says what a running task becomes by the verdict over its attempt. Pure; `now` is Redis's time in ms since the epoch.
@@ -108,7 +108,7 @@ function goingOn(state: TaskState, { now, delayMs, gate }: Return, attempt: Reco
 /** Appends to the timeline, as the scripts do. */
 function enter(state: TaskState, status: TaskStatus, now: number, note?: string): TaskState {
   if (!isTransition(state.status, status)) throw new Error(`A task cannot go from ${state.status} to ${status}`);
-  const entry = `${status}@${now}${note === undefined ? '' : ` ${note.slice(0, NOTE_CHARACTERS).replaceAll(/[;\p{Cc}]/gu, ',')}`}`;
+  const entry = `${status}@${now}${note === undefined ? '' : ` ${timelineNote(note)}`}`;
   return { ...state, status, log: `${state.log};${entry}` };
 }
 

@@ -1,4 +1,5 @@
 import type { FirstState, TaskState, TaskUsage } from '../tasks/task.ts';
+import { timelineNote } from '../tasks/timeline-note.ts';
 
 /**
  * The life of a task to which nothing happened but what happens to all: accepted, granted at once or when its lane came to it, claimed,
@@ -67,14 +68,10 @@ function withoutTime({ notBefore: _notBefore, ...rest }: FirstState): FirstState
   return rest;
 }
 
-const NOTE_CHARACTERS = 200;
-
 function timelineOf({ createdAt, queuedAt, run, end }: ShortState): string {
   if (queuedAt === undefined) return `pending@${createdAt}`;
   const accepted = `pending@${createdAt};queued@${queuedAt}`;
   if (!run) return accepted;
-  // oxlint-disable-next-line no-control-regex -- an entry ends with a semicolon, and the scripts take the same out
-  const note = run.worker.slice(0, NOTE_CHARACTERS).replaceAll(/[;\u0000-\u001f\u007f]/g, ',');
-  const ran = `${accepted};scheduled@${run.startedAt} ${note};running@${run.startedAt}`;
+  const ran = `${accepted};scheduled@${run.startedAt} ${timelineNote(run.worker)};running@${run.startedAt}`;
   return end ? `${ran};completed@${end.completedAt}` : ran;
 }

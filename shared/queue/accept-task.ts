@@ -1,5 +1,5 @@
 import { MusterError } from '../errors/muster-error.ts';
-import { wholeOutcome, type AcceptAnswer, type AcceptedAnswer } from '../ledger/accept-answer.ts';
+import type { AcceptAnswer, AcceptedAnswer } from '../ledger/accept-answer.ts';
 import { acceptMessage } from '../ledger/accept-message.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { NewTask } from '../ledger/new-task.ts';
@@ -8,6 +8,7 @@ import type { Log } from '../log/create-log.ts';
 import type { TaskOutcome } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import { traceIdOf } from '../tasks/trace.ts';
+import { wholeOutcome } from '../tasks/whole-outcome.ts';
 import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
 import { estimateStart } from './estimate-start.ts';
 import type { Intake } from './intake.ts';

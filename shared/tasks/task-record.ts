@@ -1,5 +1,6 @@
 import { toIso } from '../time/iso.ts';
-import type { StoredAttempt, StoredError, Task, TaskError, TaskState } from './task.ts';
+import type { StoredAttempt, StoredError, Task, TaskError } from './task.ts';
+import { wholeOutcome } from './whole-outcome.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */
 export function taskRecord({ body, state, output, result }: Task): Record<string, unknown> {
@@ -29,7 +30,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     result: result ?? null,
     error: taskError(state.error),
     attempt: state.attempt,
-    outcome: outcomeOf(state),
+    outcome: state.outcome ? wholeOutcome(state.outcome) : null,
     usage: state.usage ?? null,
     worker: state.worker ?? null,
     createdAt: toIso(state.createdAt),
@@ -38,10 +39,6 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
   };
-}
-
-function outcomeOf({ outcome }: TaskState): Record<string, unknown> | null {
-  return outcome ? { kind: outcome.kind, taskId: outcome.taskId ?? null, reason: outcome.reason ?? null } : null;
 }
 
 /** An attempt as the API shows it. */
