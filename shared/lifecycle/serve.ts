@@ -1,24 +1,8 @@
-import type { Router } from 'express';
 import type { Config } from '../config/load-config.ts';
+import type { HttpServer, HttpServerOptions } from '../http/start-http-server.ts';
 import type { Log } from '../log/create-log.ts';
 import type { Service } from './service.ts';
 import { startServices } from './start-services.ts';
-
-export interface HttpServerOptions {
-  routers: Router[];
-  host: string;
-  port: number;
-  config: Config;
-  log: Log;
-  /** What keeps this process from taking work, for `/readyz`; nothing when it is ready. */
-  readiness: () => Promise<string[]>;
-}
-
-export interface HttpServer {
-  /** The one it listens on, also when 0 was asked for. */
-  port: number;
-  close(graceMs: number): Promise<void>;
-}
 
 export interface ServeOptions {
   config: Config;
