@@ -15,7 +15,7 @@ import { TenantDirectory } from '../tenants/tenant-directory.ts';
 export interface Parts extends Intake {
   readonly config: Config;
   readonly log: Log;
-  /** For commands: each ends within 1.5 s, also while Redis is away. */
+  /** For commands: each ends within 2 s, also while Redis is away and behind another one that hangs. */
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly ledger: Ledger;

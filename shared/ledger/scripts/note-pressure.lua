@@ -1,7 +1,7 @@
 -- Compares a tenant's tasks that have not ended with the depths that producers are told of, and tells the tenant's event stream
 -- when it crossed one since the last time. On its way down a level ends below nine tenths of its depth, so that a tenant that
 -- stays near it is told once.
--- KEYS[1] states: live lookups of the tenant's tasks
+-- KEYS[1] live: lookups of the tenant's tasks that have not ended
 -- KEYS[2] pressure: levels of the shard's tenants that have one
 -- KEYS[3] events: the tenant's event stream
 -- ARGV[1] options: JSON of tenant, channel, maxEvents, warningDepth, criticalDepth

@@ -1,5 +1,5 @@
--- Messages whose input one task has besides its own, and notes about those that were left out of it.
-local INPUTS_MOST = 100
+-- Messages that one task carries on from stopped ones, and notes about those that were left out of it.
+local CARRIED_MOST = 100
 local NOTES_MOST = 10
 local NOTE_BYTES = 160
 
@@ -111,7 +111,7 @@ local function carry(task, id, state)
   task.inputs = task.inputs or {}
   for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
   table.insert(task.inputs, { id = id, how = 'carried' })
-  while #task.inputs > INPUTS_MOST do table.remove(task.inputs, 1) end
+  while #task.inputs > CARRIED_MOST do table.remove(task.inputs, 1) end
 end
 
 -- The beginning of a text, cut between characters.
