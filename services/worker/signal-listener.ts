@@ -1,5 +1,5 @@
-import { stopChannel } from '#shared/ledger/cancel-task.ts';
 import { parseWorkerSignal } from '#shared/ledger/parse-worker-signal.ts';
+import { workerChannel } from '#shared/ledger/worker-channel.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Keys } from '#shared/redis/keys.ts';
@@ -17,7 +17,7 @@ export interface SignalListenerOptions {
 
 /** Listens for stops and for input. They make both quick; the lease renewal sees what was missed here. */
 export function listenForSignals({ subscriber, keys, log, onStop, onInput }: SignalListenerOptions): { close(): void } {
-  const channels = Array.from({ length: keys.shards }, (_, shard) => stopChannel(keys.shard(shard).signal));
+  const channels = Array.from({ length: keys.shards }, (_, shard) => workerChannel(keys.shard(shard).signal));
   subscriber.on('message', (_channel: string, message: string) => {
     const { kind, member } = parseWorkerSignal(message);
     if (kind === 'stop') onStop(member);

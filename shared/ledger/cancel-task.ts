@@ -3,6 +3,7 @@ import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 import { runMoving } from './run-moving.ts';
 import { movingKeys, type TaskPlace } from './task-keys.ts';
+import { workerChannel } from './worker-channel.ts';
 
 /** `stopping`: it runs; its worker was told, and loses the lease after the grace. */
 export type CancelAnswer = { kind: 'cancelled' | 'unknown' } | { kind: 'stopping'; member: string } | { kind: 'ended'; status: TaskStatus };
@@ -19,14 +20,9 @@ export async function cancelTask(ledger: Ledger, place: TaskPlace, reason: strin
   )) as [string, string?];
   if (kind === 'stopping') {
     // The message makes it quick; the lease renewal makes it sure.
-    await ledger.redis.publish(stopChannel(shard.signal), `${detail}`);
+    await ledger.redis.publish(workerChannel(shard.signal), `${detail}`);
     return { kind, member: `${detail}` };
   }
   if (kind === 'ended') return { kind, status: detail as TaskStatus };
   return { kind: kind as 'cancelled' | 'unknown' };
-}
-
-/** Where workers listen for what concerns the attempts they run; see `parseWorkerSignal` for the messages. */
-export function stopChannel(signal: string): string {
-  return `${signal}:stop`;
 }

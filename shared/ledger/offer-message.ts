@@ -1,7 +1,6 @@
 import { scriptJson } from '../redis/script-json.ts';
 import { owedBy, readAccept, type AcceptAnswer, type AcceptReply } from './accept-answer.ts';
 import { admissionOptions } from './admission-options.ts';
-import { stopChannel } from './cancel-task.ts';
 import { firstState } from './first-state.ts';
 import type { Ledger } from './ledger.ts';
 import { lookupsOf } from './lookups-of.ts';
@@ -9,6 +8,7 @@ import type { NewTask } from './new-task.ts';
 import { runMoving } from './run-moving.ts';
 import { bodyText } from './stored-body.ts';
 import { bookKeys } from './task-keys.ts';
+import { workerChannel } from './worker-channel.ts';
 
 export type OfferAnswer = AcceptAnswer | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
 
@@ -65,7 +65,7 @@ function rulesOf({ settings, keys }: Ledger, { tenant, scheduleId }: NewTask['bo
   const { collect, carryInterrupted } = settings.routing.queue;
   return JSON.stringify({
     grace: settings.worker.cancelGraceMs,
-    stops: stopChannel(keys.shard(keys.shardOf(tenant)).signal),
+    workers: workerChannel(keys.shard(keys.shardOf(tenant)).signal),
     // A run of a schedule says the same as the one it takes the place of.
     carries: carryInterrupted && scheduleId === null,
     collect: { debounceMs: collect.debounceMs, longestWaitMs: collect.longestWaitMs },

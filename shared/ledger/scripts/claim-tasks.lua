@@ -53,10 +53,7 @@ local function hold_back(id, keys, task)
   if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.notBefore and task.notBefore > book.now then return { 'early', task.notBefore } end
   if task.deadline and task.deadline <= book.now and task.token == 0 then
-    local reason = 'the deadline passed before the start'
-    task.outcome = { kind = 'expired', reason = reason }
-    finish(book, keys, id, task, 'stale', reason)
-    emit(book, id, 'task.stale')
+    expire(book, keys, id, task)
     return { 'ended' }
   end
   if not task.granted then

@@ -25,8 +25,5 @@ local task = load_task(book, id)
 if task and not task.completedAt and task.deadline and task.deadline > book.now then return { {}, 'kept' } end
 redis.call('ZREM', keys.deadlines, book.tenant .. '/' .. id)
 if not task or task.completedAt or task.token > 0 then return { {}, 'kept' } end
-local reason = 'the deadline passed before the start'
-task.outcome = { kind = 'expired', reason = reason }
-finish(book, keys, id, task, 'stale', reason)
-emit(book, id, 'task.stale')
+expire(book, keys, id, task)
 return { let_through(book), 'stale' }

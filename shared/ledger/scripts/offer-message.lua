@@ -21,7 +21,7 @@
 -- ARGV[5] class: of rates
 -- ARGV[6] body: JSON of what never changes
 -- ARGV[7] state: JSON of what does
--- ARGV[8] rules: JSON of grace, stops (the channel), carries, collect, cap, overflow, and target, the task it is input for
+-- ARGV[8] rules: JSON of grace, workers (their channel), carries, collect, cap, overflow, and target, the task it is input for
 -- ARGV[9] lookups: JSON array
 -- RETURNS {granted, outbox entry, depth, {'accepted', status, gate, ahead, outcome, JSON, of one that ended}
 --   | {'duplicate', id} | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'refused', 'not-running' | 'takes-no-input'}
@@ -92,7 +92,7 @@ local function stop_holder(plan, answer)
   end
   local stop = { at = book.now, reason = replaced.reason, by = id }
   local member = stop_running(book, keys, plan.stopped, holder, stop, rules.grace)
-  redis.call('PUBLISH', rules.stops, member)
+  redis.call('PUBLISH', rules.workers, member)
   return answer
 end
 
@@ -114,7 +114,7 @@ local function meet(task)
   end
   if offered and (rules.target or takes(offered, task)) then
     task.steer = plan.offered
-    redis.call('PUBLISH', rules.stops, 'input ' .. book.tenant .. '/' .. plan.offered .. '/' .. offered.token)
+    redis.call('PUBLISH', rules.workers, 'input ' .. book.tenant .. '/' .. plan.offered .. '/' .. offered.token)
   end
   if plan.stopped and rules.carries then carry(task, plan.stopped, load_task(book, plan.stopped)) end
   replace_line(plan, task)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { acceptMessage } from '#shared/ledger/accept-message.ts';
-import { cancelTask, stopChannel } from '#shared/ledger/cancel-task.ts';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { workerChannel } from '#shared/ledger/worker-channel.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { offerMessage } from '#shared/ledger/offer-message.ts';
@@ -31,9 +32,9 @@ const heard = async (deed: () => Promise<unknown>): Promise<WorkerSignal[]> => {
   const listener = test.connect('listener');
   const messages: string[] = [];
   listener.on('message', (_channel: string, message: string) => messages.push(message));
-  await listener.subscribe(stopChannel(test.keys.shard(0).signal));
+  await listener.subscribe(workerChannel(test.keys.shard(0).signal));
   await deed();
-  await test.redis.publish(stopChannel(test.keys.shard(0).signal), 'end');
+  await test.redis.publish(workerChannel(test.keys.shard(0).signal), 'end');
   await waitFor(() => Promise.resolve(messages.includes('end')), { deadlineMs: 5000, what: 'the last message' });
   listener.disconnect();
   return messages.slice(0, -1).map((message) => parseWorkerSignal(message));

@@ -21,6 +21,14 @@ local function finish(book, keys, id, task, status, reason)
   promote_backlog(book)
 end
 
+-- Ends a task whose deadline passed before it started.
+local function expire(book, keys, id, task)
+  local reason = 'the deadline passed before the start'
+  task.outcome = { kind = 'expired', reason = reason }
+  finish(book, keys, id, task, 'stale', reason)
+  emit(book, id, 'task.stale')
+end
+
 -- The outcome of a task that was stopped: who takes its place, when somebody does.
 local function outcome_of_stop(stop)
   return { kind = stop.by and 'superseded' or 'cancelled', taskId = stop.by, reason = stop.reason }
