@@ -1,8 +1,9 @@
 import { parseTimeline } from '../tasks/parse-timeline.ts';
-import type { Gate, TaskState } from '../tasks/task.ts';
+import { GATES, type TaskState } from '../tasks/task.ts';
 
 /** What a task can wait for: a gate of the ledger's, or, once it holds a ticket, its queue. */
-export type WaitGate = Gate | 'paused' | 'worker' | 'queue';
+export const WAIT_GATES = [...GATES, 'paused', 'worker', 'queue'] as const;
+export type WaitGate = (typeof WAIT_GATES)[number];
 
 export interface WaitReason {
   gate: WaitGate;

@@ -98,8 +98,9 @@ export interface StoredError {
   details?: string;
 }
 
-/** What a gate is that a parked task waits at. */
-export type Gate = 'lane' | 'steer' | 'cap' | 'time' | 'debounce' | 'retry' | 'provider' | 'fleet';
+/** What a parked task can wait at. */
+export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'provider', 'fleet'] as const;
+export type Gate = (typeof GATES)[number];
 
 /** What changes, as the ledger's scripts work on it. Times are milliseconds since the epoch. */
 export interface TaskState {

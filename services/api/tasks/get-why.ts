@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { explainWait } from '#shared/queue/explain-wait.ts';
+import { WAIT_GATES } from '#shared/queue/wait-reason.ts';
 import { toIso } from '#shared/time/iso.ts';
 import { findTask, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
@@ -11,7 +12,7 @@ const whySchema = z
     status: taskStatusSchema,
     reasons: z.array(
       z.strictObject({
-        gate: z.enum(['lane', 'cap', 'time', 'retry', 'provider', 'fleet', 'paused', 'worker', 'queue']),
+        gate: z.enum(WAIT_GATES),
         detail: z.string(),
         since: z.iso.datetime().nullable(),
         until: z.iso.datetime().nullable(),

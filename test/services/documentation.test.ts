@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
+import { WAIT_GATES } from '#shared/queue/wait-reason.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';
 import { createChatService } from '../../services/chat/create-chat-service.ts';
 import { createDashboardService } from '../../services/dashboard/create-dashboard-service.ts';
@@ -69,4 +70,11 @@ it('the service for people answers nothing of the API', () => {
   const pages = routed.filter(({ service }) => service === FOR_PEOPLE).map(({ path }) => path);
   expect(pages).toContain('GET /sign-in');
   expect(pages.filter((path) => / \/(?:v1|hooks)\b/.test(path))).toEqual([]);
+});
+
+it('every gate that a task can wait at is in the documentation', async () => {
+  const document: unknown = await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json();
+  expect(document).toMatchObject({
+    components: { schemas: { Why: { properties: { reasons: { items: { properties: { gate: { enum: WAIT_GATES } } } } } } } },
+  });
 });
