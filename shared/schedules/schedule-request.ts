@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/agent-definitions.ts';
 import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
 import { prioritySchema } from '#shared/tasks/priority.ts';
+import { instantSchema } from '#shared/time/instant-schema.ts';
 import { readDuration } from './read-duration.ts';
 import { OVERLAPS } from './schedule.ts';
 
@@ -29,9 +30,7 @@ const missed = z
   .regex(MISSED, 'expected skip, once, all or all(<most>)')
   .meta({ description: '`skip`, `once`, `all`, or `all(20)` for the newest 20.' });
 
-const instant = z.iso
-  .datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' })
-  .transform((text) => Date.parse(text));
+const instant = instantSchema.transform((text) => Date.parse(text));
 
 /** When it fires: one of the four. */
 export const ruleShape = {

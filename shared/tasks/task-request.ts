@@ -3,11 +3,11 @@ import { agentIdSchema } from '../config/agent-definitions.ts';
 import { executionFields } from '../config/execution-fields.ts';
 import { QUEUE_MODES } from '../config/queue-mode.ts';
 import { SOURCES } from '../config/settings.ts';
+import { instantSchema } from '../time/instant-schema.ts';
 import { prioritySchema } from './priority.ts';
 import { sessionIdSchema } from './session-id.ts';
 
 const shortText = z.string().min(1).max(200);
-const instant = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' });
 const json = z.record(z.string(), z.json());
 
 export const requirementsSchema = z.strictObject({
@@ -30,9 +30,9 @@ export const taskRequestSchema = z.strictObject({
   mode: z.enum(QUEUE_MODES).optional(),
   source: z.enum(SOURCES).optional(),
   channel: shortText.optional(),
-  deadline: instant.optional(),
-  sla: instant.optional(),
-  scheduledFor: instant.optional(),
+  deadline: instantSchema.optional(),
+  sla: instantSchema.optional(),
+  scheduledFor: instantSchema.optional(),
   requirements: requirementsSchema.optional(),
   execution: executionSchema.optional(),
   parentTaskId: shortText.optional(),

@@ -12,6 +12,7 @@ import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
+import { pageLimitSchema } from '../page-limit.ts';
 import { findTask, taskPathSchema } from '../tasks/find-task.ts';
 
 const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable() });
@@ -21,7 +22,7 @@ const querySchema = z.strictObject({
   status: z.enum(DELIVERY_STATUSES).optional(),
   kind: z.enum(DELIVERY_KINDS).optional(),
   task: z.string().regex(TASK_ID, "expected a task's id").optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimitSchema,
   cursor: z.string().regex(DELIVERY_ID, 'expected the nextCursor of the page before').optional(),
 });
 

@@ -4,6 +4,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listRuns } from '#shared/schedules/list-runs.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
+import { pageLimitSchema } from '../page-limit.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 import { runListSchema } from './schedule-view.ts';
 
@@ -18,7 +19,7 @@ const since = z
 
 const querySchema = z.strictObject({
   since: since.optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimitSchema,
   cursor: z.string().regex(TASK_ID, 'expected the nextCursor of the page before').optional(),
 });
 

@@ -5,12 +5,13 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listSchedules } from '#shared/schedules/list-schedules.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
+import { pageLimitSchema } from '../page-limit.ts';
 import { scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 const querySchema = z.strictObject({
   status: scheduleStatusSchema.optional(),
   agent: agentIdSchema.optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimitSchema,
   cursor: z
     .string()
     .regex(/^\d{1,15}$/, 'expected the nextCursor of the page before')

@@ -5,14 +5,13 @@ import { readRule } from '#shared/schedules/read-rule.ts';
 import { readZone } from '#shared/schedules/read-zone.ts';
 import { ruleShape } from '#shared/schedules/schedule-request.ts';
 import { toIso } from '#shared/time/iso.ts';
+import { instantSchema } from '#shared/time/instant-schema.ts';
 import { previewSchema } from './schedule-view.ts';
-
-const instant = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' });
 
 const bodySchema = z.strictObject({
   ...ruleShape,
   tz: z.string().max(100).optional(),
-  from: instant.optional().meta({ description: 'From when on; by default now.' }),
+  from: instantSchema.optional().meta({ description: 'From when on; by default now.' }),
   count: z.number().int().min(1).max(100).default(3),
 });
 

@@ -3,11 +3,12 @@ import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listSessions } from '#shared/sessions/list-sessions.ts';
 import { sessionIdSchema } from '#shared/tasks/session-id.ts';
+import { pageLimitSchema } from '../page-limit.ts';
 import { sessionSummarySchema, viewSummary } from './session-view.ts';
 
 const querySchema = z.strictObject({
   active: z.stringbool().optional().meta({ description: 'Only those in which something runs or waits.' }),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimitSchema,
   cursor: sessionIdSchema.optional().meta({ description: '`nextCursor` of the page before.' }),
 });
 

@@ -5,8 +5,8 @@ import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { turnOf, type SessionTurn } from './session-turn.ts';
 
-/** What one reader is told at once, at most. */
-const MOST_BYTES = 524_288;
+/** What one reader is told at once, at most: characters of what was said and answered. */
+const MOST_CHARACTERS = 524_288;
 /** Records read at once: each may hold as much as an output may be long. */
 const BATCH = 10;
 
@@ -17,20 +17,20 @@ export interface SessionHistory {
   live: Task[];
 }
 
-/** What these tasks have come to, newest first as far as the bytes go. */
+/** What these tasks have come to, newest first as far as the characters go. */
 export async function readHistory(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<SessionHistory> {
   const ended: SessionTurn[] = [];
   const live: Task[] = [];
-  let leftBytes = MOST_BYTES;
+  let leftCharacters = MOST_CHARACTERS;
   const newestFirst = ids.toReversed();
   for (let from = 0; from < newestFirst.length; from += BATCH) {
     const tasks = (await readTasks(ledger, tenant, newestFirst.slice(from, from + BATCH))).filter((task) => task !== null);
     live.push(...tasks.filter(({ state }) => !isTerminal(state.status)));
-    if (leftBytes <= 0) continue;
+    if (leftCharacters <= 0) continue;
     const turns = await Promise.all(tasks.filter(({ state }) => isTerminal(state.status)).map((task) => endedTurnOf(ledger, tenant, task)));
     for (const turn of turns) {
-      if (leftBytes > 0) ended.push(turn);
-      leftBytes -= turn.text.length + (turn.output?.length ?? 0);
+      if (leftCharacters > 0) ended.push(turn);
+      leftCharacters -= turn.text.length + (turn.output?.length ?? 0);
     }
   }
   return { ended: ended.toReversed(), live: live.toReversed() };

@@ -1,6 +1,7 @@
 import type { Task, TaskOutcome } from '#shared/tasks/task.ts';
 import { toIso } from '#shared/time/iso.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import { wholeOutcome } from '#shared/tasks/whole-outcome.ts';
 
 /** A message and what became of it so far, as the readers of a session's stream are told. */
 export interface SessionTurn {
@@ -24,7 +25,7 @@ export function turnOf({ body, state, output }: Task): SessionTurn {
     user: body.user,
     agent: body.agent,
     status: state.status,
-    outcome: outcome ? { kind: outcome.kind, taskId: outcome.taskId ?? null, reason: outcome.reason ?? null } : null,
+    outcome: outcome ? wholeOutcome(outcome) : null,
     output,
     error: error ? { code: error.code, message: error.message } : null,
     createdAt: toIso(state.createdAt),

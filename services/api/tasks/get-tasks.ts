@@ -6,10 +6,11 @@ import { listTasks, type TaskFilter } from '#shared/ledger/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
+import { instantSchema } from '#shared/time/instant-schema.ts';
+import { pageLimitSchema } from '../page-limit.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
 const text = z.string().min(1).max(200);
-const instant = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z' });
 
 /** Strict, because a filter with a typing error would otherwise find everything. */
 const querySchema = z.strictObject({
@@ -20,10 +21,10 @@ const querySchema = z.strictObject({
   schedule: text.optional(),
   correlation: text.optional(),
   parent: text.optional(),
-  since: instant.optional().meta({ description: 'Accepted at or after.' }),
-  until: instant.optional().meta({ description: 'Accepted before.' }),
+  since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
+  until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimitSchema,
   cursor: z.string().regex(TASK_ID, 'expected the nextCursor of the page before').optional(),
 });
 
