@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
 import { assertSameOrigin } from '#shared/http/assert-same-origin.ts';
 import { SignIns } from '#shared/http/sign-ins.ts';
+import { createRouterService } from '#shared/lifecycle/create-router-service.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { findKey } from '#shared/tenants/key-store.ts';
@@ -47,7 +48,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   router.use(sendBoardError(log));
   router.use(unknownPage());
   router.use(sendPageError(log));
-  return { name: 'dashboard', router, start: nothing, stop: nothing };
+  return createRouterService('dashboard', router);
 }
 
 /** The console's own files, which browsers may keep; the page that names them they may not. */
@@ -111,9 +112,4 @@ function logActions({ log }: Parts): RequestHandler {
     }
     next();
   };
-}
-
-/** Requests are the server's to drain, and connections belong to whoever opened them. */
-function nothing(): Promise<void> {
-  return Promise.resolve();
 }

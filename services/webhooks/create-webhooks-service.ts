@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { createRouter } from '#shared/http/create-router.ts';
 import { OpenStreams } from '#shared/http/open-streams.ts';
 import { rememberRoutes } from '#shared/http/routes-of.ts';
+import { createRouterService } from '#shared/lifecycle/create-router-service.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
@@ -34,10 +35,5 @@ export function createWebhooksService(parts: Parts): Service {
   rememberRoutes(router, [describeReceiver(RECEIVER_PATH)]);
   const hasAgent = async (tenant: string, agent: string): Promise<boolean> => (await parts.findAgent(tenant, agent)) !== null;
   router.use(createRouter({ routes: hookRoutes({ store, clock: systemClock, hasAgent }), parts, log }));
-  return { name: 'webhooks', router, start: nothing, stop: nothing };
-}
-
-/** Requests are the server's to drain, and connections belong to whoever opened them. */
-function nothing(): Promise<void> {
-  return Promise.resolve();
+  return createRouterService('webhooks', router);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
+import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { HOOK_ID, hookViewSchema, viewHook } from './hook.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
 
@@ -12,7 +13,7 @@ export function listHooks({ store }: HookRouteParts): Route {
     scope: 'read',
     request: {
       query: z.object({
-        limit: z.coerce.number().int().min(1).max(200).default(50),
+        limit: pageLimitSchema,
         cursor: z.string().regex(HOOK_ID, 'expected the nextCursor of the page before').optional(),
       }),
     },

@@ -12,7 +12,7 @@ import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
-import { pageLimitSchema } from '../page-limit.ts';
+import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { findTask, taskPathSchema } from '../tasks/find-task.ts';
 
 const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable() });

@@ -4,7 +4,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listRuns } from '#shared/schedules/list-runs.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
-import { pageLimitSchema } from '../page-limit.ts';
+import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 import { runListSchema } from './schedule-view.ts';
 

@@ -5,7 +5,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listSchedules } from '#shared/schedules/list-schedules.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
-import { pageLimitSchema } from '../page-limit.ts';
+import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 const querySchema = z.strictObject({

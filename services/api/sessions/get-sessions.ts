@@ -3,7 +3,7 @@ import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listSessions } from '#shared/sessions/list-sessions.ts';
 import { sessionIdSchema } from '#shared/tasks/session-id.ts';
-import { pageLimitSchema } from '../page-limit.ts';
+import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { sessionSummarySchema, viewSummary } from './session-view.ts';
 
 const querySchema = z.strictObject({

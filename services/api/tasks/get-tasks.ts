@@ -7,7 +7,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import { instantSchema } from '#shared/time/instant-schema.ts';
-import { pageLimitSchema } from '../page-limit.ts';
+import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
 const text = z.string().min(1).max(200);

@@ -4,8 +4,8 @@ import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { ticketId } from '#shared/queue/ticket.ts';
+import { waitingSince } from '#shared/queue/wait-reason.ts';
 import { lookupsFor, type Lookup } from '#shared/ledger/task-lookups.ts';
-import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 
@@ -64,8 +64,8 @@ async function auditTasks(parts: Parts, tenant: string, ids: string[]): Promise<
 
 /** Whether the task should have had a ticket for a while. Parked tasks have none. */
 function isDue({ state }: Task, auditMs: number): boolean {
-  const since = parseTimeline(state.log).at(-1)?.at ?? state.createdAt;
-  return state.status !== 'running' && (state.granted === true || state.notBefore !== undefined) && Date.now() - since > auditMs;
+  const hasTicket = state.status !== 'running' && (state.granted === true || state.notBefore !== undefined);
+  return hasTicket && Date.now() - waitingSince(state) > auditMs;
 }
 
 async function auditTask({ ledger, relay, queues, log }: Parts, { body, state }: Task): Promise<void> {

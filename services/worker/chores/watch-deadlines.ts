@@ -8,6 +8,7 @@ import { estimatedMs } from '#shared/tasks/estimated-ms.ts';
 import { PRIORITY_NAMES } from '#shared/tasks/priority.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
+import { capClass } from '#shared/tasks/source-class.ts';
 
 const PAGE = 500;
 /** Tasks looked at per shard in one round, the nearest deadline first. */
@@ -66,7 +67,7 @@ function isTight({ body, state }: Task, leftMs: number): boolean {
 }
 
 async function escalate({ ledger, relay, log }: Parts, { body, state }: Task): Promise<void> {
-  const change = { priority: PRIORITY_NAMES.critical, queue: 'critical', class: `${state.class.slice(0, 1)}1` };
+  const change = { priority: PRIORITY_NAMES.critical, queue: 'critical', class: capClass(state.source, PRIORITY_NAMES.critical) };
   const answer = await changePriority(ledger, body.tenant, body.id, change);
   if (answer.kind !== 'changed') return;
   log.warn({ event: 'task.escalated', task: body.id, tenant: body.tenant }, 'made critical: its deadline is near');
