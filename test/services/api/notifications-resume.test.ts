@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { readNotifications } from './read-notifications.ts';
@@ -120,7 +120,8 @@ describe('a quiet stream', () => {
 
 describe('a reader that does not read', () => {
   it('is cut off, gives its place to the next, and misses nothing when it comes back', async () => {
-    const small = await startApi(redis.url, { http: { slowReaderMs: 200, maxStreams: 1 } });
+    const small = await startApi(redis.url, { http: { slowReaderMs: 1000, maxStreams: 1 } });
+    onTestFinished(() => small.close());
     const tenant = 'slow';
     const key = await api.keyOf(tenant, ['read']);
     const first = (await tell(tenant, 'first')) ?? '';
@@ -131,13 +132,12 @@ describe('a reader that does not read', () => {
     // Its answer has begun, so the only place is taken.
     await once(stuck, 'readable');
     const reader = await waitFor(() => readNotifications(small, { key, lastEventId: first }).catch(() => null), {
-      deadlineMs: 5000,
+      deadlineMs: 10_000,
       what: 'the place to be free',
     });
     await reader.hears({ scheduleId: '199' });
     expect(reader.told().map(({ scheduleId }) => scheduleId)).toEqual(Array.from({ length: 200 }, (_, count) => `${count}`));
     stuck.destroy();
     await reader.leave();
-    await small.close();
   });
 });
