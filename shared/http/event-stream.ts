@@ -113,7 +113,7 @@ function formatEvent(event: string, data: unknown, id?: string): string {
 /** A comment, so that proxies do not take a quiet stream for a dead one. An id without data is no event, and is remembered. */
 function keepOpen(response: Response, id?: string): void {
   if (response.writableNeedDrain || response.writableEnded || response.destroyed) return;
-  response.write(id === undefined ? ':\n\n' : `:\nid: ${id}\n\n`);
+  response.write(`: heartbeat\n${id === undefined ? '' : `id: ${id}\n`}\n`);
 }
 
 /** Waits until the reader has taken what was written; whoever does not is cut off, and comes back with its last id. */

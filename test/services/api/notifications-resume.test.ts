@@ -109,7 +109,7 @@ describe('a quiet stream', () => {
   it('says a comment again and again, and with it where to go on after what nobody wanted', async () => {
     const key = await api.keyOf('quiet', ['read']);
     const reader = await readNotifications(api, { key });
-    await waitFor(() => reader.text().split(/^:$/m).length > 3, { deadlineMs: 5000, what: 'three comments' });
+    await waitFor(() => reader.text().split(/^: heartbeat$/m).length > 3, { deadlineMs: 5000, what: 'three comments' });
     await submit('quiet', 3);
     const [[newest] = ['']] = await api.parts.redis.xrevrange(eventsKey('quiet'), '+', '-', 'COUNT', 1);
     await waitFor(() => reader.lastEventId() === newest, { deadlineMs: 5000, what: 'the place behind the tasks' });

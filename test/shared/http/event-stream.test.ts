@@ -63,7 +63,7 @@ describe('a stream of events', () => {
   it('says a comment while nothing happens', async () => {
     const url = await serve(new OpenStreams(1, { keepAliveMs: 10 }), untilGone);
     const response = await fetch(url);
-    const text = await readUntil(response, ':\n\n:\n\n');
+    const text = await readUntil(response, ': heartbeat\n\n: heartbeat\n\n');
     expect(text).toContain('retry: 2000');
   });
 
@@ -73,7 +73,7 @@ describe('a stream of events', () => {
       stream.comment('7-0');
       return Promise.resolve();
     });
-    expect(await (await fetch(url)).text()).toBe('retry: 2000\n\n:\n\n:\nid: 7-0\n\n');
+    expect(await (await fetch(url)).text()).toBe('retry: 2000\n\n: heartbeat\n\n: heartbeat\nid: 7-0\n\n');
   });
 
   it('is refused with 429 when too many are open, and let in when one has gone', async () => {
