@@ -16,8 +16,8 @@ const lineSchema = z.looseObject({
 
 const COLORS: Readonly<Record<string, string>> = { fatal: '31', error: '31', warn: '33', debug: '2', trace: '2' };
 
-/** One line per request is for the file: an open page of the dashboard makes several a second. */
-const FILE_ONLY = 'http.request';
+/** What is for the file: requests, of which an open page of the dashboard makes several a second, and steps that the next one tells of too. */
+const FILE_ONLY = new Set(['http.request', 'task.queued', 'task.scheduled']);
 
 /** Turns JSON log lines into short ones for a terminal: time, level when it is not info, message, task. */
 export function consoleLines(out: { write(text: string): unknown }, hasColors: boolean): { write(line: string): void } {
@@ -32,7 +32,7 @@ export function consoleLines(out: { write(text: string): unknown }, hasColors: b
 function readable(line: string, hasColors: boolean): string | null {
   const parsed = lineSchema.safeParse(parseJson(line));
   if (!parsed.success) return line;
-  if (parsed.data.event === FILE_ONLY && parsed.data.level === 'info') return null;
+  if (FILE_ONLY.has(parsed.data.event ?? '') && parsed.data.level === 'info') return null;
   const text = wordsOf(parsed.data).filter(Boolean).join('  ');
   const color = hasColors ? COLORS[parsed.data.level] : undefined;
   return color ? `\u001B[${color}m${text}\u001B[0m` : text;

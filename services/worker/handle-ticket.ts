@@ -82,6 +82,7 @@ async function runClaimed(
   keeper.keep(attempt);
   // Messages that an earlier attempt was offered may wait still, and nobody says so again.
   if (attempt.takesInput && state.token > 1) attempt.tellOfInput();
+  log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
   try {
     return await runKept(parts, { body, state, attempt, output, log, claimedFrom });

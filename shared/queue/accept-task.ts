@@ -127,7 +127,7 @@ function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gat
     return;
   }
   log.info({ event: 'task.created', ...fields }, 'accepted');
-  log.debug({ event: 'task.queued', ...fields }, 'queued');
+  log.info({ event: 'task.queued', ...fields }, 'queued');
 }
 
 /** A full line moves within seconds when it moves at all. */

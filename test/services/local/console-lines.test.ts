@@ -40,11 +40,13 @@ test('a line about a task names it and its agent; without a message, the event i
   expect(lines[0]).toMatch(/ {2}task\.completed {2}task 01J {2}agent echo\n$/);
 });
 
-test('a request that went well is in the file only, and one that failed is shown', () => {
+test('a request that went well is in the file only, like steps that the next one tells of, and one that failed is shown', () => {
   const { log, lines, json } = logTo();
   log.info({ event: 'http.request' }, 'request');
+  log.info({ event: 'task.queued' }, 'queued');
+  log.info({ event: 'task.scheduled' }, 'given to a worker');
   log.warn({ event: 'http.request' }, 'request failed');
-  expect(json).toHaveLength(2);
+  expect(json).toHaveLength(4);
   expect(lines).toEqual([expect.stringContaining('request failed')]);
 });
 
