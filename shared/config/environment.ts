@@ -36,7 +36,12 @@ export const environmentSchema = z.object({
   /** Where `npm start` keeps its Redis data, logs and state. */
   MUSTER_DATA_DIR: z.string().min(1).default(DEFAULT_DATA_DIRECTORY),
   /** The first admin key. Without it one is generated and printed once. */
-  MUSTER_ADMIN_KEY: z.string().min(16, 'expected at least 16 characters').max(256).optional(),
+  MUSTER_ADMIN_KEY: z
+    .string()
+    .min(8, 'expected at least 8 characters')
+    .max(256)
+    .regex(/^[\x21-\x7e]*$/, 'expected visible ASCII characters without spaces, because it is sent in a header')
+    .optional(),
   /** Attempts running at once in the whole fleet. */
   MUSTER_MAX_CONCURRENT: whole(1).optional(),
   /** The configuration file; by default `muster.config.ts` in the working directory. */

@@ -16,6 +16,9 @@ interface FirstKeyParts {
   log: Pick<Log, 'warn'>;
 }
 
+/** Of random characters: nobody guesses so many through HTTP. */
+const STRONG_LENGTH = 16;
+
 /**
  * Makes sure that tenant `default` has an admin key: the one of `MUSTER_ADMIN_KEY`, else, when it has no key at all, a new one.
  * Returns the secret only when it was made just now, because it cannot be read again.
@@ -37,6 +40,12 @@ export async function ensureFirstKey(parts: FirstKeyParts): Promise<string | nul
 async function addChosen(parts: FirstKeyParts, secret: string): Promise<void> {
   const before = (await adminKeys(parts)).map(({ id }) => id);
   await createKey(parts, { tenant: DEFAULT_TENANT, name: 'MUSTER_ADMIN_KEY', scopes: ['admin'], secret });
+  if (secret.length < STRONG_LENGTH) {
+    parts.log.warn(
+      { event: 'key.short' },
+      `MUSTER_ADMIN_KEY is shorter than ${STRONG_LENGTH} characters: enough on a machine of your own, too easy to guess where others reach it`,
+    );
+  }
   if (before.length === 0) return;
   parts.log.warn(
     { event: 'key.added', keys: before },

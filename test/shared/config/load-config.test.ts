@@ -106,6 +106,16 @@ describe('the configuration', () => {
     ]);
   });
 
+  it.each([
+    ['with spaces', 'an admin key with spaces'],
+    ['with letters that no header carries', 'schlüssel-der-verwaltung'],
+    ['of seven characters', '1234567'],
+  ])('refuses an admin key %s', async (_what, key) => {
+    expect(await problemsOf(load('export default {};', { MUSTER_ADMIN_KEY: key }))).toEqual([
+      expect.stringContaining('environment: MUSTER_ADMIN_KEY: expected'),
+    ]);
+  });
+
   it('never shows the value of a secret that is wrong', async () => {
     const problems = await problemsOf(load('export default {};', { MUSTER_ADMIN_KEY: 'hunter2' }));
     expect(problems.join('\n')).not.toContain('hunter2');

@@ -80,6 +80,16 @@ describe('the first key', () => {
     expect(await listKeys(parts, 'default')).toHaveLength(1);
   });
 
+  it('may be short, which is said once', async () => {
+    warnings.length = 0;
+    await ensure('test-key');
+    await ensure('test-key');
+    expect(await findKey(parts, 'test-key')).toMatchObject({ scopes: ['admin'] });
+    expect(warnings.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['key.short']);
+    expect(warnings[0]).not.toContain('test-key');
+    warnings.length = 0;
+  });
+
   it('leaves another one that was there valid, and says so once, by its id', async () => {
     await ensure('chosen-by-the-operator');
     expect(warnings).toEqual([]);
