@@ -3,6 +3,7 @@ import { stringifyMarkdown, type LinkPreview, type Logger, type Message } from '
 import { z } from 'zod';
 import { withoutMentions } from '../without-mentions.ts';
 import type { CommandFacts, PlatformKit } from './platform-kit.ts';
+import { slackText } from './slack-text.ts';
 import { slackWebLog } from './slack-web-log.ts';
 
 export interface SlackSecrets {
@@ -18,7 +19,12 @@ const HARD_LIMIT = 12_000;
 const API_TIMEOUT_MS = 8000;
 
 const commandSchema = z.object({ trigger_id: z.string().min(1) });
-const textSchema = z.object({ text: z.string() });
+/** A message that is nothing but what a person typed. */
+const typedSchema = z.object({
+  text: z.string(),
+  attachments: z.tuple([]).optional(),
+  blocks: z.array(z.object({ type: z.literal('rich_text') })).optional(),
+});
 
 /** Slack by the Events API and slash commands: direct messages, channels and their threads. */
 export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, logger: Logger): PlatformKit {
@@ -42,7 +48,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     minEditMs: 1200,
     render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: plainText(text) }),
-    textOf: slackText,
+    textOf: async (message) => await adapter.textOf(message),
     // A `ts` is unique within its channel only.
     keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
     sequenceOf: ({ id }) => Number(id.replace('.', '')),
@@ -62,6 +68,12 @@ class PromptSlackAdapter extends SlackAdapter {
   protected override extractLinks(): LinkPreview[] {
     return [];
   }
+
+  /** What a person wrote. What was shared or drawn besides is in the adapter's markdown only. */
+  async textOf({ raw, formatted }: Message): Promise<string> {
+    const typed = typedSchema.safeParse(raw);
+    return typed.success ? slackText(await this.resolveInlineMentions(typed.data.text)) : stringifyMarkdown(formatted).trim();
+  }
 }
 
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -69,11 +81,4 @@ const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /** A text as Slack's own notation has it: https://docs.slack.dev/messaging/formatting-message-text#escaping */
 function plainText(text: string): string {
   return withoutMentions(text, HARD_LIMIT).replaceAll(/[&<>]/g, (mark) => ESCAPED[mark] ?? mark);
-}
-
-/** The plain text, which has lost code and the addresses of links: where there are any, as markdown. */
-function slackText(message: Message): string {
-  const raw = textSchema.safeParse(message.raw);
-  const hasMore = raw.success && /`|<https?:[^>|]*\|/.test(raw.data.text);
-  return hasMore ? stringifyMarkdown(message.formatted).trim() : message.text;
 }

@@ -263,10 +263,24 @@ describe('what is taken', () => {
     expect((await chat.tasks()).map(({ body }) => body.input)).toEqual(['Read this\n[attached file: report.pdf]']);
   });
 
-  it('keeps code and links of Slack', async () => {
-    const text = 'Look at <https://example.com/a|this page> and `x_y`';
+  it.each([
+    ['Look at <https://example.com/a|this page> and `x_y`', 'Look at [this page](https://example.com/a) and `x_y`'],
+    ['2 * 3 * 4 in __init__.py', '2 * 3 * 4 in __init__.py'],
+    ['- one\n- two\n\n\n&gt; said\n# three', '- one\n- two\n\n\n> said\n# three'],
+    ['```a &lt; b &amp;&amp; c\n    d```', '```a < b && c\n    d```'],
+    ['<https://example.com/?q=*a*> <mailto:a@b.c|a@b.c>', 'https://example.com/?q=*a* a@b.c'],
+    ['for <@UADA> and <!here>, <!subteam^S1|@team> in <#C1|general>', 'for @ada and @here, @team in #general'],
+    ['&amp;lt; is no &lt;b&gt;', '&lt; is no <b>'],
+  ])('is what was written in Slack: %j', async (text, input) => {
     await chat.post('slack', slackEvent({ type: 'message', channel: 'D1', channel_type: 'im', user: 'UADA', text, ts: slackTs(1) }));
-    expect((await chat.tasks()).map(({ body }) => body.input)).toEqual(['Look at [this page](https://example.com/a) and `x_y`']);
+    expect((await chat.tasks()).map(({ body }) => body.input)).toEqual([input]);
+  });
+
+  it('has what was shared in Slack with it', async () => {
+    const attachments = [{ is_share: true, text: 'What they said', fallback: 'What they said' }];
+    const event = { type: 'message', channel: 'D1', channel_type: 'im', user: 'UADA', text: 'Answer this', ts: slackTs(1), attachments };
+    await chat.post('slack', slackEvent(event));
+    expect((await chat.tasks()).map(({ body }) => body.input)).toEqual(['Answer this\n\nWhat they said']);
   });
 
   it('is every message of one request, in order', async () => {
