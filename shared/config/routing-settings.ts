@@ -62,7 +62,7 @@ export const sessionSettingsSchema = z.strictObject({
   maxWaiting: z.number().int().min(1).max(5000).default(1000),
   /** Turns of a session that agents are given as history, newest last. */
   transcriptTurns: z.number().int().min(0).max(1000).default(50),
-  /** Bytes of these turns; the oldest go first. */
+  /** Bytes of these turns; the oldest go first. Of a last one that is longer there is the beginning. */
   transcriptBytes: z.number().int().min(0).max(4_194_304).default(65_536),
   /** How long what was chosen for a session (its mode, where its transcript begins) is kept after its last use. */
   retentionMs: z

@@ -13,11 +13,14 @@ export interface TranscriptOptions {
 
 /** Records read at once: each may hold as much as an output may be long. */
 const BATCH = 10;
+/** Behind what is left of a text. */
+const CUT = '…';
 
 /**
  * What was said in a session so far, oldest first: of the tasks that completed, what the agent was asked and what it answered.
  * At most `sessions.transcriptTurns` turns and `sessions.transcriptBytes` bytes, of which the oldest go first, and none from
- * before the transcript was last begun anew.
+ * before the transcript was last begun anew. Of a last turn that is longer than all of it, as when somebody sends a whole file, there
+ * is the beginning: whoever asks about it next would else speak to somebody who never heard of it.
  */
 export async function readTranscript(
   ledger: Ledger,
@@ -30,8 +33,9 @@ export async function readTranscript(
   let leftBytes = ledger.settings.sessions.transcriptBytes;
   for (let from = 0; from < refs.length; from += BATCH) {
     for (const turn of await readTurns(ledger, tenant, refs.slice(from, from + BATCH))) {
-      leftBytes -= Buffer.byteLength(turn.input) + Buffer.byteLength(turn.output);
-      if (leftBytes < 0) return turns.toReversed();
+      const bytes = Buffer.byteLength(turn.input) + Buffer.byteLength(turn.output);
+      if (bytes > leftBytes) return turns.length === 0 && leftBytes > 0 ? [cutTurn(turn, leftBytes)] : turns.toReversed();
+      leftBytes -= bytes;
       turns.push(turn);
     }
   }
@@ -47,4 +51,20 @@ async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[
 async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<AgentTurn> {
   const inputs = await readInputs(ledger, tenant, state.inputs ?? []);
   return { taskId: body.id, input: composeInput(body.input, inputs, state.leftOut), output: output ?? '' };
+}
+
+/** Half of the room for the answer, and what the question or the answer leaves of its half for the other. */
+function cutTurn(turn: AgentTurn, bytes: number): AgentTurn {
+  const half = Math.floor(bytes / 2);
+  const outputBytes = Math.min(Buffer.byteLength(turn.output), Math.max(half, bytes - Buffer.byteLength(turn.input)));
+  return { ...turn, input: cutBytes(turn.input, bytes - outputBytes), output: cutBytes(turn.output, outputBytes) };
+}
+
+/** At most so many bytes of a text, in whole characters. */
+function cutBytes(text: string, bytes: number): string {
+  const all = Buffer.from(text);
+  if (all.length <= bytes) return text;
+  // As a stream it keeps back the beginning of a character that goes on behind the cut.
+  const kept = new TextDecoder().decode(all.subarray(0, Math.max(bytes - Buffer.byteLength(CUT), 0)), { stream: true });
+  return `${kept}${CUT}`;
 }

@@ -101,6 +101,17 @@ describe('the transcript of a session', () => {
     expect((await read()).map(({ input }) => input)).toEqual(['b', 'c']);
   });
 
+  it.each([
+    ['a question', 'ü'.repeat(90), 'short', `${'ü'.repeat(26)}…`, 'short'],
+    ['an answer', 'short', 'y'.repeat(90), 'short', `${'y'.repeat(52)}…`],
+    ['both', 'x'.repeat(90), '👩'.repeat(90), `${'x'.repeat(27)}…`, `${'👩'.repeat(6)}…`],
+  ])('has the beginning of a last turn that is longer than its bytes: %s', async (_which, input, output, shownInput, shownOutput) => {
+    await turn('before', 'x');
+    await passMillisecond();
+    await turn(input, output);
+    expect(await said()).toEqual([`${shownInput}: ${shownOutput}`]);
+  });
+
   it('finds its turns behind many tasks that came to nothing', async () => {
     await turn('one', 'eins');
     const ids = await Promise.all(Array.from({ length: 120 }, () => book.accepted(inSession({ lane: { name: 'many', limit: 1000 } }))));
