@@ -3,22 +3,28 @@ import { agentIdSchema } from '#shared/config/agent-definitions.ts';
 import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
 import { prioritySchema } from '#shared/tasks/priority.ts';
 import { instantSchema } from '#shared/time/instant-schema.ts';
+import { formatDuration } from './format-duration.ts';
 import { readDuration } from './read-duration.ts';
 import { OVERLAPS } from './schedule.ts';
 
 const shortText = z.string().min(1).max(200);
 /** Of any length: the reader refuses what is too long as it refuses all else, with the accepted forms. */
 const ruleText = z.string();
+const SECOND_MS = 1000;
 const DAY_MS = 86_400_000;
 
 /** `1.5h`, or milliseconds as a number. */
-const duration = (mostMs: number): z.ZodType<number> =>
+const duration = (leastMs: number, mostMs: number): z.ZodType<number> =>
   z
     .union([z.string().max(100), z.number()])
     .transform((given, context) => {
       const ms = typeof given === 'number' ? given : readDuration(given.trim().toLowerCase());
-      if (ms !== undefined && Number.isInteger(ms) && ms >= 0 && ms <= mostMs) return ms;
-      context.addIssue({ code: 'custom', message: 'expected a duration like 90s, 10m or 1.5h, or whole milliseconds as a number' });
+      if (ms !== undefined && Number.isInteger(ms) && ms >= leastMs && ms <= mostMs) return ms;
+      const range = `from ${leastMs / SECOND_MS}s to ${formatDuration(mostMs)}`;
+      context.addIssue({
+        code: 'custom',
+        message: `expected a duration like 90s, 10m or 1.5h, or whole milliseconds as a number, ${range}`,
+      });
       return z.NEVER;
     })
     .meta({ description: 'A duration like `90s` or `1.5h`, or milliseconds as a number.' });
@@ -55,9 +61,10 @@ const shape = {
     .max(2000)
     .nullish(),
   missed: missed.optional(),
-  maxLateness: duration(365 * DAY_MS).nullish(),
+  // No occurrence fires in the very millisecond in which it is due.
+  maxLateness: duration(SECOND_MS, 365 * DAY_MS).nullish(),
   overlap: z.enum(OVERLAPS).optional(),
-  jitter: duration(DAY_MS).nullish(),
+  jitter: duration(0, DAY_MS).nullish(),
   exact: z.boolean().optional().meta({ description: 'Never spread over the full hour, whatever the configuration says.' }),
   until: instant.nullish(),
   maxRuns: z.number().int().min(1).nullish(),

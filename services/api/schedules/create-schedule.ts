@@ -1,12 +1,20 @@
+import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createSchedule as create } from '#shared/schedules/create-schedule.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
 import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
+import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
 import { scheduleViewSchema } from './schedule-view.ts';
 
-/** `POST /v1/schedules`. Answers 201; 200 for an `idempotencyKey` that came before, with the schedule it made. */
+const headersSchema = z.object({
+  'idempotency-key': idempotencyKeySchema
+    .meta({ description: 'The same as `idempotencyKey`: the same key with the same request gives the same schedule.' })
+    .optional(),
+});
+
+/** `POST /v1/schedules`. Answers 201; 200 for a key that came before, with the schedule it made. */
 export function createSchedule(parts: Parts): Route {
   const scheduling = openScheduleParts(parts);
   return route({
@@ -15,12 +23,14 @@ export function createSchedule(parts: Parts): Route {
     summary: 'Make a schedule',
     description:
       'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
-      'in `detail`. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number.',
+      'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes it once, however often it is sent. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number.',
     scope: 'submit',
-    request: { body: scheduleRequestSchema },
+    request: { headers: headersSchema, body: scheduleRequestSchema },
     responses: { 200: scheduleViewSchema, 201: scheduleViewSchema },
-    handle: async ({ body }, { tenant, traceparent }) => {
-      const { schedule, isNew } = await create(scheduling, body, { tenant, traceparent });
+    handle: async ({ body, headers }, { tenant, traceparent }) => {
+      const idempotencyKey = body.idempotencyKey ?? headers['idempotency-key'];
+      const request = idempotencyKey === undefined ? body : { ...body, idempotencyKey };
+      const { schedule, isNew } = await create(scheduling, request, { tenant, traceparent });
       return { status: isNew ? 201 : 200, body: scheduleRecord(schedule), headers: { Location: `/v1/schedules/${schedule.id}` } };
     },
   });

@@ -45,6 +45,21 @@ describe('POST /v1/schedules', () => {
     expect((await api.call('GET', '/v1/schedules/1')).body).toEqual(body);
   });
 
+  it('makes one schedule under a key, which may be a header', async () => {
+    const headers = { 'idempotency-key': 'once' };
+    const body = { agent: 'echo', message: 'do it', every: '1h' };
+    const send = (more: object = {}): Promise<Reply> => api.call('POST', '/v1/schedules', { body: { ...body, ...more }, headers });
+    const [first, again] = [await send(), await send()];
+    expect([first.status, again.status, again.body.id]).toEqual([201, 200, first.body.id]);
+    expect((await post({ every: '1h', idempotencyKey: 'once' })).body.id).toBe(first.body.id);
+    expect(await send({ every: '2h' })).toMatchObject({ status: 409, body: { code: 'schedule.idempotency-conflict' } });
+  });
+
+  it('says the range of a duration, and refuses a maxLateness that nothing keeps', async () => {
+    expect((await post({ every: '1h', jitter: '2d' })).body.detail).toContain('from 0s to 1d');
+    expect((await post({ every: '1h', maxLateness: 0 })).body.detail).toContain('from 1s to 365d');
+  });
+
   it('takes durations as people write them and as milliseconds, and what it answers can be sent back', async () => {
     const { body } = await post({ every: '90m', maxLateness: '1.5h', jitter: 90_000, missed: 'all(20)', priority: 'high' });
     expect(body).toMatchObject({ rule: 'every 90m', maxLateness: '90m', jitter: '90s', missed: 'all(20)', priority: 8 });
