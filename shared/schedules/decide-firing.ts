@@ -38,8 +38,10 @@ export function decideFiring(schedule: Schedule, facts: FiringFacts): ScheduleCh
   const wakesAt = schedule.nextFireAt + fireDelay(schedule, schedule.nextFireAt, settings);
   if (wakesAt > now) return { schedule: { ...schedule, wakeAt: wakesAt } };
   if (facts.isCatchUp && now - wakesAt > settings.missedAfterMs && schedule.spreadFor !== schedule.nextFireAt) {
-    const share = Math.floor(shareOf(`${schedule.id}:${schedule.nextFireAt}`) * settings.catchUpSpreadMs);
-    return { schedule: { ...schedule, spreadFor: schedule.nextFireAt, wakeAt: now + share } };
+    // What may still fire is not to become too late by it.
+    const spareMs = Math.max(0, wakesAt + (schedule.maxLatenessMs ?? Infinity) - now) / 2;
+    const share = shareOf(`${schedule.id}:${schedule.nextFireAt}`) * Math.min(settings.catchUpSpreadMs, spareMs);
+    return { schedule: { ...schedule, spreadFor: schedule.nextFireAt, wakeAt: now + Math.floor(share) } };
   }
   return fire(schedule, releasedBy(schedule, facts), facts);
 }
@@ -63,8 +65,12 @@ function holdForTenant(schedule: Schedule, { now, settings }: FiringFacts): Sche
     } as const;
     return { schedule: paused, event: 'paused' };
   }
-  const [nextFireAt = null] = upcomingTimes(schedule, now + settings.disabledTenantMs - 1, 1);
-  return { schedule: { ...schedule, heldBy: 'tenant', ...advanced(schedule, nextFireAt, settings) } };
+  const [later] = upcomingTimes(schedule, now + settings.disabledTenantMs - 1, 1);
+  const [nextFireAt = null] = later === undefined ? upcomingTimes(schedule, now, 1) : [later];
+  const held = { ...schedule, ...advanced(schedule, nextFireAt, settings) };
+  return nextFireAt === null
+    ? { schedule: { ...held, status: 'completed' }, event: 'completed' }
+    : { schedule: { ...held, heldBy: 'tenant' } };
 }
 
 /** Of what is due, what its jitter has let go by now. */

@@ -266,6 +266,18 @@ describe('what was missed', () => {
     await t.fire();
     expect(await counts()).toBe(20);
   });
+
+  it('of many schedules at once does not become too late by that', async () => {
+    t.set({ catchUpThreshold: 5, catchUpSpreadMs: 30_000 });
+    const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make({ every: '1h', maxLateness: '1m' })));
+    t.clock.now += 60 * MINUTE + 50_000;
+    for (let second = 0; second < 30; second += 1) {
+      await t.fire();
+      t.clock.now += 1000;
+    }
+    const counts = await Promise.all(schedules.map(async (each) => (await t.read(each)).runCount));
+    expect(counts).toEqual(counts.map(() => 1));
+  });
 });
 
 describe('the end of a schedule', () => {
@@ -351,6 +363,17 @@ describe('while the tenant is disabled', () => {
     await fireDue(partsWith(false), 0);
     expect(await history(once)).toEqual(['1 queued']);
     expect(await t.runs(beat)).toEqual([]);
+  });
+
+  it('a schedule that ends within the hour goes on until then, and is completed when its end passes', async () => {
+    const schedule = await t.make({ until: new Date(t.clock.now + 3.5 * MINUTE).toISOString() });
+    at(schedule, 1);
+    await fireDue(partsWith(true), 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', nextFireAt: schedule.createdAt + 2 * MINUTE });
+    at(schedule, 3);
+    await fireDue(partsWith(true), 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed', nextFireAt: null, wakeAt: null });
+    expect(await t.runs(schedule)).toEqual([]);
   });
 });
 
