@@ -72,7 +72,8 @@ class RequestCall implements Call {
   /** Made on demand: few handlers wait for anything. */
   get signal(): AbortSignal {
     const gone = new AbortController();
-    this.#response.once('close', () => gone.abort());
+    if (this.#response.closed) gone.abort();
+    else this.#response.once('close', () => gone.abort());
     return AbortSignal.any([gone.signal, this.#closing]);
   }
 }

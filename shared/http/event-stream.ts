@@ -55,6 +55,8 @@ export async function sendEvents(
     response.status(200).set(HEADERS).end();
     return;
   }
+  // Who left before, while the key was looked up, is not heard leaving: the stream would stay open for ever.
+  if (response.closed) return;
   const leave = streams.enter();
   const gone = new AbortController();
   const end = (): void => gone.abort();

@@ -39,6 +39,30 @@ describe('a stream of events', () => {
     );
   });
 
+  it('does not begin for a reader that left before it did', async () => {
+    const streams = new OpenStreams(1);
+    const events: string[] = [];
+    const { promise: isOver, resolve } = Promise.withResolvers<void>();
+    const app = express().get('/', async (request, response) => {
+      events.push('came');
+      await once(response, 'close');
+      void sendEvents(request, response, { streams }, (stream) => {
+        events.push('began');
+        return untilGone(stream);
+      });
+      resolve();
+    });
+    server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const reader = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
+    reader.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await waitFor(() => events.length > 0, { deadlineMs: 5000, what: 'the request' });
+    reader.destroy();
+    await isOver;
+    expect([events, streams.count]).toEqual([['came'], 0]);
+  });
+
   it('is over at once for who asks for its headers only', async () => {
     const streams = new OpenStreams(1);
     const url = await serve(streams, untilGone);
