@@ -230,6 +230,37 @@ describe('a command', () => {
     expect(await statusOf(later)).toBe('queued');
   });
 
+  it('that two processes get at once is carried out by one of them, and both answer what it did', async () => {
+    const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+    let times = 0;
+    const carryOut = (): Promise<string> => {
+      times += 1;
+      begun.resolve();
+      return done.promise;
+    };
+    const rival = await open(SETTINGS);
+    const send = (to: Parts): Promise<string> =>
+      say('/draw', { idempotencyKey: 'update-8' }, { ...to, commands: { draw: { help: '/draw', carryOut } } });
+    const first = send(parts);
+    await begun.promise;
+    const second = send(rival);
+    await expect(say('other', { idempotencyKey: 'update-8' })).rejects.toMatchObject({ code: 'task.idempotency-conflict' });
+    done.resolve('a boat');
+    expect([await first, await second, times]).toEqual(['a boat', 'a boat', 1]);
+  });
+
+  it('that failed is carried out when it is sent again', async () => {
+    let times = 0;
+    const carryOut = (): Promise<string> => {
+      times += 1;
+      return times === 1 ? Promise.reject(new Error('not now')) : Promise.resolve('a boat');
+    };
+    const send = (): Promise<string> =>
+      say('/draw', { idempotencyKey: 'update-9' }, { ...parts, commands: { draw: { help: '/draw', carryOut } } });
+    await expect(send()).rejects.toThrow('not now');
+    expect(await send()).toBe('a boat');
+  });
+
   it('and a message do not share a key', async () => {
     await say('/status', { idempotencyKey: 'key-1' });
     await expect(say('hello', { idempotencyKey: 'key-1' })).rejects.toMatchObject({ code: 'task.idempotency-conflict' });
