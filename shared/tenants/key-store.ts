@@ -55,8 +55,8 @@ async function keysOf({ redis, keys }: KeyStoreParts, tenant: string): Promise<M
     const [next, flat] = await redis.hscan(keys.fleet.apiKeys, cursor, 'COUNT', PAGE);
     cursor = next;
     for (let position = 0; position + 1 < flat.length; position += 2) {
-      const stored = JSON.parse(flat[position + 1] ?? '') as { tenant?: unknown };
-      if (stored.tenant === tenant) found.set(flat[position] ?? '', apiKeySchema.parse(stored));
+      const key = apiKeySchema.parse(JSON.parse(flat[position + 1] ?? ''));
+      if (key.tenant === tenant) found.set(flat[position] ?? '', key);
     }
   } while (cursor !== '0');
   return found;

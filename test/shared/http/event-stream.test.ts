@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -52,10 +53,9 @@ describe('a stream of events', () => {
       });
       resolve();
     });
-    server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const reader = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
+    const served = await serveApp(app);
+    onTestFinished(() => served.close());
+    const reader = connect(Number(new URL(served.url).port), '127.0.0.1');
     reader.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await waitFor(() => events.length > 0, { deadlineMs: 5000, what: 'the request' });
     reader.destroy();

@@ -181,13 +181,13 @@ describe('editing', () => {
   });
 });
 
-describe('what was decided and cannot be accepted now', () => {
-  const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
-  const full: typeof t.parts.ledger.batched = () => () => Promise.reject(new Error('Connection is closed.'));
-  const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batched: full } });
-  const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
-    await patchSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
+const full: typeof t.parts.ledger.batched = () => () => Promise.reject(new Error('Connection is closed.'));
+const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batched: full } });
+const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
+  await patchSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
 
+describe('what was decided and cannot be accepted now', () => {
   it('of a one-shot is made up for after a change, by what it is then', async () => {
     const schedule = await once();
     t.clock.now += MINUTE;

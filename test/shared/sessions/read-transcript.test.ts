@@ -102,14 +102,14 @@ describe('the transcript of a session', () => {
   });
 
   it.each([
-    ['a question', 'ü'.repeat(90), 'short', `${'ü'.repeat(26)}…`, 'short'],
-    ['an answer', 'short', 'y'.repeat(90), 'short', `${'y'.repeat(52)}…`],
-    ['both', 'x'.repeat(90), '👩'.repeat(90), `${'x'.repeat(27)}…`, `${'👩'.repeat(6)}…`],
-  ])('has the beginning of a last turn that is longer than its bytes: %s', async (_which, input, output, shownInput, shownOutput) => {
+    ['a question', 'ü'.repeat(90), 'short', `${'ü'.repeat(26)}…: short`],
+    ['an answer', 'short', 'y'.repeat(90), `short: ${'y'.repeat(52)}…`],
+    ['both', 'x'.repeat(90), '👩'.repeat(90), `${'x'.repeat(27)}…: ${'👩'.repeat(6)}…`],
+  ])('has the beginning of a last turn that is longer than its bytes: %s', async (_which, input, output, shown) => {
     await turn('before', 'x');
     await passMillisecond();
     await turn(input, output);
-    expect(await said()).toEqual([`${shownInput}: ${shownOutput}`]);
+    expect(await said()).toEqual([shown]);
   });
 
   it('finds its turns behind many tasks that came to nothing', async () => {
