@@ -58,7 +58,8 @@ function whatWasMissed(count: number, from: number, isAtLeast: boolean): string 
 }
 
 function whyDropped({ missed, maxLatenessMs }: Schedule, usable: number): string {
-  if (usable === 0 && maxLatenessMs !== null && missed.policy !== 'skip') return 'later than maxLateness allows';
+  const isCaughtUp = missed.policy === 'all' ? usable <= missed.most : usable === 0;
+  if (maxLatenessMs !== null && missed.policy !== 'skip' && isCaughtUp) return 'later than maxLateness allows';
   if (missed.policy === 'skip') return 'the schedule skips what it missed';
   return missed.policy === 'once' ? 'the schedule catches up once' : 'the schedule catches up only the newest';
 }

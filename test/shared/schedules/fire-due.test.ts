@@ -225,6 +225,7 @@ describe('what was missed', () => {
     const schedule = await fireLate({ missed: 'all', maxLateness: '150s' });
     const statuses = (await history(schedule)).map((line) => line.split(' ').slice(0, 2).join(' '));
     expect(statuses).toEqual(['7 skipped', '8 queued', '9 pending', '10 pending']);
+    expect((await history(schedule))[0]).toBe(`7 ${told(7, schedule.createdAt + MINUTE, 'later than maxLateness allows')}`);
     const gone = await fireLate({ missed: 'once', maxLateness: '20s' });
     expect(await history(gone)).toEqual([`10 ${told(10, gone.createdAt + MINUTE, 'later than maxLateness allows')}`]);
   });
