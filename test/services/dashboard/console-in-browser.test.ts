@@ -250,6 +250,30 @@ test.skipIf(!hasBrowser)(
   },
 );
 
+test.skipIf(!hasBrowser)('of many schedules all can be reached', async () => {
+  const key = await dashboard.newSecret(['admin']);
+  const headers = { authorization: `Bearer ${key}` };
+  const ids = await Promise.all(
+    Array.from({ length: 30 }, async (_, place) => {
+      const json = { every: '90m', agent: 'echo', message: 'Look', name: `Watch ${place}` };
+      const made = await dashboard.call('POST', '/v1/schedules', { headers, json });
+      return ((await made.json()) as { id: string; number: number }).id;
+    }),
+  );
+  await page.goto(`${dashboard.url}/schedules`);
+  const cards = page.getByRole('heading', { name: /Watch/ });
+  await cards.nth(24).waitFor();
+  expect(await cards.count()).toBe(25);
+  const newest = await cards.allInnerTexts();
+  await page.getByRole('button', { name: 'Older' }).click();
+  await cards.nth(5).waitFor({ state: 'detached' });
+  expect(new Set([...newest, ...(await cards.allInnerTexts())]).size).toBe(30);
+  await expectAccessible('older schedules');
+  await page.getByRole('button', { name: 'Newest' }).click();
+  await cards.nth(24).waitFor();
+  await Promise.all(ids.map((id) => dashboard.call('DELETE', `/v1/schedules/${id}`, { headers })));
+});
+
 test.skipIf(!hasBrowser)(
   'a schedule is changed in the form that made it, with what is wrong at its field, and nothing else of it changes',
   async () => {

@@ -12,15 +12,19 @@ import {
   type ScheduleChanges,
 } from './schedule-records.ts';
 
-const SHOWN = 100;
+/** Each of them reads its runs, too. */
+const SHOWN = 25;
 const RUNS_SHOWN = 30;
-const schedulesSchema = listOf(scheduleSchema);
+const schedulesSchema = listOf(scheduleSchema).extend({ nextCursor: z.string().nullable() });
+export type SchedulesPart = z.infer<typeof schedulesSchema>;
 const runsSchema = listOf(runSchema);
 
 const pathOf = (id: string): string => `/v1/schedules/${encodeURIComponent(id)}`;
 
-export async function readSchedules(signal: AbortSignal): Promise<Schedule[]> {
-  return (await callApi(schedulesSchema, `/v1/schedules?limit=${SHOWN}`, { signal })).items;
+/** Newest first: the first of them, or those after a cursor. */
+export async function readSchedules(cursor: string | null, signal: AbortSignal): Promise<SchedulesPart> {
+  const after = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  return await callApi(schedulesSchema, `/v1/schedules?limit=${SHOWN}${after}`, { signal });
 }
 
 /** Newest first. */

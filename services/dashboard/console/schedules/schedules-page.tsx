@@ -1,5 +1,5 @@
 import { Button, Modal, Skeleton, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { createSchedule, readSchedules } from '../api/schedule-calls.ts';
 import type { Schedule } from '../api/schedule-records.ts';
@@ -15,16 +15,24 @@ const LOOK_MS = 5000;
 /** What runs by itself, and when. */
 export function SchedulesPage(): ReactElement {
   const [isMaking, setMaking] = useState(false);
+  // Behind which those are that are shown; null for the newest.
+  const [cursor, setCursor] = useState<string | null>(null);
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({
-    queryKey: ['schedules'],
-    queryFn: ({ signal }) => readSchedules(signal),
+    queryKey: ['schedules', cursor],
+    queryFn: ({ signal }) => readSchedules(cursor, signal),
     refetchInterval: LOOK_MS,
+    placeholderData: keepPreviousData,
   });
   const close = (): void => setMaking(false);
   const made = (): void => {
     close();
+    setCursor(null);
     void queries.invalidateQueries({ queryKey: ['schedules'] });
+  };
+  const turn = (to: string | null): void => {
+    setCursor(to);
+    window.scrollTo({ top: 0 });
   };
   return (
     <div className="page">
@@ -37,7 +45,12 @@ export function SchedulesPage(): ReactElement {
         </Button>
       </div>
       {error === null ? null : <ProblemNote title="The schedules could not be read" error={error} onRetry={() => void refetch()} />}
-      {data === undefined ? error === null && <Skeleton height={180} radius="lg" /> : <ScheduleCards schedules={data} />}
+      {data === undefined ? (
+        error === null && <Skeleton height={180} radius="lg" />
+      ) : (
+        <ScheduleCards schedules={data.items} isNewest={cursor === null} />
+      )}
+      <Turning cursor={cursor} next={data?.nextCursor ?? null} onTurn={turn} />
       <Modal opened={isMaking} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
         <ScheduleForm
           initial={emptyDraft()}
@@ -53,11 +66,34 @@ export function SchedulesPage(): ReactElement {
   );
 }
 
-function ScheduleCards({ schedules }: { schedules: Schedule[] }): ReactElement {
+interface TurningProps {
+  cursor: string | null;
+  next: string | null;
+  onTurn: (cursor: string | null) => void;
+}
+
+/** There may be very many of them. */
+function Turning({ cursor, next, onTurn }: TurningProps): ReactElement | null {
+  if (cursor === null && next === null) return null;
+  return (
+    <div className={classes['buttons']}>
+      <Button variant="default" disabled={cursor === null} onClick={() => onTurn(null)}>
+        Newest
+      </Button>
+      <Button variant="default" disabled={next === null} onClick={() => onTurn(next)}>
+        Older
+      </Button>
+    </div>
+  );
+}
+
+function ScheduleCards({ schedules, isNewest }: { schedules: Schedule[]; isNewest: boolean }): ReactElement {
   if (schedules.length === 0) {
     return (
       <section className="card">
-        <p className={classes['message']}>Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.</p>
+        <p className={classes['message']}>
+          {isNewest ? 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.' : 'There are no older ones.'}
+        </p>
       </section>
     );
   }
