@@ -1,7 +1,7 @@
 import type { Task } from '../tasks/task.ts';
 import { parseLease } from './attempt-ref.ts';
 import type { Ledger } from './ledger.ts';
-import { readTasks } from './read-tasks.ts';
+import { readPortions, type Portion } from './read-tasks.ts';
 import { lookupsFor, type Lookup, type LookupFilter } from './task-lookups.ts';
 
 export interface TaskFilter extends LookupFilter {
@@ -27,30 +27,55 @@ export interface TaskPage {
 /** Records one page may read in search of matches, so that a rare text cannot scan everything in one call. */
 const SCAN_MOST = 2000;
 const BATCH = 100;
+/** Characters after which a page ends, about: tasks may have been told, and have said, more than a million each. */
+const PAGE_CHARACTERS = 8_000_000;
 const ID_TIME_CHARACTERS = 10;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
  * Tasks of a tenant, newest first, that fit every given filter. A page may hold fewer than `limit` and still have a `next`
- * when matches are rare.
+ * when matches are rare, or long.
  */
 export async function listTasks(ledger: Ledger, tenant: string, filter: TaskFilter, { limit, before }: PageOptions): Promise<TaskPage> {
-  const source = await idSource(ledger, tenant, filter);
-  const low = filter.since === undefined ? '' : idAt(filter.since);
   const items: Task[] = [];
   let cursor = before ?? (filter.until === undefined ? null : idAt(filter.until));
-  for (let scanned = 0; scanned < SCAN_MOST; scanned += BATCH) {
-    const ids = await source(low, cursor, BATCH);
-    const tasks = await readTasks(ledger, tenant, ids);
+  let characters = 0;
+  for await (const { ids, tasks, ...read } of candidates(ledger, tenant, filter, { limit, before: cursor })) {
     const fitting = tasks.filter((task) => task !== null).filter((task) => fits(task, filter));
     const taken = fitting.slice(0, limit - items.length);
     items.push(...taken);
-    if (taken.length < fitting.length) return { items, next: lastId(taken) };
-    if (ids.length < BATCH) return { items, next: null };
-    cursor = ids.at(-1) ?? null;
-    if (items.length === limit) break;
+    if (taken.length < fitting.length) return { items, next: lastId(items) };
+    cursor = ids.at(-1) ?? cursor;
+    characters += read.characters;
+    if (read.isLast) return { items, next: null };
+    if (items.length === limit || characters >= PAGE_CHARACTERS) break;
   }
   return { items, next: cursor };
+}
+
+/** What the filter's lookups hold, newest first, up to what one page may read. */
+async function* candidates(
+  ledger: Ledger,
+  tenant: string,
+  filter: TaskFilter,
+  { limit, before }: { limit: number; before: string | null },
+): AsyncGenerator<Portion & { isLast: boolean }> {
+  const source = await idSource(ledger, tenant, filter);
+  const low = filter.since === undefined ? '' : idAt(filter.since);
+  let cursor = before;
+  // One more than is wanted tells whether there is another page.
+  let most = Math.min(BATCH, limit + 1);
+  for (let scanned = 0; scanned < SCAN_MOST; scanned += BATCH) {
+    const ids = await source(low, cursor, most);
+    const isEnd = ids.length < most;
+    cursor = ids.at(-1) ?? null;
+    for await (const portion of readPortions(ledger, tenant, ids)) yield { ...portion, isLast: isEnd && portion.ids.at(-1) === cursor };
+    if (isEnd) {
+      if (ids.length === 0) yield { ids: [], tasks: [], characters: 0, isLast: true };
+      return;
+    }
+    most = BATCH;
+  }
 }
 
 function lastId(tasks: readonly Task[]): string | null {

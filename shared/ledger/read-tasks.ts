@@ -5,16 +5,48 @@ import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';
 import { parseBody } from './stored-body.ts';
 
+/** Tasks read together while nobody knows how long they are, and at most. */
+const FIRST = 10;
+const MOST = 500;
+/** Characters that are read together, about: Redis answers nobody else meanwhile, and a task may have said more than a million. */
+const TOGETHER_CHARACTERS = 2_000_000;
+
 /** The tasks of a tenant by their ids, in their order; null where there is none. */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
-  if (ids.length === 0) return [];
+  const tasks: (Task | null)[] = [];
+  for await (const portion of readPortions(ledger, tenant, ids)) tasks.push(...portion.tasks);
+  return tasks;
+}
+
+/** Some of the tasks asked for. */
+export interface Portion {
+  ids: readonly string[];
+  tasks: (Task | null)[];
+  /** How much was read for them. */
+  characters: number;
+}
+
+/** The same bit by bit, as much at once as is soon read. */
+export async function* readPortions(ledger: Ledger, tenant: string, ids: readonly string[]): AsyncGenerator<Portion> {
+  let most = FIRST;
+  for (let from = 0; from < ids.length;) {
+    const portion = await readPortion(ledger, tenant, ids.slice(from, from + most));
+    from += portion.ids.length;
+    most = Math.floor((TOGETHER_CHARACTERS * portion.ids.length) / Math.max(1, portion.characters));
+    most = Math.min(Math.max(1, most), MOST);
+    yield portion;
+  }
+}
+
+async function readPortion(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<Portion> {
   const { redis, keys } = ledger;
   const { states, bodies, outputs, results } = keys.tenant(tenant);
   // States first: what a step writes besides is there when its state is.
   const columns = await Promise.all([states, bodies, outputs, results].map(async (hash) => await redis.hmget(hash, ...ids)));
-  const tasks = ids.map((_, position) => toTask(columns.map((column) => column[position] ?? null)));
-  const followed = await readFollowed(ledger, tenant, tasks);
-  return tasks.map((task) => task && Object.assign(task, { attempts: attemptsOf(task.state, followed.get(task.body.id)) }));
+  const plain = ids.map((_, position) => toTask(columns.map((column) => column[position] ?? null)));
+  const followed = await readFollowed(ledger, tenant, plain);
+  const tasks = plain.map((task) => task && Object.assign(task, { attempts: attemptsOf(task.state, followed.get(task.body.id)) }));
+  return { ids, tasks, characters: columns.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0) };
 }
 
 /** One task of a tenant, or null. */

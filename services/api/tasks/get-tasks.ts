@@ -34,7 +34,7 @@ export function getTasks({ ledger }: Parts): Route {
     method: 'get',
     path: '/v1/tasks',
     summary: 'List tasks, newest first',
-    description: 'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find.',
+    description: 'A page may be short while `nextCursor` says that there is more: rare matches, and long tasks, take several pages.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: z.strictObject({ items: z.array(taskViewSchema), nextCursor: z.string().nullable() }) },

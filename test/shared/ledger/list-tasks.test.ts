@@ -155,6 +155,20 @@ describe('a list of tasks', () => {
 });
 
 describe('the pages of a list', () => {
+  it('end when the tasks are long, and the next one goes on behind them', async () => {
+    const long = 'x'.repeat(1_000_000);
+    const all = await many(30);
+    for (const id of all) {
+      await test.settle(await test.claimed(id), DONE);
+      await test.redis.hset(test.keys.tenant(TENANT).outputs, id, long);
+    }
+    const { items } = await listTasks(test.ledger, TENANT, {}, { limit: 100 });
+    expect(items.length).toBeGreaterThan(5);
+    expect(items.length).toBeLessThan(15);
+    expect(await walk({}, 100)).toEqual(all.toSorted().toReversed());
+    expect(await walk({ q: 'nothing like it' }, 100)).toEqual([]);
+  });
+
   it.each([1, 7, 50, 99, 100, 101, 300])('of %i hold every task once', async (limit) => {
     const all = await many(230);
     expect(await walk({}, limit)).toEqual(all.toSorted().toReversed());
