@@ -14,6 +14,7 @@ interface ComposeService {
   stop_grace_period: string;
   init: boolean;
   restart: string;
+  logging: { driver: string; options: Record<string, string> };
   ports?: string[];
   volumes?: string[];
   deploy?: { replicas: number };
@@ -60,6 +61,15 @@ describe('docker-compose.yml', () => {
   it.each(all)('gives %s more time to stop than its own grace and the closing of connections take', (_name, service) => {
     const graceMs = Number(environmentOf(service)['SHUTDOWN_GRACE_MS']);
     expect(Number.parseInt(service.stop_grace_period, 10) * 1000).toBeGreaterThan(graceMs + 5000);
+  });
+
+  it('bounds what every service, Redis too, writes to its log', () => {
+    for (const { logging } of Object.values(services)) {
+      expect(logging).toEqual({
+        driver: 'json-file',
+        options: { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d+$/) },
+      });
+    }
   });
 
   it('does not start without a key, and says so', () => {
