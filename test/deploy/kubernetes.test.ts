@@ -93,6 +93,11 @@ describe('the kustomize base', () => {
     expect(groups.find((slots) => slots.has('critical'))?.has('background')).toBe(false);
   });
 
+  it('has somebody to bury what the commands of agents leave behind, where there are any', () => {
+    const sharing = deployments.filter(({ spec }) => spec.template.spec.shareProcessNamespace);
+    expect(sharing).toEqual(deployments.filter((workload) => serviceOf(workload) === 'worker'));
+  });
+
   it('keeps a Redis that forgets nothing, at the address that the services are given', () => {
     const [redis] = ofKind('StatefulSet') as unknown as Workload[];
     const options = containerOf(redis!).args?.join(' ') ?? '';

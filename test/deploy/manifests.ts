@@ -30,7 +30,12 @@ export interface Workload {
     selector: { matchLabels: Record<string, string> };
     template: {
       metadata: { labels: Record<string, string> };
-      spec: { terminationGracePeriodSeconds: number; securityContext: Record<string, unknown>; containers: [Container] };
+      spec: {
+        terminationGracePeriodSeconds: number;
+        shareProcessNamespace?: boolean;
+        securityContext: Record<string, unknown>;
+        containers: [Container];
+      };
     };
     volumeClaimTemplates?: { metadata: { name: string } }[];
   };
