@@ -8,9 +8,8 @@ export type WorkerQueue = (typeof WORKER_QUEUES)[number];
 export const QUEUE_NAMES = [...TASK_QUEUES, 'deliveries', 'maintenance', 'ticks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** Slots of a worker that was told nothing. Sum 25: `critical` has its own fifth, which nothing else takes. */
-const DEFAULT_SLOTS: Readonly<Record<WorkerQueue, number>> = {
-  critical: 5,
+/** Slots of a worker that was told nothing. */
+const DEFAULT_SLOTS: Readonly<Record<Exclude<WorkerQueue, 'critical'>, number>> = {
   chat: 8,
   webhooks: 4,
   schedules: 4,
@@ -20,13 +19,28 @@ const DEFAULT_SLOTS: Readonly<Record<WorkerQueue, number>> = {
   maintenance: 1,
 };
 
-/** Which queues a worker serves and with how many slots each: by `MUSTER_QUEUES`, else the configuration, else the defaults. */
+const OTHERS = WORKER_QUEUES.filter((name) => name !== 'critical');
+
+/** Of a worker's slots for tasks, so much is `critical`'s own, which nothing else takes. */
+const CRITICAL_SHARE = 0.2;
+
+/**
+ * Which queues a worker serves and with how many slots each: by `MUSTER_QUEUES`, else the configuration, else the defaults, where
+ * `critical` has a fifth of all.
+ */
 export function slotsOf(settings: Settings, spec: string | undefined): Map<WorkerQueue, number> {
   if (spec !== undefined) {
     const named = spec.split(',').map((part) => part.split('='));
     return new Map(named.flatMap(([name = '', slots]) => (isWorkerQueue(name) ? [[name, Number(slots)] as const] : [])));
   }
-  return new Map(WORKER_QUEUES.map((name) => [name, settings.queues[name]?.slots ?? DEFAULT_SLOTS[name]]));
+  const slots = OTHERS.map((name) => [name, settings.queues[name]?.slots ?? DEFAULT_SLOTS[name]] as const);
+  const sum = slots.reduce((total, [name, count]) => total + (name === 'maintenance' ? 0 : count), 0);
+  return new Map([['critical', settings.queues.critical?.slots ?? reservedBeside(sum)], ...slots]);
+}
+
+/** As many as make the share of the whole, the others together being so many; one at least. */
+function reservedBeside(others: number): number {
+  return Math.max(1, Math.ceil((others * CRITICAL_SHARE) / (1 - CRITICAL_SHARE)));
 }
 
 export function isQueueName(name: string): name is QueueName {
