@@ -90,7 +90,15 @@ export class PartSender {
     await wait(this.#quietMsOf(part.index), signal);
     await this.#save({ ...part, digest: null });
     this.#changedAt.set(part.index, this.#options.clock.monotonic());
-    await callPlatform(() => port.edit(thread, part.messageId, text), settings.callTimeoutMs).catch(asRepeatable);
+    try {
+      await callPlatform(() => port.edit(thread, part.messageId, text), settings.callTimeoutMs);
+    } catch (error) {
+      if (!isGone(error)) throw asRepeatable(error);
+      // Somebody deleted the message, or it cannot be changed any more: the answer is still owed. A chat that is gone takes no post either.
+      const { messageId: _gone, ...again } = part;
+      await this.#post(again, text);
+      return;
+    }
     await this.#save(part);
   }
 
@@ -106,7 +114,11 @@ export class PartSender {
 }
 
 /** An edit may be made twice, so it does not matter whether the first one came through. */
-function asRepeatable(error: unknown): never {
-  if (error instanceof DeliveryRefused && error.kind === 'unknown') throw new DeliveryRefused('transient', error.message, { cause: error });
-  throw error;
+function asRepeatable(error: unknown): unknown {
+  if (!(error instanceof DeliveryRefused) || error.kind !== 'unknown') return error;
+  return new DeliveryRefused('transient', error.message, { cause: error });
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof DeliveryRefused && error.kind === 'gone';
 }

@@ -301,6 +301,35 @@ describe('a platform that refuses', () => {
     expect(port.count('post', 'gone')).toBe(1);
   });
 
+  it('to change a message that somebody deleted gets the answer as another one', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'As I');
+    await fleet.shows(['As I']);
+    port.messages.splice(0, 1, { id: 'other', thread: 't1', text: 'Off with it', edits: 0 });
+    await drive.write(attempt, 1, 2, ' was say');
+    await fleet.shows(['Off with it', 'As I was say']);
+    await drive.end(attempt, 'As I was saying');
+    const delivery = await fleet.becomes(id, 'delivered');
+    expect([port.texts(), delivery.parts.map(({ messageId }) => messageId)]).toEqual([['Off with it', 'As I was saying'], ['m2']]);
+  });
+
+  it('to change anything in a chat that is gone is not asked again', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'As I');
+    await fleet.shows(['As I']);
+    port.refuse('edit', 'gone');
+    port.refuse('post', 'gone');
+    await drive.end(attempt, 'As I was saying');
+    expect((await fleet.becomes(id, 'failed')).error?.code).toBe('gone');
+    expect([port.count('post'), port.count('edit')]).toEqual([2, 1]);
+  });
+
   it('again and again is given up after so many tries', async () => {
     const { port, drive } = await open({ deliveries: { maxAttempts: 3 } });
     fleet.start();
