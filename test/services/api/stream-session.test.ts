@@ -1,10 +1,10 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { writeSessionEvents } from '../../../services/api/sessions/write-session-events.ts';
 import { driveTasks } from './drive-tasks.ts';
+import { readEvents, type EventReader, type ReadEventsOptions } from './read-events.ts';
 import { useApi } from './use-api.ts';
 
 const api = await useApi();
@@ -13,38 +13,20 @@ const drive = driveTasks(api.parts);
 /** An event's name and data. */
 type Told = [name: string | undefined, data: Record<string, unknown>];
 
-interface Reader {
-  events: EventSourceMessage[];
+interface SessionReader extends EventReader {
   told(): Told[];
   /** Waits until an event of this name has data like this. */
   hears(name: string, part: Record<string, unknown>): Promise<void>;
-  ended: Promise<void>;
-  leave(): Promise<void>;
 }
 
-async function read(session: string, { key = api.key, lastEventId = '' } = {}): Promise<Reader> {
-  const stop = new AbortController();
-  const response = await fetch(`${api.url}/v1/sessions/${session}/stream`, {
-    headers: { authorization: `Bearer ${key}`, ...(lastEventId === '' ? {} : { 'last-event-id': lastEventId }) },
-    signal: stop.signal,
-  });
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
-  const events: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event) });
-  const decoder = new TextDecoder();
-  const ended = (async () => {
-    for await (const chunk of response.body ?? []) parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-  })();
-  const told = (): Told[] => events.map(({ event, data }) => [event, JSON.parse(data) as Record<string, unknown>]);
+async function read(session: string, { key = api.key, lastEventId }: Partial<ReadEventsOptions> = {}): Promise<SessionReader> {
+  const reader = await readEvents(`${api.url}/v1/sessions/${session}/stream`, { key, lastEventId });
+  const told = (): Told[] => reader.events.map(({ event, data }) => [event, JSON.parse(data) as Record<string, unknown>]);
   const hears = async (name: string, part: Record<string, unknown>): Promise<void> => {
     const fits = ([event, data]: Told): boolean => event === name && Object.entries(part).every(([field, value]) => data[field] === value);
     await waitFor(() => told().some(fits), { deadlineMs: 5000, what: `${name} ${JSON.stringify(part)} among ${JSON.stringify(told())}` });
   };
-  const leave = async (): Promise<void> => {
-    stop.abort();
-    await ended.catch(() => undefined);
-  };
-  return { events, told, hears, ended, leave };
+  return { ...reader, told, hears };
 }
 
 async function say(session: string, text: string, more: object = {}): Promise<string> {

@@ -1,7 +1,7 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';
+import { readEvents, type EventReader } from './read-events.ts';
 import { startApi } from './start-api.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/use-redis.ts';
@@ -10,37 +10,17 @@ const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url, { http: { maxStreams: 3 } }));
 const drive = driveTasks(api.parts);
 
-interface Reader {
-  events: EventSourceMessage[];
-  /** Resolves when the server ended the stream. */
-  ended: Promise<void>;
-  leave(): void;
-}
-
 interface ReadOptions {
-  headers?: Record<string, string>;
+  lastEventId?: string;
   query?: string;
   /** Of the API that is asked. */
   url?: string;
 }
 
-async function read(id: string, { headers = {}, query = '', url = api.url }: ReadOptions = {}): Promise<Reader> {
-  const stop = new AbortController();
-  const response = await fetch(`${url}/v1/tasks/${id}/stream${query}`, {
-    headers: { authorization: `Bearer ${api.key}`, ...headers },
-    signal: stop.signal,
-  });
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
-  const events: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event) });
-  const decoder = new TextDecoder();
-  const ended = (async () => {
-    for await (const chunk of response.body ?? []) parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-  })();
-  return { events, ended, leave: () => stop.abort() };
-}
+const read = (id: string, { lastEventId, query = '', url = api.url }: ReadOptions = {}): Promise<EventReader> =>
+  readEvents(`${url}/v1/tasks/${id}/stream${query}`, { key: api.key, lastEventId });
 
-const told = ({ events }: Reader): unknown[] => events.map(({ event, data }) => [event, JSON.parse(data)]);
+const told = ({ events }: EventReader): unknown[] => events.map(({ event, data }) => [event, JSON.parse(data)]);
 
 async function submit(): Promise<string> {
   return (await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello' } })).body.id;
@@ -92,18 +72,17 @@ describe('the stream of a task', () => {
     for (let seq = 1; seq <= 450; seq += 1) await drive.write(attempt, 1, seq, `${seq} `);
     const reader = await read(id);
     await waitFor(() => reader.events.length === 451, { deadlineMs: 3000, what: 'all words' });
-    reader.leave();
-    await reader.ended.catch(() => undefined);
+    await reader.leave();
     await drive.end(attempt, 'all');
     const lastId = reader.events[440]?.id ?? '';
     expect(lastId).toMatch(/^\d+-\d+$/);
-    for (const resumed of [await read(id, { headers: { 'last-event-id': lastId } }), await read(id, { query: `?lastEventId=${lastId}` })]) {
+    for (const resumed of [await read(id, { lastEventId: lastId }), await read(id, { query: `?lastEventId=${lastId}` })]) {
       await resumed.ended;
       expect(told(resumed).map(([event]: any) => event)).toEqual([...Array.from({ length: 10 }, () => 'output'), 'status', 'end']); // oxlint-disable-line typescript/no-explicit-any
       expect(told(resumed)[0]).toEqual(['output', { attempt: 1, seq: 441, text: '441 ' }]);
     }
     const last = reader.events.at(-1)?.id ?? '';
-    const again = await read(id, { headers: { 'last-event-id': last } });
+    const again = await read(id, { lastEventId: last });
     await again.ended;
     expect(told(again)).toEqual([
       ['status', { status: 'completed' }],
@@ -129,8 +108,7 @@ describe('the stream of a task', () => {
     const open = [await read(id), await read(id), await read(id)];
     const refused = await api.call('GET', `/v1/tasks/${id}/stream`);
     expect([refused.status, refused.body.code]).toEqual([429, 'limit.rate']);
-    for (const reader of open) reader.leave();
-    await Promise.allSettled(open.map(({ ended }) => ended));
+    await Promise.all(open.map((reader) => reader.leave()));
   });
 
   it('ends when the server closes, and the reader can come back elsewhere', async () => {
