@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask, readTasks } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';
@@ -11,6 +11,7 @@ const TENANT = 'default';
 const HOUR_MS = 3_600_000;
 /** More than one page of what is watched. */
 const MANY = 520;
+const AT_ONCE = 20;
 
 let parts: Parts;
 
@@ -35,23 +36,23 @@ it('ends all whose deadline passed, however many passed at once', async () => {
   const ids = await Promise.all(Array.from({ length: MANY }, () => accept(HOUR_MS)));
   // What the ledger compares is in the record, and by Redis's clock.
   const { bodies, states } = parts.keys.tenant(TENANT);
-  for (const id of ids) {
-    for (const hash of [bodies, states]) {
-      const text = (await parts.redis.hget(hash, id)) ?? '';
-      await parts.redis.hset(hash, id, text.replaceAll(/"deadline":\d+/g, `"deadline":${Date.now() - 1}`));
-    }
-    await parts.redis.zadd(parts.keys.shard(0).deadlines, Date.now() - 1, `${TENANT}/${id}`);
+  const past = Date.now() - 1;
+  for (const hash of [bodies, states]) {
+    const texts = await parts.redis.hmget(hash, ...ids);
+    const changed = ids.map((id, position) => [id, (texts[position] ?? '').replaceAll(/"deadline":\d+/g, `"deadline":${past}`)]);
+    await parts.redis.hset(hash, Object.fromEntries(changed));
   }
+  await parts.redis.zadd(parts.keys.shard(0).deadlines, ...ids.flatMap((id) => [past, `${TENANT}/${id}`]));
   await watchDeadlines(parts);
   expect(await watched()).toEqual([]);
-  expect(new Set(await Promise.all(ids.map(async (id) => (await readTask(parts.ledger, TENANT, id))?.state.status)))).toEqual(
-    new Set(['stale']),
-  );
+  const statuses = (await readTasks(parts.ledger, TENANT, ids)).map((task) => task?.state.status);
+  expect(statuses).toEqual(ids.map(() => 'stale'));
 });
 
 it('makes critical what can hardly start in time, behind however many that ended before their deadline', async () => {
   const drive = driveTasks(parts);
-  for (let count = 0; count < MANY; count += 1) await drive.complete(await accept(HOUR_MS), 'done');
+  const end = async (): Promise<void> => await drive.complete(await accept(HOUR_MS), 'done');
+  for (let ended = 0; ended < MANY; ended += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, end));
   const easy = await accept(2 * HOUR_MS);
   const tight = await accept(3 * HOUR_MS, 2 * HOUR_MS);
   await watchDeadlines(parts);
