@@ -5,7 +5,7 @@ export interface EventReader {
   /** Events as they came. */
   readonly events: EventSourceMessage[];
   /** Everything as it was sent. */
-  text(): string;
+  text: () => string;
   /** Resolves when the server ended the stream, rejects when it was cut. */
   readonly ended: Promise<void>;
   leave(): Promise<void>;
