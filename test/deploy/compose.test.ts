@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf } from '#shared/queue/queue-names.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
+import { ingressPaths } from './manifests.ts';
 import { ENVIRONMENT_NAMES, exists, read, SERVICES } from './repository.ts';
 
 interface ComposeService {
@@ -25,7 +26,7 @@ const { services, volumes } = parse(read('docker-compose.yml'), { merge: true })
   services: Record<string, ComposeService>;
   volumes: Record<string, unknown>;
 };
-const { redis, ...ours } = services;
+const { redis, gateway, ...ours } = services;
 const all = Object.entries(ours);
 
 /** What compose makes of `${NAME:-fallback}` when nobody sets the name. */
@@ -76,11 +77,18 @@ describe('docker-compose.yml', () => {
     for (const [, { environment }] of all) expect(environment['MUSTER_ADMIN_KEY']).toMatch(/^\$\{MUSTER_ADMIN_KEY:\?.+\}$/);
   });
 
-  it('publishes the services that people and senders reach, each at a port of its own', () => {
-    const published = all.filter(([, { ports }]) => ports).map(([name]) => name);
-    expect(published.toSorted()).toEqual(SERVICES.filter((name) => !['scheduler', 'worker'].includes(name)).toSorted());
-    const ports = all.flatMap(([, service]) => (service.ports ?? []).map((port) => withoutVariables(port).split(':')[0]));
-    expect(new Set(ports).size).toBe(ports.length);
+  it('is reached by one address, whose gateway leads each path to the service that the Ingress leads it to', () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports);
+    expect(published.map(([name]) => name)).toEqual(['gateway']);
+    const [mounted = ''] = (gateway?.volumes?.[0] ?? '').split(':');
+    const routes = [...read(mounted).matchAll(/location (= )?(\/\S*) { proxy_pass \$(\w+); }/g)].map(
+      ([, exact, path = '', service = '']) => ({ path, pathType: exact ? 'Exact' : 'Prefix', service }),
+    );
+    expect(routes).toEqual(ingressPaths.map(({ path, pathType, service }) => ({ path, pathType, service })));
+    const port = environmentOf(ours['api']!)['PORT'];
+    const targets = [...read(mounted).matchAll(/set \$(\w+) (\S+);/g)].map(([, name, target]) => [name, target]);
+    for (const [name, target] of targets) expect(target).toBe(`http://${name}:${port}`);
+    expect(new Set(targets.map(([name]) => name))).toEqual(new Set(routes.map(({ service }) => service)));
   });
 
   it('has several workers, which serve every queue but the one of the hub', () => {

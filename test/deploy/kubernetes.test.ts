@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf, type WorkerQueue } from '#shared/queue/queue-names.ts';
-import { base, baseFiles, deployments, development, literals, manifestsIn, ofKind, type Container, type Workload } from './manifests.ts';
+import {
+  type Container,
+  type Workload,
+  base,
+  baseFiles,
+  deployments,
+  development,
+  ingressPaths,
+  literals,
+  manifestsIn,
+  ofKind,
+} from './manifests.ts';
 import { ENVIRONMENT_NAMES, exists, pathsOf, SERVICES } from './repository.ts';
 
 const config = literals(base.configMapGenerator[0]?.literals ?? []);
@@ -110,20 +121,11 @@ describe('the kustomize base', () => {
   });
 });
 
-interface IngressPath {
-  path: string;
-  pathType: 'Exact' | 'Prefix';
-  backend: { service: { name: string; port: { name: string } } };
-}
-
-const ingress = ofKind('Ingress')[0]?.spec as unknown as { rules: [{ http: { paths: IngressPath[] } }] };
-
 /** As Kubernetes chooses: an exact match first, else the longest prefix by whole parts of the path. */
 function backendOf(path: string): string | undefined {
-  const { paths } = ingress.rules[0].http;
-  const exact = paths.find((rule) => rule.pathType === 'Exact' && rule.path === path);
-  const prefixes = paths.filter((rule) => rule.pathType === 'Prefix' && `${path}/`.startsWith(`${rule.path}/`));
-  return (exact ?? prefixes.toSorted((one, other) => other.path.length - one.path.length)[0])?.backend.service.name;
+  const exact = ingressPaths.find((rule) => rule.pathType === 'Exact' && rule.path === path);
+  const prefixes = ingressPaths.filter((rule) => rule.pathType === 'Prefix' && `${path}/`.startsWith(`${rule.path}/`));
+  return (exact ?? prefixes.toSorted((one, other) => other.path.length - one.path.length)[0])?.service;
 }
 
 describe('the Ingress', () => {
@@ -138,9 +140,9 @@ describe('the Ingress', () => {
   });
 
   it('names ports that the services have', () => {
-    for (const { backend } of ingress.rules[0].http.paths) {
-      const service = ofKind('Service').find(({ metadata }) => metadata.name === backend.service.name);
-      expect(service?.spec['ports']).toEqual([{ name: backend.service.port.name, port: 80, targetPort: 'http' }]);
+    for (const { service: name, port } of ingressPaths) {
+      const service = ofKind('Service').find(({ metadata }) => metadata.name === name);
+      expect(service?.spec['ports']).toEqual([{ name: port, port: 80, targetPort: 'http' }]);
     }
   });
 });

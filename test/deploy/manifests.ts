@@ -71,6 +71,15 @@ const manifests: readonly Manifest[] = base.resources.flatMap((file) => manifest
 
 export const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
 
+interface IngressRule {
+  http: { paths: { path: string; pathType: 'Exact' | 'Prefix'; backend: { service: { name: string; port: { name: string } } } }[] };
+}
+
+/** Which service the Ingress leads which paths to, and to which of its ports. */
+export const ingressPaths = (ofKind('Ingress')[0]?.spec['rules'] as IngressRule[]).flatMap(({ http }) =>
+  http.paths.map(({ path, pathType, backend: { service } }) => ({ path, pathType, service: service.name, port: service.port.name })),
+);
+
 export const deployments: readonly Workload[] = ofKind('Deployment') as unknown as Workload[];
 
 /** `NAME=value` lines of a generator. */
