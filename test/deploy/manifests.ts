@@ -76,9 +76,10 @@ interface IngressRule {
 }
 
 /** Which service the Ingress leads which paths to, and to which of its ports. */
-export const ingressPaths = (ofKind('Ingress')[0]?.spec['rules'] as IngressRule[]).flatMap(({ http }) =>
-  http.paths.map(({ path, pathType, backend: { service } }) => ({ path, pathType, service: service.name, port: service.port.name })),
-);
+export const ingressPaths = ofKind('Ingress')
+  .flatMap(({ spec }) => spec['rules'] as IngressRule[])
+  .flatMap(({ http }) => http.paths)
+  .map(({ path, pathType, backend: { service } }) => ({ path, pathType, service: service.name, port: service.port.name }));
 
 export const deployments: readonly Workload[] = ofKind('Deployment') as unknown as Workload[];
 
