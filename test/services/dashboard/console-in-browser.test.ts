@@ -7,6 +7,7 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
 import { startDashboard, type RunningDashboard } from './running-dashboard.ts';
 
@@ -18,6 +19,11 @@ const builder = new URL('../../../services/local/set-up/build-console.mjs', impo
 const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];
 
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
+
+/** Colours are in between while something fades in, or changes with the scheme. */
+const IS_STILL = `document.getAnimations().every(
+  ({ playState, effect }) => playState !== 'running' || effect.getComputedTiming().iterations === Infinity,
+)`;
 
 // A browser shares two cores with other tests; a page that hangs is named by its step long before.
 vi.setConfig({ testTimeout: 60_000 });
@@ -81,6 +87,7 @@ async function expectAccessible(what: string, schemes: readonly ('light' | 'dark
   for (const scheme of schemes) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor({ state: 'attached' });
+    await waitFor(() => page.evaluate<boolean>(IS_STILL), { deadlineMs: 5000, everyMs: 20, what: 'the page to stand still' });
     const { violations } = await new AxeBuilder({ page }).disableRules(DIALOG_RULES).analyze();
     expect(
       violations.map(({ id, nodes }) => `${what}, ${scheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join('; ')}`),
