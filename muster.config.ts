@@ -1,4 +1,4 @@
-import { defineConfig } from '#shared/config/define-config.ts';
+import { defineConfig } from 'muster/config';
 
 // The agents below ship with Muster. `assistant` is there when OPENAI_BASE_URL or OPENAI_API_KEY is set.
 export default defineConfig({

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   importsUpwards,
@@ -192,6 +193,16 @@ describe('in this repository', () => {
   it('the rules see the sources', () => {
     const paths = sources.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['shared/time/clock.ts', script, 'test/architecture.test.ts', 'package.json']));
+  });
+});
+
+describe('the decision records', () => {
+  it('have each number once, in name and title', () => {
+    const folder = resolve(import.meta.dirname, '../.github/decisions');
+    const names = readdirSync(folder);
+    const numbers = names.map((name) => name.slice(0, 4));
+    expect(new Set(numbers).size).toBe(names.length);
+    expect(names.filter((name) => !readFileSync(join(folder, name), 'utf8').startsWith(`# ${name.slice(0, 4)}`))).toEqual([]);
   });
 });
 

@@ -30,8 +30,10 @@ import { setSessionMode } from './sessions/set-session-mode.ts';
 import { stopSession } from './sessions/stop-session.ts';
 import { streamSession } from './sessions/stream-session.ts';
 import { cancelTask } from './tasks/cancel-task.ts';
+import { deleteTask } from './tasks/delete-task.ts';
 import { changePriority } from './tasks/change-priority.ts';
 import { getAttempts } from './tasks/get-attempts.ts';
+import { getLog } from './tasks/get-log.ts';
 import { getTask } from './tasks/get-task.ts';
 import { getTasks } from './tasks/get-tasks.ts';
 import { getTimeline } from './tasks/get-timeline.ts';
@@ -56,6 +58,8 @@ const ROUTES = [
   getWhy,
   getAttempts,
   getTimeline,
+  getLog,
+  deleteTask,
   streamTask,
   cancelTask,
   retryTask,

@@ -7,7 +7,12 @@ import type { ErrorCode } from '#shared/errors/error-codes.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { TenantKeys } from '#shared/redis/keys.ts';
+import { redisNow } from '#shared/redis/redis-now.ts';
 import { LATE, within } from '#shared/time/wait.ts';
+import { AlbumGatherer } from './albums/album-gatherer.ts';
+import { AlbumStore } from './albums/album-store.ts';
+import type { ChatMessage } from './chat-message.ts';
 import { ChatState } from './chat-state.ts';
 import type { CommandAnswer } from './command-answer.ts';
 import { createChatPort } from './create-chat-port.ts';
@@ -16,7 +21,8 @@ import { isUnreadable } from './is-unreadable.ts';
 import { keepListening } from './keep-listening.ts';
 import type { PlatformKit } from './platforms/platform-kit.ts';
 import { quoteText } from './quote-text.ts';
-import { readCommand, readMessage, type ChatMessage } from './read-message.ts';
+import { readCommand, readMessage, whyUnread } from './read-message.ts';
+import { rightsOf } from './rights-of.ts';
 import { sdkLog } from './sdk-log.ts';
 import { untilItWorks } from './until-it-works.ts';
 
@@ -24,12 +30,14 @@ export interface ChatPlatformParts {
   readonly redis: RedisClient;
   /** Of the adapters' keys. */
   readonly keyPrefix: string;
+  /** Of the tenant that chat belongs to. */
+  readonly keys: Pick<TenantKeys, 'albumsDue' | 'albumParts' | 'albumBatch' | 'albumsTaken'>;
   readonly settings: ChatSettings;
   /** How long a message that comes again is known. */
   readonly idempotencyMs: number;
   readonly log: Log;
   /** Makes a message the session's; see `takeMessage`. */
-  take(surface: string, message: ChatMessage): Promise<CommandAnswer | null>;
+  take(surface: ChatPlatformName, message: ChatMessage): Promise<CommandAnswer | null>;
   /** Tells a person something at once. */
   tell(port: ChatPort, thread: string, text: string): void;
 }
@@ -54,6 +62,7 @@ export class ChatPlatform {
   readonly #chat: Chat<{ own: Adapter }>;
   readonly #state: ChatState;
   readonly #calls = new AsyncLocalStorage<InboundCall>();
+  readonly #albums: AlbumGatherer;
   readonly #stopping = new AbortController();
   #listening: Promise<void> = Promise.resolve();
 
@@ -80,6 +89,7 @@ export class ChatPlatform {
       concurrency: 'concurrent',
     });
     this.port = createChatPort(kit, { callTimeoutMs: settings.callTimeoutMs, ready: () => this.#chat.initialize() });
+    this.#albums = this.#createAlbums();
     this.#listen();
   }
 
@@ -88,6 +98,7 @@ export class ChatPlatform {
     const ready = this.#chat.initialize();
     const { log } = this.#parts;
     ready.catch((error: unknown) => log.warn({ event: 'chat.not-ready', platform: this.name, err: error }, 'a platform is not ready yet'));
+    if (this.#kit.albumOf !== undefined) this.#albums.start();
     if (this.#kit.listen === undefined) return;
     const { signal } = this.#stopping;
     const listen = async (): Promise<void> => {
@@ -100,7 +111,7 @@ export class ChatPlatform {
   /** Takes nothing new from a connection of the platform's own; requests are the server's to end. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await within(this.#listening, graceMs);
+    await Promise.all([within(this.#listening, graceMs), this.#albums.stop(graceMs)]);
   }
 
   /**
@@ -149,16 +160,32 @@ export class ChatPlatform {
   }
 
   #listen(): void {
-    const onMessage = async (thread: Thread, message: Message): Promise<void> => {
-      await this.#take(() => readMessage(this.#kit, thread.id, message));
+    const read = async (thread: Thread, message: Message, isAddressed: boolean): Promise<void> => {
+      await this.#take(async () => {
+        const taken = await readMessage(this.#kit, thread.id, message, isAddressed);
+        if (taken === null && isAddressed) await this.#explainUnread(thread.id, message);
+        return taken;
+      });
     };
+    const onMessage = async (thread: Thread, message: Message): Promise<void> => await read(thread, message, true);
     this.#chat.onDirectMessage(onMessage);
     this.#chat.onSubscribedMessage(onMessage);
     this.#chat.onNewMention(async (thread, message) => {
       await onMessage(thread, message);
       if (this.#kit.isSubThread(thread.id)) await thread.subscribe();
     });
-    if (this.#parts.settings.groups === 'all') this.#chat.onNewMessage(ANYTHING, onMessage);
+    const isForAll = this.#parts.settings.groups === 'all';
+    // Of an album only one part names the bot.
+    this.#chat.onNewMessage(ANYTHING, async (thread, message) => {
+      if (isForAll || this.#kit.albumOf?.(message) != null) await read(thread, message, isForAll);
+    });
+    // Slack tells of changes apart from messages.
+    this.#chat.onMessageUpdated(async (thread, message) => {
+      await this.#take(async () => {
+        await this.#explainUnread(thread.id, message);
+        return null;
+      });
+    });
     this.#chat.onSlashCommand(async (event) => {
       await this.#take(() => Promise.resolve(readCommand(this.#kit, event)), { isSlash: true });
     });
@@ -168,14 +195,71 @@ export class ChatPlatform {
     const call = this.#calls.getStore();
     const take = async (): Promise<void> => {
       const message = await read();
-      const answer = message === null ? null : await this.#parts.take(this.name, message);
-      if (message === null || answer === null) return;
-      const isAwaited = isSlash && this.#kit.answerCommand !== undefined;
-      if (isAwaited && call !== undefined) call.answer = answer;
-      else if (answer.kind !== 'accepted') await this.#tellOnce(message, answer.text);
-      else if (isAwaited) await this.#tellOnce(message, quoteText(answer.text));
+      // Only an answer that the platform waits for is given to the request.
+      const waiting = isSlash && this.#kit.answerCommand !== undefined ? { call } : null;
+      if (message !== null) await this.#takeRead(message, waiting);
     };
     await (call === undefined ? untilItWorks(() => take().catch((error: unknown) => void this.#letGo(error))) : call.take(take));
+  }
+
+  /** `waiting`: it is a slash command whose answer the platform shows itself, where a request brought it. */
+  async #takeRead(message: ChatMessage, waiting: { call: InboundCall | undefined } | null): Promise<void> {
+    if (!rightsOf(this.#parts.settings.access, this.name, message).has('talk')) return await this.#deny(message, waiting?.call);
+    if (message.album !== undefined) return await this.#albums.add(message, message.album);
+    if (this.#kit.albumOf !== undefined) await this.#flushAlbums(message);
+    const answer = await this.#parts.take(this.name, message);
+    if (answer === null) return;
+    if (waiting?.call !== undefined) waiting.call.answer = answer;
+    else if (answer.kind !== 'accepted') await this.#tellOnce(message, answer.text);
+    else if (waiting !== null) await this.#tellOnce(message, quoteText(answer.text));
+  }
+
+  /** One line to who wrote to the bot itself; what people say in a followed thread may be for others. */
+  async #explainUnread(thread: string, message: Message): Promise<void> {
+    const text = whyUnread(this.#kit, message);
+    const isToBot = message.isMention === true || this.#kit.adapter.isDM?.(thread) === true;
+    const sender = { user: message.author.userId, channel: this.#kit.channelOf(thread) };
+    if (text === null || !isToBot || !rightsOf(this.#parts.settings.access, this.name, sender).has('talk')) return;
+    await this.#tellOnce({ key: `unread:${this.name}:${this.#kit.keyOf(message)}`, thread }, text);
+  }
+
+  /** Somebody who is on no list hears so once a day, in private or where only they see it; a group hears nothing. */
+  async #deny(message: ChatMessage, call: InboundCall | undefined): Promise<void> {
+    const { channel, user, thread } = message;
+    this.#parts.log.info(
+      { event: 'chat.denied', platform: this.name, channel, user },
+      'a message of somebody who may not write to the bot',
+    );
+    const text = `You may not write to this bot. Its operator can allow it: your id is ${user}.`;
+    if (call !== undefined) call.answer = { kind: 'refused', text };
+    else if (message.isAddressed && this.#kit.adapter.isDM?.(thread) === true)
+      await this.#tellOnce({ ...message, key: `denied:${message.session}` }, text);
+  }
+
+  /** An album comes before what was written after it. A command is carried out also when the album cannot be taken now. */
+  async #flushAlbums({ session, text }: ChatMessage): Promise<void> {
+    await this.#albums.flush(session).catch((error: unknown) => {
+      if (!text.startsWith('/')) throw error;
+      this.#parts.log.warn({ event: 'chat.album-later', session, err: error }, 'a command was carried out before an album');
+    });
+  }
+
+  #createAlbums(): AlbumGatherer {
+    const { redis, keys, settings, idempotencyMs, log } = this.#parts;
+    const { albumWaitMs, albumMaxParts, albumLateMs } = settings;
+    const own = { platform: this.name, waitMs: albumWaitMs, maxParts: albumMaxParts, keepMs: idempotencyMs };
+    return new AlbumGatherer({
+      store: new AlbumStore({ ...own, redis, keys }),
+      waitMs: albumWaitMs,
+      lateMs: albumLateMs,
+      keepMs: idempotencyMs,
+      now: () => redisNow(redis),
+      log: log.child({ platform: this.name }),
+      take: async (message) => {
+        const answer = await this.#parts.take(this.name, message);
+        if (answer !== null && answer.kind !== 'accepted') await this.#tellOnce(message, answer.text);
+      },
+    });
   }
 
   /** A request that fails is sent again by the platform; what comes from a connection is not, so it is tried again here. */
@@ -189,7 +273,7 @@ export class ChatPlatform {
   }
 
   /** A command that comes twice is carried out once and answered once. */
-  async #tellOnce({ key, thread }: ChatMessage, text: string): Promise<void> {
+  async #tellOnce({ key, thread }: Pick<ChatMessage, 'key' | 'thread'>, text: string): Promise<void> {
     const isFirst = await this.#state.setIfNotExists(`told:${key}`, true, this.#parts.idempotencyMs);
     if (isFirst) this.#parts.tell(this.port, thread, text);
   }

@@ -55,7 +55,9 @@ export class ChatState extends IoRedisStateAdapter {
 
   override async appendToList(key: string, value: unknown, options: { maxLength?: number; ttlMs?: number } = {}): Promise<void> {
     const { maxLength = 100, ttlMs = this.#retentionMs } = options;
-    await super.appendToList(key, value, { maxLength: key.startsWith(HISTORY) ? 1 : maxLength, ttlMs });
+    // What people wrote is kept no longer than the operator says, whatever an adapter asks for.
+    const own = key.startsWith(HISTORY) ? { maxLength: 1, ttlMs: this.#retentionMs } : { maxLength, ttlMs };
+    await super.appendToList(key, value, own);
   }
 
   /** A key for each thread instead of the adapter's one set, which would only ever grow. */

@@ -1,5 +1,6 @@
 import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
-import { LATE, wait, within } from '#shared/time/wait.ts';
+import { LATE, within } from '#shared/time/wait.ts';
+import { ChatPace } from './chat-pace.ts';
 import type { PlatformKit } from './platforms/platform-kit.ts';
 import { refusalOf, type CallKind } from './platforms/refusal-of.ts';
 
@@ -12,7 +13,8 @@ export interface ChatPortOptions {
 
 /** A platform as deliveries use it: bounded in time, and with its errors sorted. */
 export function createChatPort(kit: PlatformKit, { callTimeoutMs, ready }: ChatPortOptions): ChatPort {
-  const { adapter, name, maxCharacters, minEditMs } = kit;
+  const { adapter, name, maxCharacters } = kit;
+  const pace = new ChatPace();
   const call = async <T>(kind: CallKind, act: () => Promise<T>): Promise<T> => {
     let isSent = false;
     const acting = ready().then(() => {
@@ -29,20 +31,22 @@ export function createChatPort(kit: PlatformKit, { callTimeoutMs, ready }: ChatP
   return {
     platform: name,
     maxCharacters,
-    minEditMs,
+    canEdit: kit.minEditMs !== null,
+    quietMs: (thread) => pace.quietMs(kit.channelOf(thread), kit.minEditMs?.(thread) ?? 0),
     startTyping: (thread) => call('edit', () => adapter.startTyping(thread)),
     post: async (thread, text, { isPlain } = { isPlain: false }) => {
       const message = isPlain ? kit.renderPlain(text) : kit.render(text);
+      pace.changed(kit.channelOf(thread));
       const { id } = await call('post', () => adapter.postMessage(thread, message));
       return { id };
     },
     edit: async (thread, id, text) => {
+      pace.changed(kit.channelOf(thread));
       try {
         await call('edit', () => adapter.editMessage(thread, id, kit.render(text)));
       } catch (error) {
         if (!isSameText(error)) throw error;
       }
-      await wait(kit.restMs?.(thread) ?? 0);
     },
   };
 }

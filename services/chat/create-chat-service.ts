@@ -2,11 +2,15 @@ import { Router } from 'express';
 import { chatPlatforms } from '#shared/config/chat-environment.ts';
 import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
 import { startReply } from '#shared/deliveries/start-reply.ts';
-import { OpenStreams } from '#shared/http/open-streams.ts';
+import { RefusalLimit } from '#shared/http/refusal-limit.ts';
 import { rememberRoutes } from '#shared/http/routes-of.ts';
+import { createServerLoad } from '#shared/http/server-load.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
-import { connectRedis } from '#shared/redis/connect-redis.ts';
+import type { TenantKeys } from '#shared/redis/keys.ts';
+import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
+import { outboundSlots } from '#shared/queue/queue-names.ts';
+import { announcePlatforms } from '#shared/schedules/places/served-platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleCommands } from '#shared/schedules/session-commands.ts';
 import { receiveMessage } from '#shared/sessions/receive-message.ts';
@@ -19,46 +23,58 @@ import { takeMessage, type TakeMessageParts } from './take-message.ts';
 /** Connects chat platforms: `POST /chat/:platform` brings messages in, deliveries carry answers out. */
 export function createChatService(parts: Parts): Service {
   const { config, log } = parts;
-  const { chat, http } = config.settings;
+  const { chat, http, limits } = config.settings;
   const platforms = new Map<string, ChatPlatform>();
   const sender = new CommandSender({ log, tries: chat.commandTries });
   const router = Router();
   const receive = receiveUpdate({
     log,
     maxBodyBytes: chat.maxBodyBytes,
-    streams: new OpenStreams(http.maxStreams),
+    bounds: { maxDepth: http.maxBodyDepth, maxValues: http.maxBodyValues },
+    load: createServerLoad(http),
+    refusals: new RefusalLimit({
+      redis: parts.redis,
+      prefix: `${parts.keys.fleet.http}:refused`,
+      perMinute: limits.httpAnonymousPerMinute,
+    }),
     findPlatform: (name) => platforms.get(name) ?? null,
   });
   router.post(RECEIVER_PATH, receive);
   router.get(RECEIVER_PATH, receive);
   rememberRoutes(router, describeReceiver(RECEIVER_PATH));
+  let source: JobSource | undefined;
   let deliveries: DeliveryService | undefined;
+  let stopAnnouncing: (() => void) | undefined;
   const start = async (): Promise<void> => {
     for (const platform of await open(parts, sender)) platforms.set(platform.name, platform);
-    deliveries = openDeliveries(parts, [...platforms.values()]);
+    source = openJobSource(parts, 'chat-deliveries');
+    deliveries = openDeliveries(parts, [...platforms.values()], source);
     deliveries.start();
+    stopAnnouncing = await announcePlatforms(
+      parts,
+      [...platforms.values()].map(({ name }) => name),
+    );
     const names = [...platforms.keys()];
     const text = names.length === 0 ? 'no chat platform is on' : `chat platforms are on: ${names.join(', ')}`;
     log.info({ event: 'chat.started', platforms: names }, text);
   };
   const stop = async (graceMs: number): Promise<void> => {
+    stopAnnouncing?.();
     await Promise.all([
       ...[...platforms.values()].map((platform) => platform.stop(graceMs)),
       deliveries?.stop(graceMs),
       sender.stop(graceMs),
     ]);
+    source?.close();
   };
-  return { name: 'chat', router, start, stop };
+  return { name: 'chat', router, start, stop, problems: () => deliveries?.problems() ?? [] };
 }
 
-/** Callbacks are sent also where no platform is on. */
-function openDeliveries(parts: Parts, platforms: readonly ChatPlatform[]): DeliveryService {
-  const { config, log } = parts;
-  return new DeliveryService({
-    parts,
-    ports: platforms.map(({ port }) => port),
-    connect: () => connectRedis({ url: config.env.REDIS_URL, name: 'chat-deliveries', log, role: 'blocking' }),
-  });
+/** Replies need a platform's secrets, which only this service has; callbacks are the workers'. */
+function openDeliveries(parts: Parts, platforms: readonly ChatPlatform[], source: JobSource): DeliveryService {
+  const { settings } = parts.config;
+  const slots = platforms.length === 0 ? {} : { replies: outboundSlots(settings, 'replies') };
+  return new DeliveryService({ parts, ports: platforms.map(({ port }) => port), source, slots });
 }
 
 /** Without a platform nothing of the adapters is loaded. */
@@ -66,17 +82,27 @@ async function open(parts: Parts, sender: CommandSender): Promise<ChatPlatform[]
   const { config, log, redis, keys } = parts;
   if (chatPlatforms(config.env).length === 0) return [];
   const { openPlatforms } = await import('./open-platforms.ts');
-  const tenant = config.env.MUSTER_CHAT_TENANT;
+  const name = config.env.MUSTER_CHAT_TENANT;
+  // Found for each message: a name may become another tenant's.
+  const tenant = (): string => parts.tenants.find(name)?.id ?? name;
+  const own = (): TenantKeys => keys.tenant(tenant());
   const commands = scheduleCommands(openScheduleParts(parts));
   const takeParts: TakeMessageParts = {
     tenant,
     log,
+    access: config.settings.chat.access,
     receive: (message) => receiveMessage({ ...parts, commands }, message),
-    startReply: (task) => startReply(parts, tenant, task),
+    startReply: (task) => startReply(parts, tenant(), task),
   };
   const platforms = await openPlatforms(config.env, {
     redis,
     keyPrefix: keys.fleet.chat,
+    keys: {
+      albumsDue: (platform) => own().albumsDue(platform),
+      albumParts: (session) => own().albumParts(session),
+      albumBatch: (session) => own().albumBatch(session),
+      albumsTaken: (session) => own().albumsTaken(session),
+    },
     settings: config.settings.chat,
     idempotencyMs: config.settings.tasks.idempotencyMs,
     log,

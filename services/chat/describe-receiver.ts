@@ -37,7 +37,7 @@ export function describeReceiver(path: string): RouteDescription[] {
       },
       problems: {
         404: NOT_ON,
-        413: '`request.too-large`: the body is over `chat.maxBodyBytes`.',
+        413: '`request.too-large`: the body is over `chat.maxBodyBytes`, or has more members and elements than `http.maxBodyValues`.',
         415: '`request.unsupported-media-type`: the body is compressed.',
         429: 'Over a limit; the platform sends it again.',
         503: '`unavailable.redis`, `unavailable.chat`: not taken; the platform sends it again.',

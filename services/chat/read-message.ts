@@ -1,29 +1,30 @@
 import type { Attachment, Author, Message, SlashCommandEvent } from 'chat';
+import type { ChatMessage } from './chat-message.ts';
 import type { PlatformKit } from './platforms/platform-kit.ts';
 
-/** A message as tasks are made of it. */
-export interface ChatMessage {
-  /** Unique over all platforms. */
-  readonly key: string;
-  readonly session: string;
-  /** Where the answer goes, as the adapter writes it. */
-  readonly thread: string;
-  /** The chat, by the platform's own id. */
-  readonly channel: string;
-  readonly user: string;
-  readonly userName: string;
-  readonly text: string;
-  /** The platform's number, which orders messages of a chat. */
-  readonly sequence: number | undefined;
+/**
+ * What the message says; null when nobody has to answer it: from a bot, of a bot's own, changed afterwards, or empty. `isAddressed`:
+ * it is for the bot.
+ */
+export async function readMessage(kit: PlatformKit, thread: string, message: Message, isAddressed: boolean): Promise<ChatMessage | null> {
+  if (!isPerson(message.author) || message.metadata.edited) return null;
+  const text = withoutOwnName(await kit.textOf(message), await ownNames(kit, message)).trim();
+  const attachments = message.attachments.map(nameAttachment);
+  if (text === '' && attachments.length === 0) return null;
+  const album = kit.albumOf?.(message) ?? null;
+  const place = placeOf(kit, thread, kit.keyOf(message));
+  const sequence = kit.sequenceOf(message);
+  return { ...place, ...whoOf(message.author), text, attachments, sequence, isAddressed, ...(album === null ? {} : { album }) };
 }
 
-/** What the message says; null when nobody has to answer it: from a bot, of a bot's own, changed afterwards, or empty. */
-export async function readMessage(kit: PlatformKit, thread: string, message: Message): Promise<ChatMessage | null> {
-  if (!isPerson(message.author) || message.metadata.edited) return null;
-  const said = withoutOwnName(await kit.textOf(message), await ownNames(kit, message)).trim();
-  const text = [said, ...message.attachments.map(nameAttachment)].filter((line) => line !== '').join('\n');
-  if (text === '') return null;
-  return { ...placeOf(kit, thread, kit.keyOf(message)), ...whoOf(message.author), text, sequence: kit.sequenceOf(message) };
+const CHANGED = 'A message that was changed is not read again: please write it as another one.';
+const UNSUPPORTED = 'This kind of message cannot be read here: please write it as text.';
+
+/** What a person hears whose message became nothing; null for what nobody sent for the bot to read. */
+export function whyUnread(kit: PlatformKit, message: Message): string | null {
+  if (!isPerson(message.author)) return null;
+  if (message.metadata.edited) return kit.isChangedText?.(message) === true ? CHANGED : null;
+  return kit.isUnsupported?.(message) === true ? UNSUPPORTED : null;
 }
 
 /** A slash command as the text that somebody would have written without such commands. */
@@ -31,7 +32,8 @@ export function readCommand(kit: PlatformKit, event: SlashCommandEvent): ChatMes
   const text = commandText(event.command, event.text);
   if (!isPerson(event.user) || text === '') return null;
   const { key, sequence } = kit.readCommand(event);
-  return { ...placeOf(kit, event.channel.id, key), ...whoOf(event.user), text, sequence };
+  const message = { ...placeOf(kit, event.channel.id, key), ...whoOf(event.user), text, attachments: [], isAddressed: true };
+  return sequence === undefined ? message : { ...message, sequence };
 }
 
 /** Commands that only carry a text: platforms want a name in front of everything. */

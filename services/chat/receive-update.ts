@@ -1,19 +1,27 @@
 import type { Request as HttpRequest, RequestHandler, Response as HttpResponse } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
-import type { OpenStreams } from '#shared/http/open-streams.ts';
+import { assertBodyBounds, type JsonBounds } from '#shared/http/parse-bounded-json.ts';
 import { readRawBody } from '#shared/http/read-raw-body.ts';
+import type { RefusalLimit } from '#shared/http/refusal-limit.ts';
 import { contextOf } from '#shared/http/request-context.ts';
+import type { ServerLoad } from '#shared/http/server-load.ts';
 import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
 
 export interface ReceiveUpdateParts {
   readonly log: Log;
   readonly maxBodyBytes: number;
+  readonly bounds: JsonBounds;
   /** For where this is mounted without the server, which has its own. */
-  readonly streams: OpenStreams;
+  readonly load: ServerLoad;
+  /** Of addresses that send what is refused. */
+  readonly refusals: RefusalLimit;
   /** The platform that is on under this name. */
   findPlatform(name: string): { receive(request: Request): Promise<Response> } | null;
 }
+
+/** What adapters answer to who is not the platform. */
+const REFUSED = new Set([400, 401, 403]);
 
 export const RECEIVER_PATH = '/chat/:platform';
 
@@ -24,20 +32,24 @@ export const RECEIVER_PATH = '/chat/:platform';
  * or compressed; and 5xx or 429 when the message did not become the session's, so that the platform sends it again.
  */
 export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
-  const readBody = readRawBody(parts.maxBodyBytes);
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const name = String(request.params['platform']);
-    const context = contextOf(request, parts.log, parts.streams);
+    const context = contextOf(request, parts.log, parts.load);
     context.route = RECEIVER_PATH;
     try {
+      parts.refusals.assertOpen(request.ip);
       // Before the body: nobody makes us read one for a platform that is off.
       const platform = parts.findPlatform(name);
       if (platform === null) throw new MusterError('request.not-found', 'There is no such chat platform here');
-      const body = await readBody(request, response);
-      await sendAnswer(response, await platform.receive(toFetchRequest(request, body)));
+      const body = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
+      assertBodyBounds(body, request.get('content-type'), parts.bounds);
+      const answer = await platform.receive(toFetchRequest(request, body));
+      if (REFUSED.has(answer.status)) void parts.refusals.count(request.ip);
+      await sendAnswer(response, answer);
     } catch (error) {
       const { code, message: reason } = toMusterError(error);
       context.log.info({ event: 'chat.not-taken', platform: name.slice(0, 20), code, reason }, 'a request of a chat platform was refused');
+      if (code.startsWith('request.')) void parts.refusals.count(request.ip);
       sendProblem(response, error, context.log);
     }
   };

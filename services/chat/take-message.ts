@@ -1,15 +1,19 @@
+import type { ChatAccess } from '#shared/config/chat-access.ts';
+import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
 import { ERROR_CODES } from '#shared/errors/error-codes.ts';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
 import { toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { IncomingMessage, MessageAnswer } from '#shared/sessions/receive-message.ts';
 import type { CommandAnswer } from './command-answer.ts';
-import type { ChatMessage } from './read-message.ts';
+import { inputOf, type ChatMessage } from './chat-message.ts';
+import { rightsOf } from './rights-of.ts';
 
 export interface TakeMessageParts {
-  /** The tenant that chat messages belong to. */
-  readonly tenant: string;
+  /** The id of the tenant that chat messages belong to. */
+  tenant(): string;
   readonly log: Log;
+  readonly access: ChatAccess;
   receive(message: IncomingMessage): Promise<MessageAnswer>;
   /** Shows in the chat that somebody is at it, from now on. */
   startReply(task: string): Promise<void>;
@@ -19,11 +23,11 @@ export interface TakeMessageParts {
  * Makes a message the session's. Answers what to tell the person at once; null when the platform sent it a second time.
  * Throws what another delivery of the same message may get past: Redis away, a limit reached, a mistake of ours.
  */
-export async function takeMessage(parts: TakeMessageParts, surface: string, message: ChatMessage): Promise<CommandAnswer | null> {
+export async function takeMessage(parts: TakeMessageParts, surface: ChatPlatformName, message: ChatMessage): Promise<CommandAnswer | null> {
   const { log } = parts;
   const { key, session } = message;
   try {
-    const answer = await parts.receive(incomingOf(parts.tenant, surface, message));
+    const answer = await parts.receive(incomingOf(parts, surface, message));
     if (answer.kind === 'command') return { kind: 'command', text: answer.text };
     const { id, isDuplicate } = answer.accepted;
     await parts.startReply(id);
@@ -39,21 +43,26 @@ export async function takeMessage(parts: TakeMessageParts, surface: string, mess
   }
 }
 
-function incomingOf(tenant: string, surface: string, message: ChatMessage): IncomingMessage {
-  const { key, session, thread, channel, user, userName, text, sequence } = message;
+function incomingOf(parts: TakeMessageParts, surface: ChatPlatformName, message: ChatMessage): IncomingMessage {
+  const rights = rightsOf(parts.access, surface, message);
+  const { key, session, thread, channel, user, userName, sequence, mode } = message;
   return {
-    tenant,
+    tenant: parts.tenant(),
     session,
-    text,
+    text: inputOf(message),
     surface,
     channel,
     user,
+    denied: new Set(SESSION_RIGHTS.filter((right) => !rights.has(right))),
     ...(sequence === undefined ? {} : { sequence }),
+    ...(mode === undefined ? {} : { mode }),
     context: { platform: surface, thread, userName },
     idempotencyKey: key,
     reply: { platform: surface, thread },
   };
 }
+
+const SESSION_RIGHTS = ['schedule', 'steer'] as const;
 
 /** Whether the same message would be refused again, so that the platform need not send it again. */
 function isFinal(error: unknown): error is MusterError {

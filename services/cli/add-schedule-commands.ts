@@ -42,8 +42,8 @@ function addCreate(schedule: Command, contextOf: ContextOf): void {
     .option('--until <time>', 'the last time that counts, in ISO 8601')
     .addOption(new Option('--max-runs <count>', 'end after so many runs').argParser(parseCount))
     .option('--exact', 'never spread over the full hour, whatever the configuration says')
-    .option('--platform <name>', 'the chat platform that results are sent to: telegram, slack, discord, whatsapp')
-    .option('--channel <id>', 'the chat on it')
+    .option('--platform <name>', 'the chat platform that results are sent to: telegram, slack, discord, whatsapp; webchat')
+    .option('--channel <id>', 'the chat on it; for webchat a session')
     .option('--callback-url <url>', 'is told how each run ended')
     .option('--json', 'print the record as JSON')
     .action((when: string | undefined, message: string | undefined, options: CreateScheduleOptions, command: Command) =>

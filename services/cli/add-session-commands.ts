@@ -34,7 +34,7 @@ export function addSessionCommands(program: Command, contextOf: (command: Comman
     .action((id: string, _options: JsonOption, command: Command) => stopSession(id, jsonOf(command), contextOf(command)));
   sessions
     .command('mode <id> <mode>')
-    .description('queue, interrupt, collect, steer, latest or reject; default takes the choice back')
+    .description('queue, interrupt, collect, steer, latest or reject; default or reset takes the choice back')
     .option('--json', 'print the answer as JSON')
     .action((id: string, mode: string, _options: JsonOption, command: Command) =>
       setSessionMode(id, mode, jsonOf(command), contextOf(command)),

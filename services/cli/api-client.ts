@@ -24,6 +24,11 @@ export class ApiClient {
     this.#server = server;
   }
 
+  /** Address of the installation, without a slash at the end. */
+  get url(): string {
+    return this.#server.url;
+  }
+
   get(path: string, query?: CallOptions['query']): Promise<unknown> {
     return this.#call('GET', path, query ? { query } : {});
   }

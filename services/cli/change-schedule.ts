@@ -39,7 +39,7 @@ export async function runSchedule(name: string, { json }: JsonOption, context: R
   const { terminal } = context;
   const answer = await context.connect().post(`${schedulePath(name)}/run`);
   if (json === true) return terminal.json(answer);
-  const { id, status } = readAnswer(z.object({ id: z.string(), status: z.string() }), answer);
+  const { id, status } = readAnswer(z.object({ id: z.string(), status: z.string().nullable() }), answer);
   terminal.line(id);
-  terminal.note(terminal.paintNote(`${status}; follow it with npx muster task ${id}`, 'dim'));
+  terminal.note(terminal.paintNote(`${status ?? 'no longer kept'}; follow it with npx muster task ${id}`, 'dim'));
 }

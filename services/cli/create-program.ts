@@ -3,10 +3,16 @@ import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { addScheduleCommands } from './add-schedule-commands.ts';
 import { addSessionCommands } from './add-session-commands.ts';
+import { addAgentCommands } from './resources/add-agent-commands.ts';
+import { addDeliveryCommands } from './resources/add-delivery-commands.ts';
+import { addHookCommands } from './resources/add-hook-commands.ts';
+import { addKeyCommands } from './resources/add-key-commands.ts';
+import { addQueueCommands } from './resources/add-queue-commands.ts';
 import { cancelTask } from './cancel-task.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { explainTask } from './explain-task.ts';
 import { listTasks } from './list-tasks.ts';
+import { openConsole } from './open-console.ts';
 import { parsePair, parsePriority } from './parse-pair.ts';
 import { retryTask } from './retry-task.ts';
 import type { RunContext } from './run-context.ts';
@@ -17,6 +23,8 @@ import { watchNotifications, type WatchOptions } from './watch-notifications.ts'
 export interface ProgramOptions {
   /** What commands work with; made when one runs, because the address is among its options. */
   contextOf: (command: Command) => RunContext;
+  /** Of this installation, such as `0.1.0`. */
+  version: string;
   /** Looks at this machine; the answer is the exit code. */
   doctor: () => Promise<ExitCode>;
 }
@@ -30,12 +38,15 @@ Examples:
   npx muster schedule "every monday at 09:00" "Summarise the week" --agent assistant --tz Europe/Berlin
   npx muster schedule list
 
+An <id> of a task may be shortened to its beginning, as long as one task has it.
+
 Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no server answers.`;
 
 /** All commands, with what they take. */
-export function createProgram({ contextOf, doctor }: ProgramOptions): Command {
+export function createProgram({ contextOf, doctor, version }: ProgramOptions): Command {
   const program = new Command('muster')
     .description('Send work to the fleet, and see what becomes of it.')
+    .version(version, '--version', 'print the version')
     .option('--url <address>', 'address of the API (else MUSTER_URL, else the fleet of this machine)')
     .option('--key <key>', 'API key (else MUSTER_API_KEY, else the one of the fleet of this machine)')
     .addHelpText('after', EXAMPLES)
@@ -45,7 +56,17 @@ export function createProgram({ contextOf, doctor }: ProgramOptions): Command {
   addCommandsOfOneTask(program, contextOf);
   addSessionCommands(program, contextOf);
   addScheduleCommands(program, contextOf);
+  addAgentCommands(program, contextOf);
+  addHookCommands(program, contextOf);
+  addQueueCommands(program, contextOf);
+  addDeliveryCommands(program, contextOf);
+  addKeyCommands(program, contextOf);
   addWatch(program, contextOf);
+  program
+    .command('open')
+    .description('open the console in a browser, and print its address')
+    .option('--print', 'only print it')
+    .action((options: { print?: boolean }, command: Command) => openConsole(options, contextOf(command)));
   program
     .command('doctor')
     .description('check this machine: Node, Redis, configuration, agents')
@@ -112,5 +133,5 @@ function addCommandsOfOneTask(program: Command, contextOf: ProgramOptions['conte
   add('task', 'show a task, its attempts and its timeline', showTask);
   add('why', 'say why a task does not run yet', (id, options, context) => explainTask(id, options, context, systemClock));
   add('cancel', 'stop a task, and what it delegated', cancelTask).option('--reason <text>', 'kept with the task');
-  add('retry', 'open a task again that failed for good', retryTask);
+  add('retry', 'open a task again that failed for good, or end its wait for a retry', retryTask);
 }

@@ -3,7 +3,8 @@ import type { Clock } from '#shared/time/clock.ts';
 import { plainText } from './plain-text.ts';
 import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
-import { duration, shortAge } from './short-time.ts';
+import { duration } from './short-time.ts';
+import { resolveTaskId } from './task-id.ts';
 
 const reasonSchema = z.object({
   gate: z.string(),
@@ -26,9 +27,11 @@ const WITHOUT_REASON: Readonly<Record<string, string>> = {
 };
 
 /** `muster why`: a sentence for each thing that a task waits for. */
-export async function explainTask(id: string, { json }: { json?: boolean }, context: RunContext, clock: Clock): Promise<void> {
+export async function explainTask(given: string, { json }: { json?: boolean }, context: RunContext, clock: Clock): Promise<void> {
   const { terminal } = context;
-  const answer = await context.connect().get(`/v1/tasks/${encodeURIComponent(id)}/why`);
+  const api = context.connect();
+  const id = await resolveTaskId(api, given);
+  const answer = await api.get(`/v1/tasks/${encodeURIComponent(id)}/why`);
   if (json === true) return terminal.json(answer);
   const { status, reasons, estimatedStartMs } = readAnswer(whySchema, answer);
   if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and nothing holds it back.`);
@@ -40,7 +43,7 @@ export async function explainTask(id: string, { json }: { json?: boolean }, cont
 function sentence({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
   const text = plainText(detail).replace(/\.$/, '');
   const waitedMs = since ? now - Date.parse(since) : 0;
-  const waited = waitedMs >= 1000 ? `, for ${shortAge(waitedMs)}` : '';
-  const left = until && Date.parse(until) > now ? `; ${shortAge(Date.parse(until) - now)} to go` : '';
+  const waited = waitedMs >= 1000 ? `, for ${duration(waitedMs)}` : '';
+  const left = until && Date.parse(until) > now ? `; ${duration(Date.parse(until) - now)} to go` : '';
   return `It waits: ${text}${waited}${left}.`;
 }

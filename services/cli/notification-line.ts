@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { oneLine } from './plain-text.ts';
+import { localTime } from './short-time.ts';
 
 const text = z.string().nullish();
 
@@ -10,6 +11,12 @@ export const notificationSchema = z.object({
   taskId: text,
   scheduleId: text,
   agent: text,
+  session: text,
+  number: z.number().nullish(),
+  name: text,
+  attempt: z.number().nullish(),
+  code: text,
+  willRetry: z.boolean().nullish(),
   worker: text,
   queueDepth: z.number().nullish(),
   reason: text,
@@ -19,16 +26,24 @@ export const notificationSchema = z.object({
 type Notification = z.infer<typeof notificationSchema>;
 
 const SAID_WIDTH = 80;
+const NAME_WIDTH = 40;
 const KIND_WIDTH = 22;
 
 /** A line for a notification: when, what, about whom, and with what result or why. */
 export function notificationLine(notification: Notification): string {
-  const { at, kind, taskId, scheduleId, agent, worker } = notification;
-  const about = [agent, worker, taskId ?? scheduleId, oneLine(said(notification), SAID_WIDTH)].filter(Boolean);
-  return [new Date(at).toTimeString().slice(0, 8), kind.padEnd(KIND_WIDTH), ...about].join('  ').trimEnd();
+  const { at, kind, taskId, scheduleId, agent, session, worker } = notification;
+  const about = [agent, session, worker, scheduleOf(notification), taskId ?? scheduleId].map((each) => oneLine(each ?? '', NAME_WIDTH));
+  const parts = [...about, oneLine(said(notification), SAID_WIDTH)].filter((each) => each !== '');
+  return [localTime(new Date(at)), kind.padEnd(KIND_WIDTH), ...parts].join('  ').trimEnd();
 }
 
-function said({ queueDepth, reason, resultSummary, error }: Notification): string {
+function scheduleOf({ number, name }: Notification): string | null {
+  if (typeof number !== 'number') return null;
+  return name ? `#${number} ${name}` : `#${number}`;
+}
+
+function said({ queueDepth, reason, resultSummary, error, code, attempt, willRetry }: Notification): string {
   if (typeof queueDepth === 'number') return `${queueDepth} tasks have not ended`;
+  if (!error && code) return `attempt ${attempt ?? '?'} [${code}]${willRetry ? ', will be retried' : ''}`;
   return error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? '');
 }

@@ -7,6 +7,7 @@ import { CliProblem } from './cli-problem.ts';
 import { createProgram } from './create-program.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { findServer, type ServerOptions } from './find-server.ts';
+import { plainText } from './plain-text.ts';
 import type { RunContext } from './run-context.ts';
 import { Terminal } from './terminal.ts';
 
@@ -15,10 +16,12 @@ export interface RunCliOptions {
   args: readonly string[];
   /** `muster doctor`, which looks at this machine and not at the API. Resolves with the exit code. */
   doctor: () => Promise<ExitCode>;
+  /** Of this installation, such as `0.1.0`. */
+  version: string;
 }
 
 /** Runs one command of the command line to its end. Resolves with the exit code; says on stderr what went wrong. */
-export async function runCli({ args, doctor }: RunCliOptions): Promise<ExitCode> {
+export async function runCli({ args, doctor, version }: RunCliOptions): Promise<ExitCode> {
   // The reader of a pipe may leave early (`muster tasks | head -1`), which is no failure of ours.
   process.stdout.on('error', () => process.exit(EXIT.ok));
   let exitCode: ExitCode = EXIT.ok;
@@ -26,7 +29,7 @@ export async function runCli({ args, doctor }: RunCliOptions): Promise<ExitCode>
     const env = readCliEnvironment();
     const terminal = new Terminal({ stdout: process.stdout, stderr: process.stderr, noColor: env.NO_COLOR !== undefined });
     const end = (code: ExitCode): void => void (exitCode = code);
-    const program = createProgram({ contextOf: (command) => createContext(command, { env, terminal, end }), doctor });
+    const program = createProgram({ contextOf: (command) => createContext(command, { env, terminal, end }), doctor, version });
     throwInsteadOfExit(program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
@@ -58,10 +61,10 @@ function report(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CliProblem) {
     const first = `muster: ${error.message}${error.code === undefined ? '' : ` [${error.code}]`}`;
-    process.stderr.write([first, ...error.lines, ''].join('\n'));
+    process.stderr.write(plainText([first, ...error.lines, ''].join('\n')));
     return error.exitCode;
   }
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`muster: ${message}\n`);
+  process.stderr.write(plainText(`muster: ${message}\n`));
   return hasCode(error, 'config.invalid') ? EXIT.usage : EXIT.failed;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatTable } from './format-table.ts';
 import { oneLine } from './plain-text.ts';
-import { wallTime } from './schedule-view.ts';
+import { zonedTime } from './schedule-view.ts';
 
 const text = z.string().nullish();
 
@@ -26,7 +26,7 @@ export function runLines(runs: readonly z.infer<typeof runViewSchema>[], tz: str
     runs.map(({ id, status, occurrence, startedAt, reason, resultSummary, error }) => {
       const at = occurrence ?? startedAt;
       const said = error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? '');
-      return ['', at ? wallTime(at, tz) : '-', status, id, oneLine(said, SAID_WIDTH)];
+      return ['', at ? zonedTime(at, tz) : '-', status, id, oneLine(said, SAID_WIDTH)];
     }),
   );
 }

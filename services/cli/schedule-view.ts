@@ -45,7 +45,7 @@ export function schedulePath(name: string): string {
 export function showUpcoming(shown: Pick<ScheduleView, 'rule' | 'sentence' | 'tz' | 'next'>, { terminal }: RunContext): void {
   const { rule, sentence, tz, next } = shown;
   terminal.line(`${sentence} (${tz})  ${terminal.paint(rule, 'dim')}`);
-  for (const at of next) terminal.line(`  ${wallTime(at, tz)}`);
+  for (const at of next) terminal.line(`  ${zonedTime(at, tz)}`);
 }
 
 /** An ISO time by the clock of a zone, as `2026-05-11 09:00`; as it is where this machine does not know the zone. */
@@ -58,4 +58,9 @@ export function wallTime(iso: string, tz: string): string {
   } catch {
     return iso;
   }
+}
+
+/** The same with the zone behind it, where nothing beside it names the zone: `2026-05-11 09:00 Europe/Berlin`. */
+export function zonedTime(iso: string, tz: string): string {
+  return `${wallTime(iso, tz)} ${tz}`;
 }

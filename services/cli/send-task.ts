@@ -18,7 +18,7 @@ export interface SendOptions {
   json?: boolean;
 }
 
-const acceptedSchema = z.object({ id: z.string(), status: z.string(), position: z.number().nullish() });
+const acceptedSchema = z.object({ id: z.string(), status: z.string().nullable(), position: z.number().nullish() });
 
 /** `muster send`: accepts a task and, unless told not to, shows what it writes until it ends. */
 export async function sendTask(text: string, options: SendOptions, context: RunContext): Promise<void> {
@@ -33,7 +33,7 @@ export async function sendTask(text: string, options: SendOptions, context: RunC
   if (options.wait) return showTaskAsItRuns(id, { api, json: options.json === true, ...context });
   if (options.json === true) return terminal.json(answer);
   terminal.line(id);
-  terminal.note(terminal.paintNote(`${status}; follow it with npx muster task ${id}`, 'dim'));
+  terminal.note(terminal.paintNote(`${status ?? 'no longer kept'}; follow it with npx muster task ${id}`, 'dim'));
 }
 
 function accept(api: ApiClient, input: string, { agent, session, mode, priority, context }: SendOptions): Promise<unknown> {

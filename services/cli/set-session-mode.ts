@@ -2,7 +2,7 @@ import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { sessionViewSchema } from './session-view.ts';
 
-/** `muster sessions mode`: chooses what becomes of messages that meet a running task; `default` takes the choice back. */
+/** `muster sessions mode`: chooses what becomes of messages that meet a running task; `default` or `reset` takes the choice back. */
 export async function setSessionMode(id: string, mode: string, { json }: { json?: boolean }, context: RunContext): Promise<void> {
   const { terminal } = context;
   const answer = await context.connect().put(`/v1/sessions/${encodeURIComponent(id)}/mode`, { body: { mode } });

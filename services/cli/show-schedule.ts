@@ -3,7 +3,7 @@ import { plainText } from './plain-text.ts';
 import { readAnswer } from './read-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { runLines, runPageSchema } from './run-lines.ts';
-import { schedulePath, scheduleViewSchema, showUpcoming, wallTime, type ScheduleView } from './schedule-view.ts';
+import { schedulePath, scheduleViewSchema, showUpcoming, zonedTime, type ScheduleView } from './schedule-view.ts';
 
 const LATEST_RUNS = '5';
 
@@ -41,9 +41,9 @@ function rowsOf(view: ScheduleView): string[][] {
     ['max lateness', durationText(view.maxLateness)],
     ['overlap', view.overlap],
     ['jitter', durationText(view.jitter)],
-    ['until', view.until ? wallTime(view.until, view.tz) : null],
+    ['until', view.until ? zonedTime(view.until, view.tz) : null],
     ['runs', `${view.runCount}${view.maxRuns ? ` of ${view.maxRuns}` : ''}`],
-    ['last run', view.lastRunAt ? `${wallTime(view.lastRunAt, view.tz)}  ${view.lastRunId ?? ''}` : null],
+    ['last run', view.lastRunAt ? `${zonedTime(view.lastRunAt, view.tz)}  ${view.lastRunId ?? ''}` : null],
   ];
   return rows.flatMap(([name, value]) => (value ? [['', name, plainText(value)]] : []));
 }

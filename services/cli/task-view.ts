@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 const text = z.string().nullish();
+const errorSchema = z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() });
 
 /** What the commands show of a task; the server's record has more. */
 export const taskViewSchema = z.object({
@@ -15,8 +16,9 @@ export const taskViewSchema = z.object({
   output: text,
   attempt: z.number(),
   worker: text,
-  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+  error: errorSchema.nullish(),
   outcome: z.object({ kind: z.string(), taskId: text, reason: text }).nullish(),
+  progress: z.object({ note: text, percent: z.number().nullish() }).nullish(),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }).nullish(),
   createdAt: z.string(),
   startedAt: text,
@@ -34,7 +36,7 @@ export const attemptsSchema = z.object({
       startedAt: z.string(),
       endedAt: z.string().nullish(),
       status: z.string(),
-      error: z.object({ code: z.string(), message: z.string() }).nullish(),
+      error: errorSchema.nullish(),
     }),
   ),
 });

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import { plainText } from './plain-text.ts';
+import { plainJson, plainText } from './plain-text.ts';
 
 type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
@@ -30,21 +30,21 @@ export class Terminal {
     return this.#stdout.isTTY ? (this.#stdout.columns ?? null) : null;
   }
 
-  /** What an agent wrote, as it is; in front of a person, without what would steer the terminal. */
+  /** What an agent wrote, without what would steer a terminal: a pipe mostly ends in one too. `--json` has it exactly. */
   content(text: string): void {
-    this.#stdout.write(this.#stdout.isTTY ? plainText(text) : text);
+    this.#stdout.write(plainText(text));
   }
 
   line(text: string): void {
-    this.#stdout.write(`${text}\n`);
+    this.#stdout.write(`${printable(this.#stdout, text)}\n`);
   }
 
   json(value: unknown): void {
-    this.line(JSON.stringify(value, null, 2));
+    this.#stdout.write(`${plainJson(value)}\n`);
   }
 
   note(text: string): void {
-    this.#stderr.write(`${text}\n`);
+    this.#stderr.write(`${printable(this.#stderr, text)}\n`);
   }
 
   /** For what goes to stdout. */
@@ -62,4 +62,16 @@ export class Terminal {
     const [on, off] = CODES[style];
     return `\u001B[${on}m${text}\u001B[${off}m`;
   }
+}
+
+// oxlint-disable-next-line no-control-regex -- the styles of `paint`
+const STYLES = /(\u001B\[(?:1|2|22|31|32|33|39)m)/;
+
+/** A line of ours may quote what others wrote: only our own styles go out, and only to a terminal. */
+function printable({ isTTY }: Output, text: string): string {
+  if (!isTTY) return plainText(text);
+  return text
+    .split(STYLES)
+    .map((part, index) => (index % 2 === 1 ? part : plainText(part)))
+    .join('');
 }

@@ -8,7 +8,6 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { findKey } from '#shared/tenants/key-store.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
-import { systemClock } from '#shared/time/clock.ts';
 import { createBoard } from './board/create-board.ts';
 import { requireBoardAccess } from './board/require-board-access.ts';
 import { sendBoardError } from './board/send-board-error.ts';
@@ -21,8 +20,6 @@ import { sendConsole } from './send-console.ts';
 import { sendPerson } from './send-person.ts';
 import { showSignIn, signIn, type SignInOptions } from './sign-in.ts';
 import { showSignOut, signOut } from './sign-out.ts';
-import { steerTask } from './steer-task.ts';
-import { taskPage } from './task-page.ts';
 import { unknownPage } from './unknown-page.ts';
 
 /** A key and a path. */
@@ -31,7 +28,7 @@ const ASSETS = fileURLToPath(new URL('assets', import.meta.url));
 /** What Vite makes of `console/`. */
 const BUILT = fileURLToPath(new URL('dist', import.meta.url));
 
-/** Serves people: sign-in, the console, a task, and Bull Board. Keeps only who is signed in, in Redis. */
+/** Serves people: sign-in, the console, and Bull Board. Keeps only who is signed in, in Redis. */
 export function createDashboardService(parts: Parts, built = BUILT): Service {
   const { redis, keys, tenants, log } = parts;
   const signIns = new SignIns(parts);
@@ -41,10 +38,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   router.use('/dashboard', express.static(ASSETS, { index: false }));
   router.use(signInRoutes({ signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), log }));
   router.use(consoleRoutes(signedIn, built));
-  router.get('/tasks/:id', ...pageHeaders('page'), signedIn, taskPage(parts, systemClock));
-  for (const action of ['cancel', 'retry'] as const)
-    router.post(`/tasks/:id/${action}`, ...pageHeaders('page'), signedIn, sameOrigin, steerTask(parts.ledger, action));
-  router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(), logActions(parts), board(parts));
+  router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(tenants), logActions(parts), board(parts));
   router.use(sendBoardError(log));
   router.use(unknownPage());
   router.use(sendPageError(log));
@@ -62,6 +56,7 @@ function consoleRoutes(signedIn: RequestHandler, built: string): Router {
   router.get('/chat', show);
   router.get('/sessions/:session', show);
   router.get('/schedules', show);
+  router.get('/tasks/:id', show);
   return router;
 }
 

@@ -1,3 +1,4 @@
+import { publicTenantId } from '#shared/tenants/tenant.ts';
 import type { ApiKey } from '#shared/tenants/api-key.ts';
 import { html, type Html } from './html.ts';
 
@@ -38,6 +39,7 @@ function navigation(person: ApiKey): Html {
       <a href="/">Overview</a><a href="/chat">Chat</a><a href="/schedules">Schedules</a><a href="/board">Board</a><a href="/docs">API</a>
     </nav>
     <form class="who" method="post" action="/sign-out">
-      <span title="${person.name}">${person.tenant} · ${person.scopes.join(', ')}</span><button class="quiet">Sign out</button>
+      <span title="${person.name}">${publicTenantId(person.tenant)} · ${person.scopes.join(', ')}</span
+      ><button class="quiet">Sign out</button>
     </form>`;
 }

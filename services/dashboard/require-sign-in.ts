@@ -1,3 +1,4 @@
+import { publicTenantId } from '#shared/tenants/tenant.ts';
 import type { Request, RequestHandler, Response } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { SignIns } from '#shared/http/sign-ins.ts';
@@ -22,7 +23,8 @@ export function requireSignIn({ signIns, tenants }: RequireSignInOptions): Reque
       askToSignIn(request, response);
       return;
     }
-    if (tenants.get(key.tenant)?.disabled === true) throw new MusterError('tenant.disabled', `The tenant ${key.tenant} is disabled`);
+    if (tenants.get(key.tenant)?.disabled === true)
+      throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled`);
     people.set(request, key);
     next();
   };

@@ -1,3 +1,4 @@
+import { publicTenantId } from '#shared/tenants/tenant.ts';
 import type { RequestHandler } from 'express';
 import { personOf } from './require-sign-in.ts';
 
@@ -5,6 +6,6 @@ import { personOf } from './require-sign-in.ts';
 export function sendPerson(): RequestHandler {
   return (request, response) => {
     const { tenant, name, scopes } = personOf(request);
-    response.json({ tenant, name, scopes });
+    response.json({ tenant: publicTenantId(tenant), name, scopes });
   };
 }

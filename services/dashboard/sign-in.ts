@@ -1,3 +1,4 @@
+import { publicTenantId } from '#shared/tenants/tenant.ts';
 import type { RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
@@ -36,10 +37,11 @@ export function signIn({ signIns, limiter, tenants, findKey, log }: SignInOption
     const next = nextPath(form.next);
     try {
       // At once, because while Redis is away each takes its time to find out. A try over the limit fails whatever the key is.
-      const [key] = await Promise.all([findKey(form.key), limiter.take(request.ip)]);
+      const [key] = await Promise.all([findKey(form.key), limiter.take(request.ip, form.key)]);
       if (key === null) throw new MusterError('auth.invalid', 'This key is not known.');
-      await limiter.giveBack(request.ip);
-      if (tenants.get(key.tenant)?.disabled === true) throw new MusterError('tenant.disabled', `The tenant ${key.tenant} is disabled.`);
+      await limiter.giveBack(request.ip, form.key);
+      if (tenants.get(key.tenant)?.disabled === true)
+        throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
       await signIns.open(request, response, form.key);
       log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id }, 'Somebody signed in');
       response.redirect(303, next);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { oneLine } from '../cli/plain-text.ts';
+import { localTime } from '../cli/short-time.ts';
 
 /** What a log line may hold that a person at the terminal wants to see. */
 const lineSchema = z.looseObject({
@@ -16,6 +18,9 @@ const lineSchema = z.looseObject({
 
 const COLORS: Readonly<Record<string, string>> = { fatal: '31', error: '31', warn: '33', debug: '2', trace: '2' };
 
+/** Of each part of a line; the file has the whole. */
+const MAX_CHARACTERS = 500;
+
 /** What is for the file: requests, of which an open page of the dashboard makes several a second, and steps that the next one tells of too. */
 const FILE_ONLY = new Set(['http.request', 'task.queued', 'task.scheduled']);
 
@@ -31,9 +36,13 @@ export function consoleLines(out: { write(text: string): unknown }, hasColors: b
 
 function readable(line: string, hasColors: boolean): string | null {
   const parsed = lineSchema.safeParse(parseJson(line));
-  if (!parsed.success) return line;
+  if (!parsed.success) return oneLine(line, MAX_CHARACTERS);
   if (FILE_ONLY.has(parsed.data.event ?? '') && parsed.data.level === 'info') return null;
-  const text = wordsOf(parsed.data).filter(Boolean).join('  ');
+  // Agents write into the log too, and what they write must not steer the terminal or look like a line of its own.
+  const text = wordsOf(parsed.data)
+    .map((words) => oneLine(words, MAX_CHARACTERS))
+    .filter(Boolean)
+    .join('  ');
   const color = hasColors ? COLORS[parsed.data.level] : undefined;
   return color ? `\u001B[${color}m${text}\u001B[0m` : text;
 }
@@ -41,7 +50,7 @@ function readable(line: string, hasColors: boolean): string | null {
 function wordsOf({ level, time, msg, event = '', agent, ...line }: z.infer<typeof lineSchema>): string[] {
   const task = line.task ?? line.taskId;
   return [
-    localTime(time),
+    clockOf(time),
     level === 'info' ? '' : level.toUpperCase(),
     // Some events say all by their name.
     msg || event,
@@ -56,9 +65,9 @@ function whyOf({ code, reason, err }: Pick<z.infer<typeof lineSchema>, 'code' | 
   return why === '' ? '' : `(${why})`;
 }
 
-function localTime(iso: string): string {
+function clockOf(iso: string): string {
   const date = new Date(iso);
-  return Number.isNaN(date.getTime()) ? '' : date.toTimeString().slice(0, 8);
+  return Number.isNaN(date.getTime()) ? '' : localTime(date);
 }
 
 function parseJson(line: string): unknown {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -26,5 +26,7 @@ export function readLocalRecord(directory: string): LocalRecord | null {
 export function writeLocalRecord(directory: string, record: LocalRecord): void {
   const draft = `${localRecordFile(directory)}.draft`;
   writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  // A draft that was there already keeps its mode.
+  chmodSync(draft, 0o600);
   renameSync(draft, localRecordFile(directory));
 }

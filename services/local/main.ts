@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import { readVariable } from '#shared/config/read-variable.ts';
+import { secretVariables, withdrawVariables } from '#shared/config/secret-variables.ts';
 import { endOnSignals } from '#shared/lifecycle/end-on-signals.ts';
 import { exitOnStartFailure } from '#shared/lifecycle/exit-on-start-failure.ts';
 import { createLocalLog } from '#shared/log/create-local-log.ts';
@@ -21,7 +21,8 @@ const STOP_MARGIN_MS = 10_000;
 let log: Log | undefined;
 try {
   const config = await loadConfig();
-  await assertAgents(config, readVariable);
+  withdrawVariables(secretVariables(config.settings.agents));
+  await assertAgents(config);
   const directory = openDataDirectory(config.env.MUSTER_DATA_DIR);
   // However this process ends, short of a kill: the lock of a killed one is taken over by the next.
   process.on('exit', () => directory.release());
@@ -32,19 +33,21 @@ try {
 }
 
 function openLog(config: Config, directory: DataDirectory): Log {
-  const hasColors = process.stdout.isTTY && readVariable('NO_COLOR') === undefined;
+  const hasColors = process.stdout.isTTY && config.readVariable('NO_COLOR') === undefined;
   const destinations = [openRotatingFile(join(directory.logs, 'muster.log'), LOG_FILES), consoleLines(process.stdout, hasColors)];
   return createLocalLog({ level: config.env.LOG_LEVEL, service: 'local', destinations });
 }
 
 async function run(config: Config, directory: DataDirectory, fleetLog: Log): Promise<void> {
-  const givenUrl = readVariable('REDIS_URL');
-  const redis = createLocalRedis({ givenUrl, path: readVariable('PATH') ?? '', directory, log: fleetLog, rotation: LOG_FILES });
+  const givenUrl = config.readVariable('REDIS_URL');
+  const redis = createLocalRedis({ givenUrl, path: config.readVariable('PATH') ?? '', directory, log: fleetLog, rotation: LOG_FILES });
+  const failure = Promise.withResolvers<Error>();
   const starting = startLocalFleet({
     config,
     log: fleetLog,
     redis,
     onNewKey: (key) => writeLocalRecord(directory.path, { url: null, key }),
+    fail: failure.resolve,
   });
   const { SHUTDOWN_GRACE_MS: graceMs } = config.env;
   // Before the start has ended: Ctrl-C in the middle of it must not leave a Redis behind.
@@ -53,6 +56,7 @@ async function run(config: Config, directory: DataDirectory, fleetLog: Log): Pro
     stop: async () => (await starting).stop(graceMs),
     abandon: () => redis.abandon(),
     deadlineMs: graceMs + STOP_MARGIN_MS,
+    failure: failure.promise,
   });
   const fleet = await starting;
   announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });

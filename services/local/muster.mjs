@@ -2,7 +2,7 @@
 // The commands of `npx muster`. It is started by whatever Node is on the PATH, also one that does not read TypeScript,
 // and before anything is installed, so it imports nothing but Node itself until both are settled.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,7 +20,8 @@ if (!existsSync(join(root, 'node_modules', 'commander'))) {
 
 async function run() {
   const { runCli } = await import('../cli/run-cli.ts');
-  process.exitCode = await runCli({ args: process.argv.slice(2), doctor });
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  process.exitCode = await runCli({ args: process.argv.slice(2), doctor, version });
 }
 
 async function doctor() {

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { takeFleetLock } from './take-fleet-lock.ts';
@@ -26,6 +26,7 @@ export function openDataDirectory(given: string): DataDirectory {
       // Only the owner: it holds every prompt and answer, and the key for the commands of this machine.
       makeFolder(folder);
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      chmodSync(folder, 0o700);
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

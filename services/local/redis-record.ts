@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { localRedisAddressSchema } from './local-redis-address.ts';
@@ -27,6 +27,8 @@ export function readRedisRecord(directory: string): RedisRecord | null {
 export function writeRedisRecord(directory: string, record: RedisRecord): void {
   const draft = `${fileIn(directory)}.draft`;
   writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
+  // A draft that was there already keeps its mode.
+  chmodSync(draft, 0o600);
   renameSync(draft, fileIn(directory));
 }
 

@@ -19,6 +19,8 @@ export interface LocalFleetOptions {
   redis: LocalRedis;
   /** Given the first admin key when it was made just now, before anything else can fail: nobody can read it again. */
   onNewKey: (key: string) => void;
+  /** What ends the process when it cannot go on. */
+  fail: (error: Error) => void;
 }
 
 export interface LocalFleet {
@@ -31,11 +33,12 @@ export interface LocalFleet {
 const REDIS_GRACE_MS = 4000;
 
 /** Starts Redis where needed and then every service of the fleet in this process. */
-export async function startLocalFleet({ config, log, redis, onNewKey }: LocalFleetOptions): Promise<LocalFleet> {
+export async function startLocalFleet({ config, log, redis, onNewKey, fail }: LocalFleetOptions): Promise<LocalFleet> {
   try {
     const url = await redis.start();
     const fleet = await startFleet({
       name: 'local',
+      fail,
       config: { ...config, env: { ...config.env, REDIS_URL: url } },
       log,
       prepare: async (parts) => {

@@ -1,7 +1,7 @@
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
+import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
 import { TickClock } from '#shared/queue/tick-clock.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { assertSchedules, syncSchedules } from '#shared/schedules/sync-schedules.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { wait } from '#shared/time/wait.ts';
@@ -16,32 +16,39 @@ const SYNC_AGAIN_MS = 1000;
 export function createSchedulerService(parts: Parts): Service {
   const scheduling = openScheduleParts(parts);
   const stopping = new AbortController();
+  let running: Firing | undefined;
   let stop: Service['stop'] | undefined;
   return {
     name: 'scheduler',
     start: async () => {
       assertSchedules(parts.config.settings, Date.now());
-      const { env } = parts.config;
-      const connection = connectRedis({ url: env.REDIS_URL, name: 'scheduler-ticks', log: parts.log, role: 'blocking' });
-      const running = startFiring(scheduling, connection);
+      const source = openJobSource(parts, 'scheduler-ticks');
+      const firing = startFiring(scheduling, source);
+      running = firing;
       const syncing = syncWhenPossible(scheduling, stopping.signal);
       stop = async (graceMs) => {
         stopping.abort();
         await syncing;
-        await running.stop(graceMs);
-        connection.disconnect();
+        await firing.stop(graceMs);
+        source.close();
       };
       parts.log.info({ event: 'scheduler.started' }, 'firing schedules');
       await Promise.resolve();
     },
+    problems: () => running?.problems() ?? [],
     stop: async (graceMs) => await stop?.(graceMs),
   };
 }
 
 const nameOf = (shard: number): string => `shard-${shard}`;
 
-function startFiring(parts: ScheduleParts, connection: RedisClient): { stop(graceMs: number): Promise<void> } {
-  const { keys, settings, log } = parts;
+interface Firing {
+  problems(): string[];
+  stop(graceMs: number): Promise<void>;
+}
+
+function startFiring(parts: ScheduleParts, source: JobSource): Firing {
+  const { keys, settings } = parts;
   const shards = Array.from({ length: keys.shards }, (_, shard) => new ShardFiring(parts, shard));
   const look = async (shard: number): Promise<void> => await shards[shard]?.look();
   const tenants = new TenantWatch(parts);
@@ -51,9 +58,7 @@ function startFiring(parts: ScheduleParts, connection: RedisClient): { stop(grac
     onTick: async (name) => {
       await look(Number(name.split('-')[1]));
     },
-    connection,
-    prefix: keys.shard(0).queues,
-    log,
+    source,
   });
   const watch = new ClockWatch({ parts, clock, nameOf, look, tenants });
   const reconciler = new Reconciler(parts, clock);
@@ -61,6 +66,7 @@ function startFiring(parts: ScheduleParts, connection: RedisClient): { stop(grac
   reconciler.start();
   watch.start();
   return {
+    problems: () => (clock.problem === null ? [] : [clock.problem]),
     stop: async (graceMs) => {
       await Promise.all([clock.quiet().catch(() => undefined), watch.stop(), reconciler.stop()]);
       await Promise.all(shards.map((shard) => shard.stop()));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { JsonBounds } from '#shared/http/parse-bounded-json.ts';
 import type { Accepted } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
@@ -6,12 +7,18 @@ import type { Hook } from './hook.ts';
 import { choosePriority } from './hook-priority.ts';
 import type { IncomingWebhook, WebhookEvent } from './providers/incoming-webhook.ts';
 import { verifyWebhook } from './providers/verify-webhook.ts';
-import { renderSession } from './render-session.ts';
-import { renderTemplate } from './render-template.ts';
+import { renderSession } from './templates/render-session.ts';
+import { renderTemplate } from './templates/render-template.ts';
+import type { RenderBounds } from './templates/template-renderer.ts';
 
 export interface AnswerWebhookParts {
   readonly clock: Clock;
-  readonly maxInputBytes: number;
+  /** Of the task's input, and of the work of rendering it. */
+  readonly rendering: RenderBounds;
+  /** Of what is posted. */
+  readonly bounds: JsonBounds;
+  /** The id of the delivery that first brought a body; see `firstDelivery`. */
+  firstDelivery(hook: Hook, came: { rawBody: Buffer; delivery: string }): Promise<string>;
   accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'isDuplicate'>>;
 }
 
@@ -23,34 +30,36 @@ export interface PostedWebhook extends Pick<IncomingWebhook, 'rawBody' | 'header
 
 export interface WebhookAnswer {
   readonly status: 200 | 202;
-  readonly body: { id: string; status: string } | { challenge: string };
+  readonly body: { id: string; status: string | null } | { challenge: string };
 }
 
 /**
  * Verifies what a sender posted to a hook and makes its task.
  * Answers 202 for a new task, 200 with the same task for a repeated delivery and for a provider's handshake.
- * Throws `auth.bad-signature`, `request.malformed`, and what accepting throws (limits, unknown agent, Redis away).
+ * Throws `auth.bad-signature`, `request.malformed`, `request.too-large`, `request.invalid`, and what accepting throws (limits, unknown agent, Redis away).
  */
 export async function answerWebhook(parts: AnswerWebhookParts, hook: Hook, posted: PostedWebhook): Promise<WebhookAnswer> {
   const { secret, options } = hook;
   const { rawBody, headers, traceparent } = posted;
-  const outcome = await verifyWebhook(hook.provider, { rawBody, headers, secret, options, nowMs: parts.clock.now() });
+  const outcome = await verifyWebhook(hook.provider, { rawBody, headers, secret, options, bounds: parts.bounds, nowMs: parts.clock.now() });
   if (outcome.kind === 'challenge') return { status: 200, body: { challenge: outcome.challenge } };
-  const delivery = outcome.delivery ?? digestOf(hook.id, rawBody);
-  const task = taskOf(hook, { ...outcome, delivery }, parts.maxInputBytes);
+  const delivery = await parts.firstDelivery(hook, { rawBody, delivery: outcome.delivery ?? digestOf(hook.id, rawBody) });
+  const task = taskOf(hook, { ...outcome, delivery }, parts.rendering);
   const { id, status, isDuplicate } = await parts.accept({ ...task, ...(traceparent === undefined ? {} : { traceparent }) });
   return { status: isDuplicate ? 200 : 202, body: { id, status } };
 }
 
-function taskOf(hook: Hook, webhook: WebhookEvent & { delivery: string }, maxInputBytes: number): AcceptRequest {
+function taskOf(hook: Hook, webhook: WebhookEvent & { delivery: string }, rendering: RenderBounds): AcceptRequest {
   const { event, eventType, delivery, payload } = webhook;
   const view = { event, delivery, payload };
-  const session = renderSession(hook.session, view);
+  const session = renderSession(hook.session, view, rendering.maxSteps);
   return {
     tenant: hook.tenant,
     agent: hook.agent,
-    input: renderTemplate(hook.template, view, maxInputBytes),
+    input: renderTemplate(hook.template, view, rendering),
     source: 'webhook',
+    sourceId: hook.id,
+    trigger: 'hook',
     priority: choosePriority(hook.priority, eventType),
     ...(session === null ? {} : { session }),
     context: { hook: hook.id, provider: hook.provider, event, event_type: eventType, delivery },

@@ -3,6 +3,7 @@ import { route, type Route } from '#shared/http/route.ts';
 import { hookDraftSchema, hookViewSchema, viewHook, type Hook } from './hook.ts';
 import { assertAgent } from './assert-agent.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
+import { assertTemplates } from './templates/assert-templates.ts';
 
 /** `POST /v1/hooks`. Needs `operate`: a hook makes tasks in the tenant's name from then on, whoever sends. */
 export function createHook(parts: HookRouteParts): Route {
@@ -14,6 +15,8 @@ export function createHook(parts: HookRouteParts): Route {
     request: { body: hookDraftSchema },
     responses: { 201: hookViewSchema },
     handle: async ({ body }, { tenant }) => {
+      parts.assertRoom(tenant);
+      assertTemplates(body, parts.templates);
       await assertAgent(parts, tenant, body.agent);
       const now = parts.clock.now();
       const at = new Date(now).toISOString();

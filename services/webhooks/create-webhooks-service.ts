@@ -1,13 +1,15 @@
 import { Router } from 'express';
 import { createRouter } from '#shared/http/create-router.ts';
-import { OpenStreams } from '#shared/http/open-streams.ts';
+import { RefusalLimit } from '#shared/http/refusal-limit.ts';
 import { rememberRoutes } from '#shared/http/routes-of.ts';
+import { createServerLoad } from '#shared/http/server-load.ts';
 import { createRouterService } from '#shared/lifecycle/create-router-service.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { describeReceiver } from './describe-receiver.ts';
+import { firstDelivery } from './first-delivery.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { HookStore } from './hook-store.ts';
 import { RECEIVER_PATH, receiveHook } from './receive-hook.ts';
@@ -15,7 +17,7 @@ import { RECEIVER_PATH, receiveHook } from './receive-hook.ts';
 /** Takes webhooks in: `/v1/hooks*` to make endpoints, `POST /hooks/:id` for those who send. It keeps nothing in memory. */
 export function createWebhooksService(parts: Parts): Service {
   const { redis, keys, log } = parts;
-  const { webhooks, tasks, http } = parts.config.settings;
+  const { webhooks, tasks, http, limits } = parts.config.settings;
   const store = new HookStore({ redis, keys, maxHooksPerTenant: webhooks.maxHooksPerTenant });
   const router = Router();
   router.post(
@@ -24,16 +26,31 @@ export function createWebhooksService(parts: Parts): Service {
       store,
       log,
       clock: systemClock,
-      streams: new OpenStreams(http.maxStreams),
+      load: createServerLoad(http),
+      refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),
       maxBodyBytes: webhooks.maxBodyBytes,
-      maxInputBytes: tasks.maxInputBytes,
+      bounds: { maxDepth: webhooks.maxBodyDepth, maxValues: webhooks.maxBodyValues },
+      rendering: { maxBytes: tasks.maxInputBytes, maxSteps: webhooks.templates.maxSteps },
       // A tenant that was just made may not be in the directory yet, so only one that is known to be disabled counts.
       isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
+      firstDelivery: (hook, came) => firstDelivery({ redis, keys, idempotencyMs: tasks.idempotencyMs }, hook, came),
       accept: (request) => acceptTask(parts, request),
     }),
   );
   rememberRoutes(router, [describeReceiver(RECEIVER_PATH)]);
   const hasAgent = async (tenant: string, agent: string): Promise<boolean> => (await parts.findAgent(tenant, agent)) !== null;
-  router.use(createRouter({ routes: hookRoutes({ store, clock: systemClock, hasAgent }), parts, log }));
+  router.use(
+    createRouter({
+      routes: hookRoutes({
+        store,
+        clock: systemClock,
+        hasAgent,
+        templates: webhooks.templates,
+        assertRoom: (tenant) => parts.ledger.stored.assertRoom(tenant),
+      }),
+      parts,
+      log,
+    }),
+  );
   return createRouterService('webhooks', router);
 }

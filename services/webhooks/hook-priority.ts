@@ -12,7 +12,7 @@ export type HookPriority = z.infer<typeof hookPrioritySchema>;
 
 /**
  * The priority of an event under a hook's rules. The rule with the most literal characters wins; without one that fits,
- * types that speak of security are 10, of payment 8, and all others 5.
+ * types that speak of security are `critical`, of payment 8, and all others 5.
  */
 export function choosePriority(rules: HookPriority | null, eventType: string): PriorityInput {
   if (rules === null) return eventPriority(eventType);

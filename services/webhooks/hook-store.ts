@@ -1,7 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Keys } from '#shared/redis/keys.ts';
+import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import { tenantStateInLua } from '#shared/tenants/tenant-scripts.ts';
+import { tenantEnded, writeOfFleet, writeOfTenant } from '#shared/tenants/write-of-tenant.ts';
+import { wait } from '#shared/time/wait.ts';
+import { readRecord, readRecords, type UnreadableRecord } from '#shared/redis/read-records.ts';
 import { hookSchema, type Hook } from './hook.ts';
+
+/** About two seconds in all. Of those who try at the same time one succeeds each time. */
+const TRIES = 50;
+const MAX_PAUSE_MS = 100;
+const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is in that folder
+const REPLACE = SCRIPTS.get('replace-hook') as Script;
 
 export interface HookStoreParts {
   readonly redis: RedisClient;
@@ -11,27 +24,31 @@ export interface HookStoreParts {
 
 export interface HookPage {
   readonly hooks: readonly Hook[];
+  readonly unreadable: readonly UnreadableRecord[];
   readonly nextCursor: string | null;
 }
 
 /** HookStore keeps the hooks of all tenants, and finds a hook by its id alone for senders, who know no tenant. */
 export class HookStore {
+  readonly #place: Pick<HookStoreParts, 'redis' | 'keys'>;
   readonly #redis: RedisClient;
   readonly #keys: Keys;
   readonly #maxHooks: number;
 
   constructor({ redis, keys, maxHooksPerTenant }: HookStoreParts) {
+    this.#place = { redis, keys };
     this.#redis = redis;
     this.#keys = keys;
     this.#maxHooks = maxHooksPerTenant;
   }
 
-  /** Throws `request.invalid` when the tenant has all the hooks it may have. */
+  /** Throws `tenant.ended`, and `request.invalid` when the tenant has all the hooks it may have. */
   async create(hook: Hook): Promise<void> {
     const { hooks } = this.#keys.tenant(hook.tenant);
     // The owner first: dying in between leaves an id that nobody was told, instead of a hook that is listed and never found.
-    await this.#redis.hset(this.#keys.fleet.hookOwners, hook.id, hook.tenant);
-    await this.#redis.hset(hooks, hook.id, JSON.stringify(hook));
+    const { tenant } = hook;
+    await writeOfFleet(this.#place, { tenant, key: this.#keys.fleet.hookOwners, command: ['HSET', hook.id, tenant] });
+    await writeOfTenant(this.#place, { tenant, key: hooks, command: ['HSET', hook.id, JSON.stringify(hook)] });
     // Counted afterwards, so that callers at the same time cannot all take the last place.
     if ((await this.#redis.hlen(hooks)) <= this.#maxHooks) return;
     await this.remove(hook.tenant, hook.id);
@@ -42,7 +59,7 @@ export class HookStore {
 
   async find(tenant: string, id: string): Promise<Hook | null> {
     const text = await this.#redis.hget(this.#keys.tenant(tenant).hooks, id);
-    return text === null ? null : readHook(text);
+    return text === null ? null : readRecord(id, text, readHook);
   }
 
   /** The hook of whichever tenant. */
@@ -57,22 +74,36 @@ export class HookStore {
     const ids = (await this.#redis.hkeys(hooks)).toSorted().filter((id) => cursor === null || id > cursor);
     const page = ids.slice(0, limit);
     const texts = page.length === 0 ? [] : await this.#redis.hmget(hooks, ...page);
-    return {
-      hooks: texts.filter((text) => text !== null).map((text) => readHook(text)),
-      nextCursor: ids.length > limit ? (page.at(-1) ?? null) : null,
-    };
+    const stored = page.flatMap((id, position) => [[id, texts[position] ?? ''] as const]).filter(([, text]) => text !== '');
+    const { items, unreadable } = readRecords(stored, readHook);
+    return { hooks: items, unreadable, nextCursor: ids.length > limit ? (page.at(-1) ?? null) : null };
   }
 
-  /** Returns false when the hook was deleted in the meantime; it stays deleted. */
-  async replace(hook: Hook): Promise<boolean> {
-    const { hooks } = this.#keys.tenant(hook.tenant);
-    await this.#redis.hset(hooks, hook.id, JSON.stringify(hook));
-    if ((await this.#redis.hget(this.#keys.fleet.hookOwners, hook.id)) === hook.tenant) return true;
-    await this.#redis.hdel(hooks, hook.id);
-    return false;
+  /**
+   * Changes a hook, whatever others do to it at the same time: what `change` is given is what it replaces. Null when there is none.
+   * Errors: `hook.busy`, `tenant.ended`, and what `change` throws.
+   */
+  async change(tenant: string, id: string, change: (hook: Hook) => Hook): Promise<Hook | null> {
+    const { hooks } = this.#keys.tenant(tenant);
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const seen = await this.#redis.hget(hooks, id);
+      if (seen === null) return null;
+      const changed = change(readHook(seen));
+      const answer = await this.#replace(tenant, id, seen, JSON.stringify(changed));
+      if (answer === 'ended') throw tenantEnded(tenant);
+      if (answer === 'written') return changed;
+      // Those who lost are not to meet again at once.
+      await wait(Math.random() * Math.min(5 * attempt, MAX_PAUSE_MS));
+    }
+    throw new MusterError('hook.busy', 'Too many change this hook at the same time; try again', { details: { id } });
   }
 
-  /** Returns false when there was none. The owner goes first, which is what `replace` looks for. */
+  async #replace(tenant: string, id: string, seen: string, record: string): Promise<unknown> {
+    const states = this.#keys.shard(this.#keys.shardOf(tenant)).tenantStates;
+    return await runScript(this.#redis, REPLACE, [this.#keys.tenant(tenant).hooks, states], [tenant, id, seen, record]);
+  }
+
+  /** Returns false when there was none. */
   async remove(tenant: string, id: string): Promise<boolean> {
     const { hooks } = this.#keys.tenant(tenant);
     if ((await this.#redis.hexists(hooks, id)) === 0) return false;

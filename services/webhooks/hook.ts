@@ -2,20 +2,22 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/agent-definitions.ts';
 import { hookPrioritySchema } from './hook-priority.ts';
-import { hmacOptionsSchema, noneOptionsSchema } from './providers/hook-options.ts';
+import { githubOptionsSchema, hmacOptionsSchema, noneOptionsSchema } from './providers/hook-options.ts';
 import { PROVIDERS } from './providers/verify-webhook.ts';
-import { templateProblem } from './template-problem.ts';
+import { parseProblem } from './templates/parse-template.ts';
 
-/** Mustache over `{ event, delivery, payload }`. */
+/** Mustache over `{ event, delivery, payload }`. What is too long is not parsed. */
 const template = (maxCharacters: number): z.ZodString =>
   z
     .string()
     .min(1)
-    .max(maxCharacters)
-    .superRefine((text, context) => {
-      const problem = templateProblem(text);
-      if (problem) context.addIssue({ code: 'custom', message: problem });
-    });
+    .max(maxCharacters, { abort: true, error: `expected at most ${maxCharacters} characters` });
+
+/** For templates as they are written: what Redis has was checked then. */
+function checkTemplate(text: string | null, context: z.RefinementCtx): void {
+  const problem = text === null ? null : parseProblem(text);
+  if (problem) context.addIssue({ code: 'custom', message: problem });
+}
 
 const fields = {
   /** For people. */
@@ -24,8 +26,8 @@ const fields = {
   provider: z.enum(PROVIDERS),
   /** Written, never read back. For `standard` in its own form, `whsec_...`. */
   secret: z.string().min(1).max(1024).regex(/\S/, 'expected more than spaces').nullable(),
-  /** For `hmac` how it is signed; for `hmac` and `none` which headers name event and delivery. */
-  options: z.union([hmacOptionsSchema, noneOptionsSchema]).nullable(),
+  /** For `hmac` how it is signed; for `hmac` and `none` which headers name event and delivery; for `github` and `hmac` what equal bodies are. */
+  options: z.union([hmacOptionsSchema, githubOptionsSchema, noneOptionsSchema]).nullable(),
   agent: agentIdSchema,
   /** Becomes the task's input. Null: the event's name and the payload. */
   template: template(16_384).nullable(),
@@ -36,13 +38,19 @@ const fields = {
   enabled: z.boolean(),
 };
 
-const draft = z.strictObject({
+const written = {
   ...fields,
+  template: fields.template.superRefine(checkTemplate),
+  session: fields.session.superRefine(checkTemplate),
+};
+
+const draft = z.strictObject({
+  ...written,
   name: fields.name.default(null),
   secret: fields.secret.default(null),
   options: fields.options.default(null),
-  template: fields.template.default(null),
-  session: fields.session.default(null),
+  template: written.template.default(null),
+  session: written.session.default(null),
   priority: fields.priority.default(null),
   enabled: fields.enabled.default(true),
 });
@@ -55,7 +63,7 @@ export const hookDraftSchema = draft.superRefine((hook, context) => {
 });
 
 /** What may change, each part by itself. With another `provider` comes its `secret`. */
-export const hookPatchSchema = z.strictObject(fields).partial();
+export const hookPatchSchema = z.strictObject(written).partial();
 export type HookPatch = z.infer<typeof hookPatchSchema>;
 
 /** What every id of a hook looks like; anything else cannot be one. */
@@ -100,9 +108,22 @@ function isStandardSecret(secret: string): boolean {
   }
 }
 
+type OptionsKind = 'none' | 'names' | 'equal bodies' | 'signature';
+
+/** What a provider's options may be, and how that is said. */
+const OPTIONS: Readonly<Partial<Record<HookDraft['provider'], { allowed: readonly OptionsKind[]; problem: string }>>> = {
+  hmac: { allowed: ['signature'], problem: 'provider hmac needs at least the header of the signature' },
+  github: { allowed: ['none', 'equal bodies'], problem: 'provider github takes equalBodies only' },
+  none: { allowed: ['none', 'names'], problem: 'provider none takes eventHeader and deliveryHeader only' },
+};
+
 function optionsProblem({ provider, options }: HookDraft): Problem | null {
-  const isHmac = options !== null && 'header' in options;
-  if (provider === 'hmac') return isHmac ? null : ['options', 'provider hmac needs at least the header of the signature'];
-  if (provider === 'none') return isHmac ? ['options', 'provider none takes eventHeader and deliveryHeader only'] : null;
-  return options === null ? null : ['options', `provider ${provider} has no options`];
+  const { allowed, problem } = OPTIONS[provider] ?? { allowed: ['none'], problem: `provider ${provider} has no options` };
+  return allowed.includes(kindOf(options)) ? null : ['options', problem];
+}
+
+function kindOf(options: HookDraft['options']): OptionsKind {
+  if (options === null) return 'none';
+  if ('header' in options) return 'signature';
+  return 'equalBodies' in options ? 'equal bodies' : 'names';
 }

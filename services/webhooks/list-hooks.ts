@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
 import { pageLimitSchema } from '#shared/http/page-limit.ts';
 import { HOOK_ID, hookViewSchema, viewHook } from './hook.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
@@ -17,10 +18,10 @@ export function listHooks({ store }: HookRouteParts): Route {
         cursor: z.string().regex(HOOK_ID, 'expected the nextCursor of the page before').optional(),
       }),
     },
-    responses: { 200: z.object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable() }) },
+    responses: { 200: z.object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
     handle: async ({ query }, { tenant }) => {
-      const { hooks, nextCursor } = await store.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
-      return { status: 200, body: { items: hooks.map(viewHook), nextCursor } };
+      const { hooks, nextCursor, unreadable } = await store.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
+      return { status: 200, body: { items: hooks.map(viewHook), nextCursor, ...unreadableOf(unreadable) } };
     },
   });
 }

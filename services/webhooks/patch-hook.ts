@@ -5,6 +5,7 @@ import { hookDraftSchema, hookPatchSchema, hookViewSchema, viewHook, type Hook, 
 import { assertAgent } from './assert-agent.ts';
 import { hookNotFound } from './hook-not-found.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
+import { assertTemplates } from './templates/assert-templates.ts';
 
 /** `PATCH /v1/hooks/:id`. Needs `operate`. A new secret holds from then on; the old one ends at once. */
 export function patchHook(parts: HookRouteParts): Route {
@@ -17,11 +18,13 @@ export function patchHook(parts: HookRouteParts): Route {
     request: { params: z.object({ id: z.string() }), body: hookPatchSchema },
     responses: { 200: hookViewSchema },
     handle: async ({ params, body }, { tenant }) => {
-      const hook = await store.find(tenant, params.id);
-      if (hook === null) throw hookNotFound(params.id);
+      parts.assertRoom(tenant);
+      assertTemplates(body, parts.templates);
+      if ((await store.find(tenant, params.id)) === null) throw hookNotFound(params.id);
       if (body.agent !== undefined) await assertAgent(parts, tenant, body.agent);
-      const changed: Hook = { ...hook, ...mergePatch(hook, body), updatedAt: new Date(clock.now()).toISOString() };
-      if (!(await store.replace(changed))) throw hookNotFound(params.id);
+      const updatedAt = new Date(clock.now()).toISOString();
+      const changed = await store.change(tenant, params.id, (hook) => ({ ...hook, ...mergePatch(hook, body), updatedAt }));
+      if (changed === null) throw hookNotFound(params.id);
       return { status: 200, body: viewHook(changed) };
     },
   });

@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
+import type { ErrorCode } from '#shared/errors/error-codes.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
-import type { OpenStreams } from '#shared/http/open-streams.ts';
 import { readRawBody } from '#shared/http/read-raw-body.ts';
+import type { RefusalLimit } from '#shared/http/refusal-limit.ts';
 import { contextOf } from '#shared/http/request-context.ts';
+import type { ServerLoad } from '#shared/http/server-load.ts';
 import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import { answerWebhook, type AnswerWebhookParts } from './answer-webhook.ts';
@@ -14,7 +16,9 @@ export interface ReceiveHookParts extends AnswerWebhookParts {
   readonly log: Log;
   readonly maxBodyBytes: number;
   /** For where this is mounted without the server, which has its own. */
-  readonly streams: OpenStreams;
+  readonly load: ServerLoad;
+  /** Of addresses that send what is refused. */
+  readonly refusals: RefusalLimit;
   isTenantDisabled(tenant: string): boolean;
 }
 
@@ -26,16 +30,16 @@ export const RECEIVER_PATH = '/hooks/:id';
  * 415 for a compressed one, and what `answerWebhook` throws.
  */
 export function receiveHook(parts: ReceiveHookParts): RequestHandler {
-  const readBody = readRawBody(parts.maxBodyBytes);
   return async (request: Request, response: Response): Promise<void> => {
     const id = String(request.params['id']);
-    const context = contextOf(request, parts.log, parts.streams);
+    const context = contextOf(request, parts.log, parts.load);
     context.route = RECEIVER_PATH;
     try {
+      parts.refusals.assertOpen(request.ip);
       // Before the body: nobody makes us read 25 MB for a hook that is not there.
       const hook = await findEnabled(parts, id);
       context.tenant = hook.tenant;
-      const rawBody = await readBody(request, response);
+      const rawBody = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
       const { headers } = request;
       const { status, body } = await answerWebhook(parts, hook, { rawBody, headers, traceparent: context.traceparent });
       context.log.info({ event: 'webhook.taken', hook: id, tenant: hook.tenant, provider: hook.provider, answer: body }, 'webhook taken');
@@ -43,9 +47,15 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
     } catch (error) {
       const { code, message: reason } = toMusterError(error);
       context.log.info({ event: 'webhook.refused', hook: HOOK_ID.test(id) ? id : null, code, reason }, 'webhook refused');
+      if (isSendersFault(code)) void parts.refusals.count(request.ip);
       sendProblem(response, error, context.log);
     }
   };
+}
+
+/** Limits and what is the matter here count for no sender. */
+function isSendersFault(code: ErrorCode): boolean {
+  return code.startsWith('request.') || code === 'auth.bad-signature' || code === 'hook.not-found';
 }
 
 /** Unknown, disabled, or of a disabled tenant: the answer is the same, so that a sender learns nothing from it. */

@@ -37,8 +37,9 @@ export class AttemptLog implements AgentLog {
 
   #write(level: keyof AgentLog, fields: object | string, message?: string): void {
     if (!this.#parent.isLevelEnabled(level)) return;
-    const { id, tenant, agent, traceparent } = this.#body;
-    this.#own ??= this.#parent.child({ task: id, tenant, attempt: this.#attempt, agent, trace: traceIdOf(traceparent) });
+    const { id, tenant, agent, scheduleId, traceparent } = this.#body;
+    const run = scheduleId === null ? {} : { schedule: scheduleId };
+    this.#own ??= this.#parent.child({ task: id, tenant, attempt: this.#attempt, agent, ...run, trace: traceIdOf(traceparent) });
     this.#own[level](fields, message);
   }
 }

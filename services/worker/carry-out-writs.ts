@@ -7,6 +7,7 @@ import { takeWrits, type Writ } from '#shared/schedules/take-writs.ts';
 import type { TaskBody } from '#shared/tasks/task.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import type { Ending } from './judge-attempt.ts';
+import { hasVisitorsWords } from './visitors-words.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 import { untilRedisAnswers } from './until-redis-answers.ts';
 
@@ -60,9 +61,8 @@ async function withResults(parts: CarryOutWritsParts, writing: WritingAttempt, o
   return lines.join('\n');
 }
 
-/** A guest could talk an agent into writing what the guest may not do. */
-async function mayWrite({ catalog }: CarryOutWritsParts, { body, attempt }: WritingAttempt): Promise<boolean> {
-  if (body.metadata?.['visitor'] === true) return false;
+async function mayWrite({ catalog, schedules }: CarryOutWritsParts, { body, attempt }: WritingAttempt): Promise<boolean> {
+  if (await untilRedisAnswers(attempt.signal, () => hasVisitorsWords(schedules.ledger, body, attempt))) return false;
   const entry = await untilRedisAnswers(attempt.signal, () => catalog.find(body.tenant, body.agent));
   return entry !== null && entry.definition.kind !== 'echo' && entry.definition.writs !== false;
 }

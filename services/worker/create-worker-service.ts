@@ -1,23 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { assertAgents } from '#shared/agents/assert-agents.ts';
-import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
-import { readVariable } from '#shared/config/read-variable.ts';
+import { endOrphanedCommands } from '#shared/agents/command/end-orphaned-commands.ts';
+import { secretVariables } from '#shared/config/secret-variables.ts';
+import { TASK_QUEUES, type TaskQueue } from '#shared/config/settings.ts';
 import { tellFleet } from '#shared/events/tell-fleet.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import { outboxEntry } from '#shared/ledger/outbox-entry.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
+import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
 import { slotsOf } from '#shared/queue/queue-names.ts';
+import { FleetPermits, type FleetPermitsOptions, kindOf } from '#shared/queue/permits/fleet-permits.ts';
+import { headOf } from '#shared/queue/permits/ticket-head.ts';
 import { parseTicketId } from '#shared/queue/ticket-of-state.ts';
 import { TicketWorker } from '#shared/queue/ticket-worker.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { openChores } from './chores/open-chores.ts';
 import { handleTicket, type HandleTicketParts } from './handle-ticket.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import { isolatedName } from './isolation/isolated-name.ts';
+import { IsolatedProcess } from './isolation/isolated-process.ts';
+import { IsolationPool } from './isolation/isolation-pool.ts';
+import { openHandling } from './open-handling.ts';
 import { Reclaimer } from './reclaimer.ts';
-import { listenForSignals } from './signal-listener.ts';
+import { DuePromoter } from './upkeep/due-promoter.ts';
+import { EndedRunsFollower } from './upkeep/ended-runs-follower.ts';
+import { openDeliveries } from './upkeep/open-deliveries.ts';
+import { Heartbeat } from './upkeep/heartbeat.ts';
+import { loseAttempt } from './upkeep/lose-attempt.ts';
+import { openWatchdog } from './watchdog/open-watchdog.ts';
 import { WorkerService, type JobTaker } from './worker-service.ts';
 
 /** Runs agents: takes tickets, claims their tasks, and settles what became of them. */
@@ -25,29 +36,39 @@ export function createWorkerService(parts: Parts): Service {
   const { config, log, ledger } = parts;
   // The ledger's short states separate by spaces.
   const name = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(2).toString('hex')}`;
-  const keeper = new LeaseKeeper({ ledger, clock: systemClock, log });
   const fleet = { redis: parts.redis, keys: parts.keys, settings: config.settings };
+  const promoter = new DuePromoter({ ledger, log });
+  const permits = openPermits(parts, name);
   let isDraining = false;
-  const handling: HandleTicketParts = {
-    ledger,
-    keeper,
-    clock: systemClock,
-    log,
-    worker: name,
-    catalog: parts.catalog,
-    runners: openRunners(parts),
-    schedules: openScheduleParts(parts),
-    graceMs: config.settings.worker.cancelGraceMs,
-    isDraining: () => isDraining,
+  const onWaiting = (): void => promoter.wake();
+  const { handling, keeper, listen } = openHandling(parts, { worker: name, onWaiting, isDraining: () => isDraining });
+  const pool = openPool(parts, name, onWaiting);
+  const tickets: HandleTicketParts = {
+    ...handling,
+    isolation: () => (pool.hasRoom ? 'offered' : 'full'),
+    runIsolated: (ticket, losses) => pool.run(ticket, losses),
   };
   return new WorkerService({
     name,
-    check: () => assertAgents(config, readVariable),
+    check: async () => {
+      await assertAgents(config);
+      await endOrphans(parts);
+    },
     keeper,
-    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => void tellFleet(fleet, 'worker.lost', worker) }),
-    connect: () => connectRedis({ url: config.env.REDIS_URL, name: 'worker', log, role: 'blocking' }),
-    openTakers: (connection) => [...openTicketWorkers(parts, handling, connection), ...openChores(parts, connection)],
-    listen: () => listen(parts, keeper),
+    pool,
+    promoter,
+    watchdog: openWatchdog(parts, name),
+    heartbeat: new Heartbeat({ ...fleet, worker: name, onLost: (worker) => onWorkerLost(parts, worker), clock: systemClock, log }),
+    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onWorkerLost(parts, worker) }),
+    permits,
+    openSource: () => openJobSource(parts, 'worker'),
+    openTakers: (source) => [
+      ...openTicketWorkers(parts, { handling: tickets, permits, source }),
+      ...openChores(parts, source),
+      ...openDeliveries(parts, source),
+      new EndedRunsFollower(handling.schedules),
+    ],
+    listen,
     onDrain: () => {
       isDraining = true;
     },
@@ -57,21 +78,67 @@ export function createWorkerService(parts: Parts): Service {
   });
 }
 
-function openRunners({ config }: Parts): ReturnType<typeof createAgentRunners> {
-  return createAgentRunners({
-    directory: config.directory,
-    openaiBaseUrl: config.env.OPENAI_BASE_URL,
-    openaiApiKey: config.env.OPENAI_API_KEY,
-    readSecret: readVariable,
-    allowNetworks: config.settings.outbound.allowNetworks,
-    maxResponseBytes: config.settings.outbound.maxResponseBytes,
-    operatorAgents: config.settings.agents,
+function openPool(parts: Parts, worker: string, onWaiting: () => void): IsolationPool {
+  const { config, ledger, log } = parts;
+  const names = secretVariables(config.settings.agents);
+  const secrets = names.flatMap((name) => [config.readVariable(name)].flatMap((value) => (value === undefined ? [] : [[name, value]])));
+  const variables = { ...Object.fromEntries(secrets), REDIS_URL: config.env.REDIS_URL };
+  const heapMb = config.settings.worker.isolatedHeapMb;
+  return new IsolationPool({
+    settings: config.settings,
+    open: (number) => new IsolatedProcess({ worker: isolatedName(worker, number), variables, heapMb, onWaiting, log }),
+    takeBack: async ({ tenant, task: id }, lost) => {
+      const state = await readState(ledger, tenant, id);
+      // Else it was settled, or taken back, before the process ended.
+      if (state?.status !== 'running' || state.worker !== lost.worker) return false;
+      const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
+      await loseAttempt(ledger, attempt, { ...lost, isGone: true });
+      onWaiting();
+      await endOrphans(parts);
+      return true;
+    },
+    log,
   });
 }
 
+/** A worker that was killed on this system may have left what its commands started. */
+async function endOrphans({ config, log }: Parts): Promise<void> {
+  const ended = await endOrphanedCommands(config.settings.commands.folder);
+  if (ended > 0) log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended what commands of a killed worker still ran');
+}
+
+function onWorkerLost(parts: Parts, worker: string): void {
+  const { redis, keys, config } = parts;
+  void tellFleet({ redis, keys, settings: config.settings }, 'worker.lost', worker);
+  void endOrphans(parts);
+}
+
+function openPermits(parts: Parts, worker: string): FleetPermits {
+  const { config, keys, redis, log } = parts;
+  const slots = { critical: 0, ordinary: 0 };
+  for (const [queue, count] of servedBy(parts)) slots[kindOf(queue)] += count * keys.shards;
+  const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => parts.subscribe('worker-permits', channels, onMessage);
+  return new FleetPermits({ fleet: { redis, keys, settings: config.settings }, worker, slots, subscribe, clock: systemClock, log });
+}
+
+/** The queues whose tickets it takes, with their slots on each shard. */
+function servedBy({ config }: Parts): [TaskQueue, number][] {
+  const slots = slotsOf(config.settings, config.env.MUSTER_QUEUES);
+  return TASK_QUEUES.flatMap((queue): [TaskQueue, number][] => {
+    const count = slots.get(queue) ?? 0;
+    return count > 0 ? [[queue, count]] : [];
+  });
+}
+
+interface Taking {
+  handling: HandleTicketParts;
+  permits: FleetPermits;
+  source: JobSource;
+}
+
 /** One for each queue it serves and each shard. */
-function openTicketWorkers({ config, keys, redis, log }: Parts, handling: HandleTicketParts, connection: RedisClient): JobTaker[] {
-  const served = [...slotsOf(config.settings, config.env.MUSTER_QUEUES)].filter(([queue, slots]) => slots > 0 && queue !== 'maintenance');
+function openTicketWorkers(parts: Parts, { handling, permits, source }: Taking): JobTaker[] {
+  const { keys, redis, queues, log } = parts;
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const acknowledge = async (shard: number, entry: string): Promise<void> => {
     try {
@@ -81,25 +148,17 @@ function openTicketWorkers({ config, keys, redis, log }: Parts, handling: Handle
     }
   };
   return shards.flatMap((shard) =>
-    served.map(
+    servedBy(parts).map(
       ([queue, slots]) =>
         new TicketWorker({
+          source,
+          shard,
           queue,
           slots,
-          settings: config.settings,
-          connection,
-          prefix: keys.shard(shard).queues,
+          permits: { pool: permits.of(queue), head: () => headOf(queues.get(shard, queue)) },
           handle: (ticket) => handleTicket(handling, ticket),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
-          log,
         }),
     ),
   );
-}
-
-function listen({ config, keys, log }: Parts, keeper: LeaseKeeper): { close(): void } {
-  const subscriber = connectRedis({ url: config.env.REDIS_URL, name: 'worker-signals', log, role: 'subscriber' });
-  const onStop = (member: string): void =>
-    void keeper.look(member).catch((error: unknown) => log.debug({ err: error }, 'a stop is seen at the next renewal'));
-  return listenForSignals({ subscriber, keys, log, onStop, onInput: (member) => keeper.tellOfInput(member) });
 }

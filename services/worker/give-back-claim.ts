@@ -1,6 +1,6 @@
 import { leaseMember } from '#shared/ledger/attempt-ref.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import type { TaskPlace } from '#shared/ledger/task-keys.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
@@ -42,9 +42,9 @@ export async function giveBackClaim(parts: GiveBackClaimParts, place: TaskPlace)
 }
 
 async function tryToGiveBack({ ledger, keeper, worker }: GiveBackClaimParts, { tenant, id }: TaskPlace): Promise<boolean> {
-  const task = await readTask(ledger, tenant, id);
-  if (task?.state.status !== 'running' || task.state.worker !== worker) return false;
-  const attempt = { tenant, id, lane: task.state.lane ?? null, token: task.state.token };
+  const state = await readState(ledger, tenant, id);
+  if (state?.status !== 'running' || state.worker !== worker) return false;
+  const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
   if (keeper.keeps(leaseMember(attempt))) return false;
   const verdict = { kind: 'interrupted', reason: 'the answer to its claim was lost', delayMs: 0 } as const;
   return (await settleAttempt(ledger, attempt, verdict)).kind === 'settled';

@@ -1,13 +1,15 @@
 import type { AgentLog } from '#shared/config/agent-function.ts';
-import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
+import { claimTask, type ClaimAnswer, type ClaimIsolation } from '#shared/ledger/claim-task.ts';
 import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import type { SettleAnswer } from '#shared/ledger/settle-attempt.ts';
 import type { TaskPlace } from '#shared/ledger/task-keys.ts';
 import type { Log } from '#shared/log/create-log.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { TicketData } from '#shared/queue/queues.ts';
 import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import type { Clock } from '#shared/time/clock.ts';
+import { wait } from '#shared/time/wait.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
 import { carryOutWrits, mayHaveWrits, type CarryOutWritsParts } from './carry-out-writs.ts';
@@ -17,6 +19,7 @@ import type { LeaseKeeper } from './lease-keeper.ts';
 import { runAttempt, type ClaimedAttempt, type RunAttemptParts } from './run-attempt.ts';
 import { RunningAttempt } from './running-attempt.ts';
 import { settleSurely } from './settle-surely.ts';
+import { TaskLogWriter } from './task-log/task-log-writer.ts';
 
 export interface HandleTicketParts extends RunAttemptParts, CarryOutWritsParts {
   keeper: LeaseKeeper;
@@ -24,6 +27,14 @@ export interface HandleTicketParts extends RunAttemptParts, CarryOutWritsParts {
   log: Log;
   /** This worker's name, as records show it. */
   worker: string;
+  /** Told when a task was made to wait for a time, which may be near. */
+  onWaiting: () => void;
+  /** Takes secrets out of what is recorded of a task. */
+  redact: (text: string) => string;
+  /** What this process is, now, to tasks under which a process was lost. */
+  isolation: () => ClaimIsolation;
+  /** Runs the ticket of such a task where it can take nothing else down; `losses`: how often that happened. */
+  runIsolated: (ticket: TicketData, losses: number) => Promise<TicketEnd>;
   /** Whether the worker is ending and takes nothing new. */
   isDraining(): boolean;
 }
@@ -43,22 +54,27 @@ export async function handleTicket(parts: HandleTicketParts, ticket: TicketData)
   };
   const claimedFrom = parts.clock.monotonic();
   try {
-    const claim = await claimTask(parts.ledger, place, parts.worker);
+    const claim = await claimTask(parts.ledger, place, parts.worker, parts.isolation());
     if (claim.kind === 'claimed') return await runClaimed(parts, place, claim, claimedFrom);
-    // The connection sent the claim again because its answer was lost, and it was busy with itself.
-    if (claim.kind === 'busy' && (await giveBackClaim(parts, place))) return { kind: 'later', at: 0 };
-    return refused(claim, parts.ledger.settings.worker.fleetFullMs);
+    if (claim.kind === 'suspect') return await parts.runIsolated(ticket, claim.losses);
+    return await refused(parts, place, claim);
   } catch (error) {
     if (!isRedisUnavailable(error)) throw error;
-    const wasClaimed = await giveBackClaim(parts, place);
-    return { kind: 'later', at: wasClaimed ? 0 : Date.now() + UNSURE_MS };
+    // Here and not as a delay of BullMQ's, which other workers count by their own clocks.
+    if (!(await giveBackClaim(parts, place))) await wait(UNSURE_MS);
+    return { kind: 'later', at: 0 };
   }
 }
 
 /** A ticket whose task may not run now: it waits, or there is nothing to do for it. */
-function refused(claim: Exclude<ClaimAnswer, Claimed>, fleetFullMs: number): TicketEnd {
-  if (claim.kind === 'early') return { kind: 'later', at: claim.dueAt };
-  if (claim.kind === 'full') return { kind: 'later', at: Date.now() + fleetFullMs };
+async function refused(
+  parts: HandleTicketParts,
+  place: TaskPlace,
+  claim: Exclude<ClaimAnswer, Claimed | { kind: 'suspect' }>,
+): Promise<TicketEnd> {
+  // The connection sent the claim again because its answer was lost, and it was busy with itself.
+  if (claim.kind === 'busy' && (await giveBackClaim(parts, place))) return { kind: 'later', at: 0 };
+  if (claim.kind === 'parked') parts.onWaiting();
   return { kind: 'done', note: `nothing to do: ${claim.kind}` };
 }
 
@@ -79,13 +95,14 @@ async function runClaimed(
   });
   const log = new AttemptLog(parts.log, body, state.attempt);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
+  const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact: parts.redact });
   keeper.keep(attempt);
   // Messages that an earlier attempt was offered may wait still, and nobody says so again.
   if (attempt.takesInput && state.token > 1) attempt.tellOfInput();
   log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
   try {
-    return await runKept(parts, { body, state, attempt, output, log, claimedFrom });
+    return await runKept(parts, { body, state, attempt, output, taskLog, log, claimedFrom });
   } catch (error) {
     // A mistake of ours. What stayed kept would have its lease renewed for ever; let go, the task goes on elsewhere.
     keeper.release(attempt);
@@ -98,12 +115,15 @@ interface Kept extends ClaimedAttempt {
   claimedFrom: number;
 }
 
-async function runKept(parts: HandleTicketParts, { body, state, attempt, output, log, claimedFrom }: Kept): Promise<TicketEnd> {
+async function runKept(parts: HandleTicketParts, { claimedFrom, ...claimed }: Kept): Promise<TicketEnd> {
   const { ledger, clock } = parts;
-  const answer = await runAttempt(parts, { body, state, attempt, output, log });
+  const { body, state, attempt, output, taskLog, log } = claimed;
+  const answer = await runAttempt(parts, claimed);
   if (output.text !== '') await output.end();
+  await taskLog.end();
   const ending = mayHaveWrits(answer) ? await carryOutWrits(parts, { body, attempt, log }, answer) : answer;
-  const verdict = judgeAttempt(ending, { body, state, settings: ledger.settings, now: clock.now() });
+  const now = attempt.redisNow(clock.monotonic());
+  const verdict = judgeAttempt(ending, { body, state, settings: ledger.settings, now, redact: parts.redact });
   const settling = settle(parts, { attempt, verdict, log, claimedFrom });
   if (verdict.kind !== 'completed') return await settling;
   // Whatever the ledger answers, a completed attempt needs its ticket no more, so BullMQ hears of it at the same time. Should
@@ -119,11 +139,16 @@ interface Judged {
   claimedFrom: number;
 }
 
-async function settle({ ledger, keeper, clock }: HandleTicketParts, { attempt, verdict, log, claimedFrom }: Judged): Promise<TicketEnd> {
+async function settle(
+  { ledger, keeper, clock, onWaiting }: HandleTicketParts,
+  { attempt, verdict, log, claimedFrom }: Judged,
+): Promise<TicketEnd> {
   try {
     const settled = await settleSurely(ledger, clock, attempt, verdict);
     report(log, verdict, settled, clock.monotonic() - claimedFrom);
-    return ticketEnd(verdict, settled, clock.now());
+    const end = ticketEnd(verdict, settled);
+    if (end.kind === 'done' && verdict.kind !== 'completed') onWaiting();
+    return end;
   } finally {
     keeper.release(attempt);
   }
@@ -132,7 +157,9 @@ async function settle({ ledger, keeper, clock }: HandleTicketParts, { attempt, v
 function report(log: AgentLog, verdict: Verdict, answer: SettleAnswer, tookMs: number): void {
   const fields = {
     durationMs: Math.round(tookMs),
-    ...('error' in verdict && verdict.error ? { code: verdict.error.code, reason: verdict.error.message } : {}),
+    ...('error' in verdict && verdict.error
+      ? { code: verdict.error.code, reason: verdict.error.message, details: verdict.error.details }
+      : {}),
   };
   if (answer.kind === 'lost') {
     log.warn({ event: 'task.lost', ...fields }, 'the lease was gone; the task is not this attempt’s any more');
@@ -145,14 +172,13 @@ function report(log: AgentLog, verdict: Verdict, answer: SettleAnswer, tookMs: n
   if (answer.status === 'permanently_failed') log.error({ event: 'task.permanently_failed', ...fields }, 'failed for good');
 }
 
-function ticketEnd(verdict: Verdict, answer: SettleAnswer, now: number): TicketEnd {
+function ticketEnd(verdict: Verdict, answer: SettleAnswer): TicketEnd {
   if (answer.kind === 'lost') return { kind: 'done', note: 'the lease was lost' };
   const message = messageOf(verdict) ?? answer.status;
   if (answer.status === 'permanently_failed') return { kind: 'failed', message };
   const delayMs = 'delayMs' in verdict ? (verdict.delayMs ?? 0) : 0;
-  if (answer.status === 'failed' || answer.status === 'timeout') return { kind: 'retry', delayMs, message };
-  if (answer.status === 'queued') return { kind: 'later', at: delayMs > 0 ? now + delayMs : 0 };
-  return { kind: 'done', note: answer.status };
+  if (isTerminal(answer.status)) return { kind: 'done', note: answer.status };
+  return delayMs > 0 ? { kind: 'done', note: `${message}; gets another ticket in ${delayMs} ms` } : { kind: 'later', at: 0 };
 }
 
 function messageOf(verdict: Verdict): string | null {

@@ -1,5 +1,7 @@
+import type { Diagnostics } from '#shared/agents/agent-runner.ts';
 import type { AgentResult } from '#shared/config/agent-function.ts';
 import type { Settings } from '#shared/config/settings.ts';
+import { beginningOf } from '#shared/errors/beginning-of.ts';
 import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
 import type { Verdict } from '#shared/ledger/follow-verdict.ts';
 import { retryDelay } from '#shared/tasks/retry-delay.ts';
@@ -9,8 +11,8 @@ import type { StopReason } from './running-attempt.ts';
 /** How an attempt came to its end, before anybody judged it. */
 export type Ending =
   | { kind: 'answered'; result: AgentResult; written: string }
-  | { kind: 'threw'; error: unknown }
-  | { kind: 'stopped'; stop: StopReason };
+  | { kind: 'threw'; error: unknown; diagnostics?: Diagnostics }
+  | { kind: 'stopped'; stop: StopReason; diagnostics?: Diagnostics };
 
 export interface JudgeContext {
   body: TaskBody;
@@ -18,6 +20,8 @@ export interface JudgeContext {
   settings: Settings;
   /** Wall time, ms since the epoch. */
   now: number;
+  /** Takes secrets out of what is recorded. */
+  redact: (text: string) => string;
 }
 
 const MESSAGE_CHARACTERS = 2000;
@@ -31,8 +35,9 @@ const LONGEST_TIMEOUT_MS = 86_400_000;
 /** Says what follows from an attempt's end: its verdict for the ledger. Pure. */
 export function judgeAttempt(ending: Ending, context: JudgeContext): Verdict {
   if (ending.kind === 'answered') return completed(ending.result, ending.written);
-  if (ending.kind === 'stopped') return stopped(ending.stop, context);
-  return threw(ending.error, context);
+  const judged = { ...context, diagnostics: ending.diagnostics ?? {} };
+  if (ending.kind === 'stopped') return stopped(ending.stop, judged);
+  return threw(ending.error, judged);
 }
 
 function completed(result: AgentResult, written: string): Verdict {
@@ -40,7 +45,12 @@ function completed(result: AgentResult, written: string): Verdict {
   return { kind: 'completed', output: result.output ?? written, result: result.result ?? null, usage };
 }
 
-function stopped(stop: StopReason, context: JudgeContext): Verdict {
+/** A failure's context, and what its runner found out about it. */
+interface FailureContext extends JudgeContext {
+  diagnostics: Diagnostics;
+}
+
+function stopped(stop: StopReason, context: FailureContext): Verdict {
   switch (stop.kind) {
     case 'cancel':
       return { kind: 'cancelled', reason: stop.reason };
@@ -51,26 +61,25 @@ function stopped(stop: StopReason, context: JudgeContext): Verdict {
       return { kind: 'interrupted', reason: 'the lease was lost', delayMs: 0 };
     case 'timeout': {
       const { timeoutMs } = context.state;
-      const error = storedError(new TaskFailure('EXECUTION_TIMEOUT', `The attempt took longer than ${timeoutMs} ms`), true);
+      const error = storedError(new TaskFailure('EXECUTION_TIMEOUT', `The attempt took longer than ${timeoutMs} ms`), true, context);
       const longer = Math.min(timeoutMs * context.settings.retries.timeoutGrowth, LONGEST_TIMEOUT_MS);
-      return { kind: 'timeout', error, delayMs: delayOf(context), usage: null, nextTimeoutMs: Math.round(longer) };
+      return { kind: 'timeout', error, ...retryOf(context), usage: null, nextTimeoutMs: Math.round(longer) };
     }
   }
 }
 
-function threw(error: unknown, context: JudgeContext): Verdict {
+function threw(error: unknown, context: FailureContext): Verdict {
   const failure = error instanceof TaskFailure ? error : new TaskFailure('AGENT_ERROR', messageOf(error), { cause: error });
   const kind = classifyFailure(codeOf(failure));
   if (kind === 'throttled' && interruptions(context.state) < context.settings.retries.maxInterruptions) {
     const delayMs = believed(failure.retryAfterMs ?? THROTTLE_MS, context.settings);
-    return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true) };
+    return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context) };
   }
   const isRetryable = kind !== 'permanent';
-  const stored = storedError(failure, isRetryable);
-  const delayMs = isRetryable
-    ? delayOf(context, failure.retryAfterMs === undefined ? 0 : believed(failure.retryAfterMs, context.settings))
-    : null;
-  return { kind: kind === 'timeout' ? 'timeout' : 'failed', error: stored, delayMs, usage: null };
+  const stored = storedError(failure, isRetryable, context);
+  const askedMs = failure.retryAfterMs === undefined ? 0 : believed(failure.retryAfterMs, context.settings);
+  const retry = isRetryable ? retryOf(context, askedMs) : NO_RETRY;
+  return { kind: kind === 'timeout' ? 'timeout' : 'failed', error: stored, ...retry, usage: null };
 }
 
 /** Of the wait that somebody asks for, what is believed. */
@@ -79,12 +88,22 @@ function believed(askedMs: number, { retries }: Settings): number {
   return Math.ceil(Math.min(Math.max(ms, 1), retries.maxThrottleMs));
 }
 
-/** Until the next attempt, at least so long; null when there is none left, or when the deadline would pass before it. */
-function delayOf({ body, state, settings, now }: JudgeContext, leastMs = 0): number | null {
-  if (state.spent >= state.maxAttempts) return null;
+/** Until the next attempt; null for none, with the reason when it is not that there is none left. */
+interface Retry {
+  delayMs: number | null;
+  reason?: string;
+}
+
+const NO_RETRY: Retry = { delayMs: null };
+
+/** The next attempt, after at least so long. */
+function retryOf({ body, state, settings, now }: JudgeContext, leastMs = 0): Retry {
+  if (state.spent >= state.maxAttempts) return NO_RETRY;
   const backoffMs = retryDelay(body.execution, state.spent, settings.retries.maxDelayMs);
   const delayMs = Math.max(backoffMs, leastMs);
-  return body.deadline !== null && now + delayMs >= body.deadline ? null : delayMs;
+  if (body.deadline === null || now + delayMs < body.deadline) return { delayMs };
+  const [next, deadline] = [now + delayMs, body.deadline].map((at) => new Date(at).toISOString());
+  return { delayMs: null, reason: `not tried again: the next attempt would start at ${next}, and the deadline is ${deadline}` };
 }
 
 function interruptions(state: TaskState): number {
@@ -93,26 +112,39 @@ function interruptions(state: TaskState): number {
 }
 
 /** What an agent made is not trusted to be what its type says: a record that cannot be written would end no attempt. */
-function storedError(failure: TaskFailure, retryable: boolean): StoredError {
-  const details = detailsOf(failure);
-  return {
-    code: codeOf(failure),
-    message: messageOf(failure).slice(0, MESSAGE_CHARACTERS),
-    retryable,
-    ...(details === undefined || details.length > DETAILS_CHARACTERS ? {} : { details }),
-  };
+function storedError(failure: TaskFailure, retryable: boolean, context: FailureContext): StoredError {
+  const details = detailsOf(failure, context);
+  // Cut first, because a message may have megabytes; what a cut leaves of a secret at the end goes with the second one.
+  const message = beginningOf(context.redact(messageOf(failure).slice(0, 2 * MESSAGE_CHARACTERS)), MESSAGE_CHARACTERS);
+  return { code: codeOf(failure), message, retryable, ...(details === undefined ? {} : { details }) };
 }
 
 function codeOf({ code }: TaskFailure): string {
   return typeof code === 'string' && CODE.test(code) ? code : 'AGENT_ERROR';
 }
 
-/** As JSON, or undefined for what is none. */
-function detailsOf({ details }: TaskFailure): string | undefined {
+/** The details that the failure was given, with what was found out about it, as JSON without secrets; undefined when there are none. */
+function detailsOf({ details }: TaskFailure, { diagnostics, redact, settings }: FailureContext): string | undefined {
+  const own = plainDetails(details, redact);
+  const { stack, stderr } = diagnostics;
+  const maxStack = settings.tasks.maxStackCharacters;
+  const found = {
+    ...(stack === undefined || maxStack === 0 ? {} : { stack: beginningOf(redact(stack.slice(0, 2 * maxStack)), maxStack) }),
+    ...(stderr === undefined ? {} : { stderr: redact(stderr) }),
+  };
+  if (own === null && Object.keys(found).length === 0) return undefined;
+  return JSON.stringify({ ...own, ...found });
+}
+
+/** Without secrets; null for what is no JSON, or more than is kept. */
+function plainDetails(details: TaskFailure['details'], redact: (text: string) => string): object | null {
   try {
-    return JSON.stringify(details);
+    const json = JSON.stringify(details);
+    if (json === undefined || json.length > DETAILS_CHARACTERS) return null;
+    const plain: unknown = JSON.parse(redact(json));
+    return typeof plain === 'object' ? plain : null;
   } catch {
-    return undefined;
+    return null;
   }
 }
 

@@ -13,6 +13,9 @@ export interface LeaseKeeperOptions {
 
 /** How often leases are looked at; the renewal itself is due at half of the lease. */
 const LOOKS_PER_LEASE = 10;
+/** While attempts run, this process looks so often whether it was frozen, which shows by a gap. */
+const WAKE_MS = 10;
+const FREEZE_MS = 100;
 
 /**
  * LeaseKeeper is responsible for renewing the leases of everything this worker runs, and for aborting an attempt by the
@@ -22,7 +25,11 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #attempts = new Map<string, RunningAttempt>();
   #timer: NodeJS.Timeout | undefined;
+  #wakeTimer: NodeJS.Timeout | undefined;
+  /** When the last look was, monotonic. */
+  #lookedAt = 0;
   #isRenewing = false;
+  #isDraining = false;
   #empty: PromiseWithResolvers<void> | undefined;
 
   constructor(options: LeaseKeeperOptions) {
@@ -40,15 +47,29 @@ export class LeaseKeeper {
 
   stop(): void {
     clearInterval(this.#timer);
+    clearInterval(this.#wakeTimer);
+    this.#wakeTimer = undefined;
   }
 
   keep(attempt: RunningAttempt): void {
+    if (!this.#wakeTimer) this.#lookedAt = this.#options.clock.monotonic();
+    this.#wakeTimer ??= setInterval(() => this.#onWake(), WAKE_MS);
     this.#attempts.set(attempt.member, attempt);
+    if (this.#isDraining) attempt.stop({ kind: 'drain' });
+  }
+
+  /** Stops what it keeps, and what a claim still under way brings, so that no agent outlives its worker's drain. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const attempt of this.#attempts.values()) attempt.stop({ kind: 'drain' });
   }
 
   release(attempt: RunningAttempt): void {
     this.#attempts.delete(attempt.member);
-    if (this.#attempts.size === 0) this.#empty?.resolve();
+    if (this.#attempts.size > 0) return;
+    clearInterval(this.#wakeTimer);
+    this.#wakeTimer = undefined;
+    this.#empty?.resolve();
   }
 
   /** Whether this worker runs or settles the attempt of this name. */
@@ -89,7 +110,14 @@ export class LeaseKeeper {
     }
   }
 
-  /** A frozen process wakes up here: what ran out meanwhile is aborted before anything else. */
+  /** Timers run in the order in which they are due: this one before those of agents that are due later than a moment after the freeze. */
+  #onWake(): void {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#lookedAt > FREEZE_MS) this.#abortExpired(now);
+    this.#lookedAt = now;
+  }
+
+  /** What ran out is aborted before anything else happens to it. */
   #abortExpired(now: number): void {
     for (const attempt of this.#attempts.values()) {
       if (!attempt.isHeld(now)) attempt.stop({ kind: 'lease-lost' });

@@ -1,13 +1,14 @@
 import type { Intake } from '#shared/queue/intake.ts';
 import { parseLease } from '#shared/ledger/attempt-ref.ts';
-import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { redisNow } from '#shared/redis/redis-now.ts';
+import { workerOf } from './isolation/isolated-name.ts';
+import { loseAttempt } from './upkeep/lose-attempt.ts';
 
 export interface ReclaimerOptions extends Intake {
   log: Log;
@@ -38,8 +39,8 @@ export class Reclaimer {
   }
 
   start(): void {
-    const { reconcileMs } = this.#options.ledger.settings.worker;
-    this.#timer = setInterval(() => this.#look(), reconcileMs);
+    const { orphanCheckIntervalMs } = this.#options.ledger.settings.worker;
+    this.#timer = setInterval(() => this.#look(), orphanCheckIntervalMs);
     this.#look();
   }
 
@@ -97,14 +98,12 @@ export class Reclaimer {
   async #expire(member: string): Promise<void> {
     const { ledger, log, onLost } = this.#options;
     const { tenant, id, token } = parseLease(member);
-    const task = await readTask(ledger, tenant, id);
-    const answer = await expireLease(ledger, { tenant, id, token, lane: task?.state.lane ?? null });
+    const state = await readState(ledger, tenant, id);
+    const worker = state?.worker;
+    const answer = await loseAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, { worker });
     if (answer === 'held' || answer === 'gone') return;
-    log.warn(
-      { event: 'task.orphaned', task: id, tenant, worker: task?.state.worker, outcome: answer },
-      'took back a task from a worker that is gone',
-    );
-    if (task?.state.worker !== undefined) onLost(task.state.worker);
+    log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'took back a task from a worker that is gone');
+    if (worker !== undefined) onLost(workerOf(worker));
   }
 
   async #reissue(shard: number, entry: string): Promise<void> {

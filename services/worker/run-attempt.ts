@@ -1,15 +1,18 @@
 import type { AgentLog, AgentResult } from '#shared/config/agent-function.ts';
+import type { AgentRun, Diagnostics } from '#shared/agents/agent-runner.ts';
 import { runAgent, type AgentRunners } from '#shared/agents/run-agent.ts';
 import type { AgentCatalog } from '#shared/agents/agent-catalog.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { asAttempt } from './watchdog/current-attempt.ts';
 import { agentContext, agentTask } from './agent-context.ts';
 import { assertAnswer } from './assert-answer.ts';
 import type { AttemptOutput } from './attempt-output.ts';
 import { gatherInput, hasMoreInput } from './gather-input.ts';
 import type { Ending } from './judge-attempt.ts';
 import type { RunningAttempt } from './running-attempt.ts';
+import type { TaskLogWriter } from './task-log/task-log-writer.ts';
 
 export interface RunAttemptParts {
   ledger: Ledger;
@@ -24,6 +27,7 @@ export interface ClaimedAttempt {
   state: TaskState;
   attempt: RunningAttempt;
   output: AttemptOutput;
+  taskLog: TaskLogWriter;
   log: AgentLog;
 }
 
@@ -32,16 +36,18 @@ export async function runAttempt(parts: RunAttemptParts, claimed: ClaimedAttempt
   const { attempt, state, output } = claimed;
   const timer = setTimeout(() => attempt.stop({ kind: 'timeout' }), state.timeoutMs);
   let grace: NodeJS.Timeout | undefined;
+  const diagnostics: Diagnostics = {};
   try {
     return await new Promise<Ending>((end) => {
       attempt.onStop(() => {
         const stop = attempt.stopped ?? { kind: 'lease-lost' };
-        grace = setTimeout(() => end({ kind: 'stopped', stop }), parts.graceMs);
+        grace = setTimeout(() => end({ kind: 'stopped', stop, diagnostics }), parts.graceMs);
       });
-      startAgent(parts, claimed).then(
+      asAttempt(attempt.member, () => startAgent(parts, claimed, (found) => Object.assign(diagnostics, found))).then(
         (result) => end({ kind: 'answered', result, written: output.text }),
         // Whatever an aborted agent threw is the stop's doing; an answer that came before the stop is an answer.
-        (error: unknown) => end(attempt.stopped ? { kind: 'stopped', stop: attempt.stopped } : { kind: 'threw', error }),
+        (error: unknown) =>
+          end(attempt.stopped ? { kind: 'stopped', stop: attempt.stopped, diagnostics } : { kind: 'threw', error, diagnostics }),
       );
     });
   } finally {
@@ -50,8 +56,12 @@ export async function runAttempt(parts: RunAttemptParts, claimed: ClaimedAttempt
   }
 }
 
-async function startAgent({ ledger, catalog, runners }: RunAttemptParts, claimed: ClaimedAttempt): Promise<AgentResult> {
-  const { body, state, attempt, output, log } = claimed;
+async function startAgent(
+  { ledger, catalog, runners }: RunAttemptParts,
+  claimed: ClaimedAttempt,
+  diagnose: AgentRun['diagnose'],
+): Promise<AgentResult> {
+  const { body, state, attempt, output, taskLog } = claimed;
   const entry = catalog.configured(body.agent) ?? (await catalog.find(body.tenant, body.agent));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   const { text, given } = hasMoreInput(state) ? await gatherInput(ledger, attempt, claimed) : { text: body.input, given: [] };
@@ -59,8 +69,10 @@ async function startAgent({ ledger, catalog, runners }: RunAttemptParts, claimed
   const result = await runAgent(runners, {
     task: agentTask(body, state, text),
     definition: entry.definition,
-    context: agentContext({ ledger, body, attempt, output, log, given }),
+    isOperators: entry.origin === 'config',
+    context: agentContext({ ledger, body, attempt, output, taskLog, given }),
     inputArrived: () => attempt.inputArrived,
+    diagnose,
     untilStopped: (work) => attempt.untilStopped(work),
   });
   assertAnswer(result, ledger.settings.tasks.maxOutputBytes);

@@ -37,6 +37,8 @@ export class RunningAttempt {
   readonly member: string;
   readonly first: FirstState;
   readonly takesInput: boolean;
+  /** Its agent was told what a visitor said before. */
+  heardVisitor = false;
   readonly #claimedAt: RunningAttemptOptions['claimedAt'];
   /** Made when somebody asks for the signal: many agents never do, and a signal costs more than the claim. */
   #controller: AbortController | undefined;

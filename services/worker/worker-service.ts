@@ -1,11 +1,16 @@
 import type { FleetEvent } from '#shared/events/tell-fleet.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import type { Log } from '#shared/log/create-log.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { within } from '#shared/time/wait.ts';
+import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { Reclaimer } from './reclaimer.ts';
+import type { Heartbeat } from './upkeep/heartbeat.ts';
+import type { Watchdog } from './watchdog/watchdog.ts';
+import type { DuePromoter } from './upkeep/due-promoter.ts';
+import type { SignalListener } from './signal-listener.ts';
 
 /** Something that takes jobs from BullMQ. */
 export interface JobTaker {
@@ -13,6 +18,8 @@ export interface JobTaker {
   /** Takes no more; those it has go on. */
   quiet(): Promise<void>;
   stop(graceMs: number): Promise<void>;
+  /** What keeps it from taking jobs, in words; null while it takes them. */
+  readonly problem: string | null;
 }
 
 export interface WorkerServiceOptions {
@@ -21,13 +28,22 @@ export interface WorkerServiceOptions {
   /** Refuses the start when its agents could not run here. Throws `config.invalid`. */
   check: () => Promise<void>;
   keeper: LeaseKeeper;
+  /** Runs suspects in processes of their own. */
+  pool: IsolationPool;
   reclaimer: Reclaimer;
-  /** Opens a connection that may block. Called once, at the start. */
-  connect: () => RedisClient;
-  /** Makes what takes jobs on that connection. */
-  openTakers: (connection: RedisClient) => JobTaker[];
+  /** Says that this worker is there. */
+  heartbeat: Heartbeat;
+  /** Sees what blocks or ends this process. */
+  watchdog: Watchdog;
+  promoter: DuePromoter;
+  /** Its part of the fleet's cap, under which the takers take. */
+  permits: { start(): void; stop(): Promise<void> };
+  /** Opens where jobs come from. Called once, at the start. */
+  openSource: () => JobSource;
+  /** Makes what takes jobs from there. */
+  openTakers: (source: JobSource) => JobTaker[];
   /** Listens for stops until it is closed. */
-  listen: () => { close(): void };
+  listen: () => SignalListener;
   /** Told when the worker starts to end, so that nothing new is claimed. */
   onDrain: () => void;
   /** Tells the fleet's operators. Never rejects. */
@@ -47,8 +63,8 @@ const CLOSE_MS = 2000;
 export class WorkerService implements Service {
   readonly name = 'worker';
   readonly #options: WorkerServiceOptions;
-  #connection: RedisClient | undefined;
-  #listener: { close(): void } | undefined;
+  #source: JobSource | undefined;
+  #listener: SignalListener | undefined;
   #takers: JobTaker[] = [];
 
   constructor(options: WorkerServiceOptions) {
@@ -56,20 +72,28 @@ export class WorkerService implements Service {
   }
 
   async start(): Promise<void> {
-    const { check, connect, openTakers, listen, keeper, reclaimer, tell, log, name } = this.#options;
+    const { check, openSource, openTakers, permits, listen, keeper, reclaimer, promoter, tell, log, name } = this.#options;
     await check();
-    this.#connection = connect();
+    await this.#options.watchdog.start();
+    this.#source = openSource();
     this.#listener = listen();
-    this.#takers = openTakers(this.#connection);
+    this.#takers = openTakers(this.#source);
+    permits.start();
     keeper.start();
     reclaimer.start();
+    promoter.start();
+    this.#options.heartbeat.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
     void tell('worker.started');
   }
 
+  problems(): string[] {
+    return [...this.#takers, ...(this.#listener ? [this.#listener] : [])].flatMap(({ problem }) => problem ?? []);
+  }
+
   async stop(graceMs: number): Promise<void> {
-    const { onDrain, keeper, reclaimer, tell, clock, log, name } = this.#options;
+    const { onDrain, permits, keeper, pool, reclaimer, promoter, tell, clock, log, name } = this.#options;
     const end = clock.monotonic() + graceMs;
     onDrain();
     void tell('worker.draining');
@@ -79,10 +103,11 @@ export class WorkerService implements Service {
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#settled(Math.max(end, clock.monotonic() + CLOSE_MS));
-    await reclaimer.stop();
+    const { heartbeat, watchdog } = this.#options;
+    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
-    this.#connection?.disconnect();
+    this.#source?.close();
     await tell('worker.stopped');
     const rest = unfinished === 0 ? '' : `; handed back ${tasks(unfinished)} that had not ended, which costs no attempt`;
     log.info({ event: 'worker.stopped', worker: name, unfinished }, `takes no more tickets${rest}`);
@@ -90,22 +115,23 @@ export class WorkerService implements Service {
 
   /** Lets running attempts end, and stops those that do not: their tasks go back without costing an attempt. Returns how many. */
   async #drain(end: number): Promise<number> {
-    const { keeper, clock, log, name } = this.#options;
-    const running = keeper.running.length;
+    const { keeper, pool, clock, log, name } = this.#options;
+    const running = keeper.running.length + pool.running;
     const seconds = Math.max(0, Math.round((end - clock.monotonic()) / 1000));
     if (running > 0) {
       log.info({ event: 'worker.draining', worker: name, running }, `waits up to ${seconds} s for ${tasks(running)} to end`);
     }
     await this.#settled(end);
-    const unfinished = keeper.running;
-    for (const attempt of unfinished) attempt.stop({ kind: 'drain' });
-    return unfinished.length;
+    const unfinished = keeper.running.length + pool.running;
+    keeper.drain();
+    pool.drain();
+    return unfinished;
   }
 
   /** Until nothing runs and nothing is settled here any more, at most until `end`. */
   async #settled(end: number): Promise<void> {
-    const { keeper, clock } = this.#options;
-    await within(keeper.empty(), Math.max(0, end - clock.monotonic()));
+    const { keeper, pool, clock } = this.#options;
+    await within(Promise.all([keeper.empty(), pool.empty()]), Math.max(0, end - clock.monotonic()));
   }
 }
 

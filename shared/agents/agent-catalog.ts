@@ -3,6 +3,9 @@ import type { Settings } from '../config/settings.ts';
 import { MusterError } from '../errors/muster-error.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import { measureKey } from '../ledger/storage/measure-tenant.ts';
+import { readRecord, readRecords, type ReadRecords } from '../redis/read-records.ts';
+import { writeOfTenant } from '../tenants/write-of-tenant.ts';
 
 export interface AgentCatalogOptions {
   redis: RedisClient;
@@ -25,28 +28,40 @@ export class AgentCatalog {
     this.#options = options;
   }
 
-  /** The agent of this name, or null. The configuration's need no round trip. */
+  /** The agent of this name, or null. The configuration's need no round trip. Errors: `record.unreadable`. */
   async find(tenant: string, id: string): Promise<CatalogEntry | null> {
     const configured = this.configured(id);
     if (configured) return configured;
     const stored = await this.#options.redis.hget(this.#key(tenant), id);
-    return stored === null ? null : { id, origin: 'api', definition: readDefinition(stored) };
+    return stored === null ? null : { id, origin: 'api', definition: readRecord(id, stored, readDefinition) };
   }
 
   /** Every agent the tenant may name, by name. */
-  async list(tenant: string): Promise<CatalogEntry[]> {
+  async list(tenant: string): Promise<ReadRecords<CatalogEntry>> {
     const stored = await this.#options.redis.hgetall(this.#key(tenant));
-    const made = Object.entries(stored).map(([id, json]): CatalogEntry => ({ id, origin: 'api', definition: readDefinition(json) }));
+    const { items, unreadable } = readRecords(Object.entries(stored), (json, id): CatalogEntry => ({
+      id,
+      origin: 'api',
+      definition: readDefinition(json),
+    }));
     const configured = Object.keys(this.#options.settings.agents).flatMap((id) => this.configured(id) ?? []);
-    return [...configured, ...made].toSorted((a, b) => a.id.localeCompare(b.id));
+    return { items: [...configured, ...items].toSorted((a, b) => a.id.localeCompare(b.id)), unreadable };
   }
 
-  /** Makes or replaces a tenant's own agent. Errors: `agent.operator-only`, `request.invalid`. Returns whether it is new. */
+  /**
+   * Makes or replaces a tenant's own agent. Returns whether it is new. Errors:
+   * `agent.operator-only`, `request.invalid`, `limit.storage`, `tenant.ended`.
+   */
   async put(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
     this.#refuseConfigured(id);
-    const { redis, settings } = this.#options;
-    const { maxAgentsPerTenant } = settings.limits;
-    const isNew = (await redis.hset(this.#key(tenant), id, JSON.stringify(definition))) === 1;
+    const { redis, keys, settings } = this.#options;
+    const { maxAgentsPerTenant, maxAgentBytesPerTenant } = settings.limits;
+    if ((await measureKey(redis, this.#key(tenant))) >= maxAgentBytesPerTenant)
+      throw new MusterError('limit.storage', `The agents of a tenant take at most ${maxAgentBytesPerTenant} bytes`, {
+        details: { maxAgentBytesPerTenant },
+      });
+    const write = { tenant, key: this.#key(tenant), command: ['HSET', id, JSON.stringify(definition)] } as const;
+    const isNew = (await writeOfTenant({ redis, keys }, write)) === 1;
     // Counted afterwards, so that callers at the same time cannot all take the last place.
     if (!isNew || (await redis.hlen(this.#key(tenant))) <= maxAgentsPerTenant) return isNew;
     await redis.hdel(this.#key(tenant), id);

@@ -39,7 +39,7 @@ async function checkAgent(definition: AgentDefinition, options: CheckAgentsOptio
       await checkFunction(definition, options.directory);
       return;
     case 'openai':
-      resolveOpenaiEndpoint(definition, options);
+      resolveOpenaiEndpoint(definition, options, true);
       return;
     case 'http':
       if (definition.secret !== undefined) signHttpTask(definition.secret, { id: 'check', body: '', nowMs: 0 });

@@ -15,10 +15,16 @@ export function createAddressGuard(allowNetworks: readonly string[]): AddressGua
     if (!ipaddr.isValid(address)) return false;
     // `process` unwraps IPv4 in IPv6, which would otherwise be a way round every rule for IPv4.
     const ip = ipaddr.process(address);
-    if (ip.range() === 'unicast' && isGiven(ip)) return true;
+    if (ip.range() === 'unicast' && isGiven(ip) && !METADATA.has(ip.toString())) return true;
     return allowed.some(([network, bits]) => ip.kind() === network.kind() && ip.match(network, bits));
   };
 }
+
+/**
+ * Public in form, and answered within a cloud by the host of the machine: Azure's and Equinix's. What others have is link-local,
+ * unique-local, carrier-grade or reserved.
+ */
+const METADATA: ReadonlySet<string> = new Set(['168.63.129.16', '192.80.8.124']);
 
 /** Of IPv6 only 2000::/3 is given out to anybody. In the rest are old and local ways to write an IPv4 address, such as ::127.0.0.1. */
 function isGiven(ip: ipaddr.IPv4 | ipaddr.IPv6): boolean {

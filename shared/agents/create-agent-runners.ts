@@ -1,10 +1,12 @@
 import type { AgentDefinition } from '../config/agent-definitions.ts';
+import { commandSettingsSchema, type CommandSettings } from '../config/command-settings.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
 import { createFunctionLoader } from './create-function-loader.ts';
 import { createGuardedFetch, type GuardedFetch } from './create-guarded-fetch.ts';
-import { createProcessGroups } from './process-groups.ts';
 import type { AgentRunners } from './run-agent.ts';
-import { runCommand } from './run-command.ts';
+import { commandUser } from './command/command-user.ts';
+import { runCommand } from './command/run-command.ts';
+import { createRunningCommands } from './command/running-commands.ts';
 import { runEcho } from './run-echo.ts';
 import { runFunction } from './run-function.ts';
 import { runHttp } from './run-http.ts';
@@ -17,7 +19,7 @@ export interface AgentRunnersOptions {
   readonly openaiBaseUrl: string | undefined;
   /** `OPENAI_API_KEY`: sent only to the origin of `openaiBaseUrl`, or to OpenAI when that is not set. */
   readonly openaiApiKey: string | undefined;
-  /** Reads a variable of this process's environment: those that `apiKeyEnv` and `passEnv` name, and PATH, HOME and LANG for commands. */
+  /** Reads a variable of this process's environment: those that `apiKeyEnv` and `passEnv` name, and PATH and LANG for commands. */
   readonly readSecret: (name: string) => string | undefined;
   /** Networks that agents may reach although they are not public, as CIDR. */
   readonly allowNetworks: readonly string[];
@@ -28,8 +30,10 @@ export interface AgentRunnersOptions {
    * same machine is; of any other agent it may not. Defaults to none.
    */
   readonly operatorAgents?: Readonly<Record<string, AgentDefinition>>;
-  /** Between SIGTERM and SIGKILL for a command, in milliseconds. Keep it under the worker's own grace. Defaults to 2000 ms. */
-  readonly killGraceMs?: number;
+  /** Whether agents made by API may use `openaiApiKey`. Defaults to false. */
+  readonly fleetKeyForApiAgents?: boolean;
+  /** `commands` of the configuration. Defaults to what that defaults to. */
+  readonly commands?: CommandSettings;
   /** Defaults to the system's. */
   readonly clock?: Clock;
 }
@@ -43,9 +47,10 @@ const ANYWHERE = ['0.0.0.0/0', '::/0'];
  * Throws `config.invalid` when `allowNetworks` holds something else than networks.
  */
 export function createAgentRunners(options: AgentRunnersOptions): AgentRunners {
-  const { directory, readSecret, allowNetworks, maxResponseBytes, killGraceMs = 2000, clock = systemClock } = options;
+  const { directory, readSecret, allowNetworks, maxResponseBytes, clock = systemClock } = options;
   const load = createFunctionLoader(directory);
-  const groups = createProcessGroups();
+  const settings = options.commands ?? commandSettingsSchema.parse({});
+  const command = { directory, readSecret, settings, running: createRunningCommands(settings.lookMs), user: commandUser(settings) };
   const fetch = createGuardedFetch({ allowNetworks, maxResponseBytes });
   const fetchFor = createModelFetch(options);
   return {
@@ -53,7 +58,7 @@ export function createAgentRunners(options: AgentRunnersOptions): AgentRunners {
     function: (run) => runFunction(run, load),
     openai: (run) => runOpenai(run, { ...options, fetchFor, clock }),
     http: (run) => runHttp(run, { fetch, clock }),
-    command: (run) => runCommand(run, { directory, readSecret, groups, killGraceMs }),
+    command: (run) => runCommand(run, command),
   };
 }
 

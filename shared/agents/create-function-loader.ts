@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { AgentFunction } from '../config/agent-function.ts';
+import { describeImportFailure, importModule } from '../config/import-module.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 
 /** Gives the `run` that a file exports; rejects with RESOURCE_NOT_FOUND when there is none to be had. */
@@ -22,15 +22,14 @@ export function createFunctionLoader(directory: string): FunctionLoader {
 
 async function loadFunction(path: string): Promise<AgentFunction> {
   if (!existsSync(path)) throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no file at ${path}`);
-  let module: { run?: unknown };
+  let run: unknown;
   try {
-    module = await import(pathToFileURL(path).href);
+    ({ run } = await importModule(path));
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new TaskFailure('RESOURCE_NOT_FOUND', `${path} cannot be loaded: ${message}`, { cause });
+    throw new TaskFailure('RESOURCE_NOT_FOUND', describeImportFailure(path, cause), { cause });
   }
-  if (!isAgentFunction(module.run)) throw new TaskFailure('RESOURCE_NOT_FOUND', `${path} has no export "run" that is a function`);
-  return module.run;
+  if (!isAgentFunction(run)) throw new TaskFailure('RESOURCE_NOT_FOUND', `${path} has no export "run" that is a function`);
+  return run;
 }
 
 function isAgentFunction(value: unknown): value is AgentFunction {

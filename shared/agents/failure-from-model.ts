@@ -7,6 +7,7 @@ import {
   StreamProviderError,
   TypeValidationError,
 } from 'ai';
+import { beginningOf } from '../errors/beginning-of.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import type { Hider } from './create-hider.ts';
 import { failureFromNetwork, listCauses } from './failure-from-network.ts';
@@ -85,5 +86,5 @@ function fromUnreadable(error: Error, { hide, contentType }: ModelFailureOptions
 }
 
 function noCompletion(sent: string, hide: Hider): TaskFailure {
-  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${hide(sent).slice(0, EXCERPT_LENGTH)}`);
+  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${beginningOf(hide(sent), EXCERPT_LENGTH)}`);
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from '../errors/beginning-of.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import { askedMs, retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
 
@@ -37,7 +38,7 @@ export interface FailedAnswer {
  * followed; 429 is THROTTLED with `retryAfterMs`, any other has that only when it is asked to wait; `details.status` has the status.
  */
 export function failureFromStatus({ status, header, message, nowMs, isInStream = false }: FailedAnswer): TaskFailure {
-  const said = message?.trim().slice(0, MAX_MESSAGE_LENGTH);
+  const said = message === undefined ? undefined : beginningOf(message.trim(), MAX_MESSAGE_LENGTH);
   if (status >= 300 && status < 400) {
     return new TaskFailure('RESOURCE_NOT_FOUND', `The endpoint answered with a redirect (${status}), which is not followed`, {
       details: { status },

@@ -20,10 +20,16 @@ const PUBLIC_BASE_URL = 'https://api.openai.com/v1';
 
 /**
  * Where an agent's model is and with which key. The default key goes to the origin it was given for and to no other: an
- * agent that somebody adds through the API with an address of their own must not be handed it.
- * Throws INVALID_INPUT when there is no address, PERMISSION_DENIED when the variable it names is not set.
+ * agent that somebody adds through the API with an address of their own must not be handed it, and one with ours only where the
+ * operator allows it (`mayUseFleetKey`).
+ * Throws INVALID_INPUT when there is no address, PERMISSION_DENIED when the variable it names is not set, or
+ * the default key is not for it.
  */
-export function resolveOpenaiEndpoint(definition: DefinitionOf<'openai'>, defaults: OpenaiDefaults): OpenaiEndpoint {
+export function resolveOpenaiEndpoint(
+  definition: DefinitionOf<'openai'>,
+  defaults: OpenaiDefaults,
+  mayUseFleetKey: boolean,
+): OpenaiEndpoint {
   const ownBaseUrl = defaults.openaiBaseUrl ?? (defaults.openaiApiKey === undefined ? undefined : PUBLIC_BASE_URL);
   const baseUrl = definition.baseUrl ?? ownBaseUrl;
   if (baseUrl === undefined) {
@@ -31,8 +37,21 @@ export function resolveOpenaiEndpoint(definition: DefinitionOf<'openai'>, defaul
   }
   return {
     baseUrl,
-    apiKey: definition.apiKey ?? readNamed(definition, defaults) ?? (isSameOrigin(baseUrl, ownBaseUrl) ? defaults.openaiApiKey : undefined),
+    apiKey: definition.apiKey ?? readNamed(definition, defaults) ?? fleetKey({ baseUrl, ownBaseUrl, mayUseFleetKey }, defaults),
   };
+}
+
+/** Throws PERMISSION_DENIED where an agent without a key would have to use one that is not for it. */
+function fleetKey(
+  { baseUrl, ownBaseUrl, mayUseFleetKey }: { baseUrl: string; ownBaseUrl: string | undefined; mayUseFleetKey: boolean },
+  defaults: OpenaiDefaults,
+): string | undefined {
+  if (defaults.openaiApiKey === undefined || !isSameOrigin(baseUrl, ownBaseUrl)) return undefined;
+  if (mayUseFleetKey) return defaults.openaiApiKey;
+  throw new TaskFailure(
+    'PERMISSION_DENIED',
+    'An agent made by API needs an "apiKey" of its own: the installation keeps its own to agents of the configuration (limits.fleetKeyForApiAgents)',
+  );
 }
 
 function readNamed({ apiKeyEnv }: DefinitionOf<'openai'>, { readSecret }: OpenaiDefaults): string | undefined {

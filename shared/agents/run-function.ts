@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { AgentContext, AgentFunction, AgentResult } from '../config/agent-function.ts';
 import { TaskFailure } from '../errors/task-failure.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
@@ -13,7 +14,7 @@ import { withStrays } from './stray-errors.ts';
  * After an abort the answer is no longer waited for: a function that ignores its signal cannot keep the slot.
  */
 export async function runFunction(
-  { task, definition, context, untilStopped }: AgentRun<DefinitionOf<'function'>>,
+  { task, definition, context, untilStopped, diagnose }: AgentRun<DefinitionOf<'function'>>,
   load: FunctionLoader,
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
@@ -21,10 +22,26 @@ export async function runFunction(
     return readAnswer(await untilStopped(heard(context, () => Promise.try(run, task, context))));
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
+    diagnose({ stack: stackOf(error) });
     throw error instanceof TaskFailure
       ? error
       : new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+/** An error may be caused by itself. */
+const MAX_CAUSES = 5;
+
+/** Where it was thrown, and what caused it; for what is no error, what that is. */
+function stackOf(error: unknown): string {
+  const stacks: string[] = [];
+  let cause = error;
+  while (cause instanceof Error && stacks.length < MAX_CAUSES) {
+    stacks.push(cause.stack ?? cause.message);
+    cause = cause.cause;
+  }
+  if (stacks.length === 0) return `Thrown: ${inspect(error, { depth: 1 })}`;
+  return stacks.join('\nCaused by: ');
 }
 
 /** Settles like the run, or rejects with the first error that it lets go unheard. */

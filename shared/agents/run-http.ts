@@ -71,8 +71,8 @@ async function post(
 }
 
 function describeTask({ attempt, ...task }: AgentTask): object {
-  const { id, tenant, agent, input, session, source, context, metadata, correlationId } = task;
-  return { task: { id, tenant, agent, input, session, source, context, metadata, correlationId }, attempt };
+  const { id, tenant, agent, input, system, session, source, visitor, context, metadata, correlationId } = task;
+  return { task: { id, tenant, agent, input, system, session, source, visitor, context, metadata, correlationId }, attempt };
 }
 
 function readHeaders(given: Record<string, string>): Headers {

@@ -17,6 +17,8 @@ export interface OpenaiOptions extends OpenaiDefaults {
   /** The `fetch` for a base URL: guarded unless the operator named the address. */
   readonly fetchFor: (baseUrl: string) => GuardedFetch;
   readonly clock: Clock;
+  /** Whether agents made by API may use the default key. */
+  readonly fleetKeyForApiAgents?: boolean;
 }
 
 /** Model calls of one run when the definition does not say. */
@@ -50,7 +52,7 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
   signal.throwIfAborted();
   // Leaving the stream does not end the request, which the SDK keeps reading for its other readers.
   const request = new AbortController();
-  const provider = openProvider(run.definition, options, AbortSignal.any([signal, request.signal]));
+  const provider = openProvider(run, options, AbortSignal.any([signal, request.signal]));
   try {
     const usage = await converse(run, provider);
     return usage === undefined ? {} : { usage };
@@ -62,8 +64,8 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
   }
 }
 
-function openProvider(definition: Definition, options: OpenaiOptions, signal: AbortSignal): Provider {
-  const endpoint = resolveOpenaiEndpoint(definition, options);
+function openProvider({ definition, isOperators }: AgentRun<Definition>, options: OpenaiOptions, signal: AbortSignal): Provider {
+  const endpoint = resolveOpenaiEndpoint(definition, options, isOperators || options.fleetKeyForApiAgents === true);
   const hide = createHider([endpoint.apiKey]);
   const fetch = options.fetchFor(endpoint.baseUrl);
   let contentType: string | null = null;
@@ -103,8 +105,15 @@ function messagesOfTurn({ input, output }: AgentTurn): ModelMessage[] {
   return [{ role: 'user', content: input }, ...(output === '' ? [] : [{ role: 'assistant', content: output } as const])];
 }
 
-function ask({ definition, context }: AgentRun<Definition>, provider: Provider, messages: readonly ModelMessage[]): AsyncIterable<Part> {
+/** The agent's own instructions, and then its task's. */
+function instructionsOf({ definition, task }: AgentRun<Definition>): string {
+  return [definition.system, task.system].filter((each) => each !== undefined && each !== null).join('\n\n');
+}
+
+function ask(run: AgentRun<Definition>, provider: Provider, messages: readonly ModelMessage[]): AsyncIterable<Part> {
+  const { definition, context } = run;
   const { baseUrl, apiKey, fetch, signal } = provider;
+  const instructions = instructionsOf(run);
   const models = createOpenAICompatible({
     name: 'openai',
     baseURL: baseUrl,
@@ -123,7 +132,7 @@ function ask({ definition, context }: AgentRun<Definition>, provider: Provider, 
     headers: { traceparent: context.trace.traceparent },
     // Errors are read from the stream; by default they would be printed too.
     onError: () => undefined,
-    ...(definition.system === undefined ? {} : { instructions: definition.system }),
+    ...(instructions === '' ? {} : { instructions }),
     ...(definition.temperature === undefined ? {} : { temperature: definition.temperature }),
     ...(definition.maxOutputTokens === undefined ? {} : { maxOutputTokens: definition.maxOutputTokens }),
   }).stream;

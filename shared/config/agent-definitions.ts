@@ -39,7 +39,10 @@ const openai = z.strictObject({
   kind: z.literal('openai'),
   /** By default `OPENAI_BASE_URL`. */
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
-  /** By default `OPENAI_API_KEY`, which is only ever sent to the origin of `OPENAI_BASE_URL`. Never read back by the API. */
+  /**
+   * By default `OPENAI_API_KEY`, which is only ever sent to the origin of `OPENAI_BASE_URL`, and used by agents made by API only where
+   * `limits.fleetKeyForApiAgents` says so. Never read back by the API.
+   */
   apiKey: z.string().min(1).optional(),
   /** The environment variable that holds the key. From the configuration only: by API it could name any secret of ours. */
   apiKeyEnv: z
@@ -77,9 +80,10 @@ const command = z.strictObject({
   kind: z.literal('command'),
   /** The program and its arguments; no shell reads them. */
   command: z.array(z.string()).min(1),
+  /** Relative to the configuration file. By default a folder of the attempt's own, which is removed afterwards. */
   cwd: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
-  /** Names of this process's variables that the program may see. */
+  /** Names of this process's variables that the program may see; PATH and LANG it sees anyway, HOME is the attempt's own otherwise. */
   passEnv: z.array(z.string()).optional(),
   /**
    * Whether its stdin stays open, and messages that arrive while it runs are written to it, a line each. The prompt comes first,

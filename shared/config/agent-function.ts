@@ -5,8 +5,12 @@ export interface AgentTask {
   readonly agent: string;
   /** The prompt. */
   readonly input: string;
+  /** What the task's sender tells the model besides, after the agent's own; null for nothing. */
+  readonly system: string | null;
   readonly session: string | null;
   readonly source: string;
+  /** The visitor of the session who wrote it, by the id of their token; null for what the tenant itself asks. */
+  readonly visitor: string | null;
   readonly context: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly correlationId: string | null;
@@ -43,8 +47,8 @@ export interface AgentContext {
   readonly signal: AbortSignal;
   /** Appends to the output; readers of the stream see it within a moment. */
   readonly write: (text: string) => void;
-  /** Says that work goes on; the note shows in the fleet's view. */
-  readonly progress: (note?: string) => void;
+  /** Says that work goes on, and how far it is, 0 to 100 per cent; the task shows the latest. */
+  readonly progress: (note?: string, percent?: number) => void;
   /**
    * Takes the messages that arrived for this run since the last call, oldest first; none is common. What is never taken becomes
    * the session's next turn; what was taken, a later attempt finds in its `task.input`. Waits while Redis is away. Rejects when the
@@ -53,6 +57,7 @@ export interface AgentContext {
   readonly input: () => Promise<readonly AgentInput[]>;
   /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */
   readonly history: () => Promise<readonly AgentTurn[]>;
+  /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
   readonly log: AgentLog;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chatAccessSchema } from './chat-access.ts';
 
 /** How the chat service talks to the platforms. Which platforms there are, is in the environment: see `chat-environment.ts`. */
 export const chatSettingsSchema = z.strictObject({
@@ -6,12 +7,20 @@ export const chatSettingsSchema = z.strictObject({
   maxBodyBytes: z.number().int().min(1024).default(1_048_576),
   /** Until a platform is told to send its request again. Slack waits 3 s for an answer, the others longer. */
   acceptTimeoutMs: z.number().int().min(100).max(60_000).default(8000),
-  /** How long one call to a platform may take. */
+  /** How long one call to a platform may take; afterwards it is not known whether a post was made, and it is not made again. */
   callTimeoutMs: z.number().int().min(100).max(120_000).default(15_000),
   /** In groups and channels: `mentions` answers who names the bot, `all` answers everybody. A private chat is always answered. */
   groups: z.enum(['mentions', 'all']).default('mentions'),
+  /** Who may write to the bot, and what each may do. */
+  access: chatAccessSchema,
   /** Calls spent on the answer of a command, which is sent at once and kept nowhere. */
   commandTries: z.number().int().min(1).max(20).default(4),
+  /** How long the next part of an album is waited for. An album is one message, and platforms send its parts one by one. */
+  albumWaitMs: z.number().int().min(10).max(30_000).default(1500),
+  /** Parts of one album at most; with so many nothing more is waited for. Telegram's albums have up to 10. */
+  albumMaxParts: z.number().int().min(2).max(100).default(30),
+  /** On platforms that do not name albums: how long after an album another part without words still counts as one of it. */
+  albumLateMs: z.number().int().min(0).max(600_000).default(15_000),
   /** How long is remembered what platforms say of people and threads, after it was last said. */
   stateRetentionMs: z
     .number()

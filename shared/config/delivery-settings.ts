@@ -25,7 +25,9 @@ export const deliverySettingsSchema = z.strictObject({
   verbose: z.boolean().default(false),
   noticeAfterMs: whole(2 * SECOND, 0),
   /** How long the record of a delivery can be read after its last change. */
-  retentionMs: whole(7 * DAY, MINUTE),
+  retentionMs: whole(7 * DAY, SECOND),
+  /** Between two looks for records whose time is over. */
+  trimMs: whole(MINUTE, 100),
   /** Chat replies: tries that count, the first wait between two (it doubles), and the longest. */
   maxAttempts: whole(8),
   firstRetryMs: whole(SECOND, 10),
@@ -36,8 +38,6 @@ export const deliverySettingsSchema = z.strictObject({
   maxAgeMs: whole(6 * HOUR, 100),
   /** How long a reply waits for the one of an earlier message of its session, from when that message's task ended. */
   orderWaitMs: whole(30 * SECOND, 0),
-  /** How long one call to a platform may take; afterwards nobody knows what became of it. */
-  callTimeoutMs: whole(30 * SECOND, 50),
   callbacks: z
     .strictObject({
       /** Waits after the first try, the second, and so on; one failure more ends the delivery. */
@@ -54,8 +54,10 @@ export const deliverySettingsSchema = z.strictObject({
       disableAfterMs: whole(5 * DAY),
       /** Calls under way at once in one process, per tenant. */
       maxPerTenant: whole(50),
-      /** Failing endpoints remembered per tenant. */
+      /** Failing endpoints remembered per tenant; one more takes the place of the one that failed longest ago. */
       maxEndpoints: whole(1000),
+      /** How long a failing endpoint is remembered after its last failure, also one that was disabled. */
+      endpointRetentionMs: whole(30 * DAY, SECOND),
       /** How long after a change of the secret calls are signed with the one before, too. */
       secretOverlapMs: whole(DAY, 0),
     })

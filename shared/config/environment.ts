@@ -15,7 +15,7 @@ export const DEFAULT_DATA_DIRECTORY = '.muster';
 const REDIS_FORMS =
   'redis[s]://[user:password@]host[:port][/db], redis[s]+sentinel://, redis[s]+cluster:// or unix:///path, with special characters as %XX';
 
-const SERVED_QUEUES = [...TASK_QUEUES, 'maintenance'];
+const SERVED_QUEUES = [...TASK_QUEUES, 'deliveries', 'maintenance'];
 const SLOT = `(?:${SERVED_QUEUES.join('|')})=\\d{1,4}`;
 const SLOTS = new RegExp(`^${SLOT}(?:,${SLOT})*$`);
 
@@ -46,7 +46,13 @@ export const environmentSchema = z.object({
   MUSTER_MAX_CONCURRENT: whole(1).optional(),
   /** The configuration file; by default `muster.config.ts` in the working directory. */
   MUSTER_CONFIG: z.string().min(1).optional(),
-  /** Which queues a worker serves and with how many slots: `critical=2,chat=4,tasks=4`. By default all, by config. */
+  /** The user by number that programs of `command` agents run as, or `own`: see `commands.uid`, which it replaces. */
+  MUSTER_COMMAND_UID: z
+    .string()
+    .regex(/^(own|\d{1,10})$/, 'expected the number of a user, or own')
+    .transform((value) => (value === 'own' ? value : Number(value)))
+    .optional(),
+  /** Which queues a worker serves and with how many slots: `critical=2,chat=4,tasks=4`. By default all, by config. Only `deliveries=0` leaves out deliveries. */
   MUSTER_QUEUES: z
     .string()
     .regex(SLOTS, `expected name=slots, separated by commas, of ${SERVED_QUEUES.join(', ')}`)

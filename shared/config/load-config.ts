@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import { chatProblems } from './chat-environment.ts';
+import { describeImportFailure, importModule } from './import-module.ts';
 import { environmentSchema, type Environment } from './environment.ts';
 import { invalidConfig } from './invalid-config.ts';
 import { laneProblems } from './lane-problems.ts';
@@ -13,6 +13,8 @@ export interface Config {
   readonly settings: Settings;
   /** The folder that relative paths of the configuration start from. */
   readonly directory: string;
+  /** A variable of the environment as it was when the configuration was read; undefined when it was not set. */
+  readonly readVariable: (name: string) => string | undefined;
 }
 
 /**
@@ -22,10 +24,11 @@ export interface Config {
 export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<Config> {
   const problems: string[] = [];
   // An empty variable is what compose and Kubernetes make of one that nobody set.
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const env = environmentSchema.safeParse(given);
   if (!env.success) problems.push(...describe(env.error, 'environment'));
   problems.push(...chatProblems(given));
+  if (env.success) problems.push(...adminKeyProblems(env.data));
 
   const named = given['MUSTER_CONFIG'];
   const file = resolve(cwd, named ?? 'muster.config.ts');
@@ -35,9 +38,27 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   problems.push(...laneProblems(written).map((problem) => `${file}: ${problem}`));
 
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
-  if (env.data.MUSTER_MAX_CONCURRENT !== undefined) settings.data.limits.maxConcurrent = env.data.MUSTER_MAX_CONCURRENT;
+  applyEnvironment(env.data, settings.data);
   offerAssistant(env.data, settings.data);
-  return { env: env.data, settings: settings.data, directory: resolve(file, '..') };
+  return { env: env.data, settings: settings.data, directory: resolve(file, '..'), readVariable: (name) => given[name] };
+}
+
+/** What the environment says wins over the file. */
+function applyEnvironment({ MUSTER_MAX_CONCURRENT: maxConcurrent, MUSTER_COMMAND_UID: uid }: Environment, settings: Settings): void {
+  if (maxConcurrent !== undefined) settings.limits.maxConcurrent = maxConcurrent;
+  if (uid !== undefined) settings.commands.uid = uid;
+}
+
+/** Of random characters: nobody guesses so many through HTTP. */
+const STRONG_KEY_LENGTH = 16;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
+
+/** A short key is enough on a machine of one's own, and nowhere else. */
+function adminKeyProblems({ HOST, MUSTER_ADMIN_KEY: key }: Environment): string[] {
+  if (key === undefined || key.length >= STRONG_KEY_LENGTH || LOOPBACK.test(HOST)) return [];
+  return [
+    `environment: MUSTER_ADMIN_KEY: expected at least ${STRONG_KEY_LENGTH} characters where others reach the address (HOST is ${HOST}), got ${key.length}`,
+  ];
 }
 
 /** The agent `assistant` ships with Muster and is there as soon as a model can be reached. */
@@ -57,11 +78,11 @@ async function readFile(file: string, isNamed: boolean, problems: string[]): Pro
     return {};
   }
   try {
-    const module: { default?: unknown } = await import(pathToFileURL(file).href);
-    if (module.default === undefined) problems.push(`${file}: expected a default export, as in "export default defineConfig({ ... })"`);
-    return module.default ?? {};
+    const { default: written } = await importModule(file);
+    if (written === undefined) problems.push(`${file}: expected a default export, as in "export default defineConfig({ ... })"`);
+    return written ?? {};
   } catch (cause) {
-    problems.push(`${file}: cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`);
+    problems.push(describeImportFailure(file, cause));
     return {};
   }
 }

@@ -14,17 +14,25 @@ const DEFAULT_BY_SURFACE: Readonly<Partial<Record<string, QueueMode>>> = {
   webchat: 'queue',
 };
 
+interface ConfiguredModes {
+  mode?: QueueMode | undefined;
+  bySurface: Record<string, QueueMode>;
+}
+
+/** What an operator says holds, for all surfaces or for one; what is built in is only for those of whom nothing was said. */
+function withDefaults<T extends ConfiguredModes>(given: T): T & { mode: QueueMode; bySurface: Partial<Record<string, QueueMode>> } {
+  if (given.mode !== undefined) return { ...given, mode: given.mode };
+  return { ...given, mode: 'queue', bySurface: { ...DEFAULT_BY_SURFACE, ...given.bySurface } };
+}
+
 /** Which agent answers, and what becomes of a message that meets a running task. */
 export const routingSchema = z.strictObject({
   queue: z
     .strictObject({
-      /** For surfaces without a mode of their own. */
-      mode: mode.default('queue'),
-      /** By surface; what it leaves out has its default, or `mode` when that has none. Messages by API may name surfaces of their own. */
-      bySurface: z
-        .record(name, mode)
-        .default({})
-        .transform((own) => ({ ...DEFAULT_BY_SURFACE, ...own })),
+      /** For all surfaces that `bySurface` does not name; by default each has its own, and `queue` those that have none. */
+      mode: mode.optional(),
+      /** By surface. Messages by API may name surfaces of their own. */
+      bySurface: z.record(name, mode).default({}),
       /** Mode `collect`. */
       collect: z
         .strictObject({
@@ -41,6 +49,7 @@ export const routingSchema = z.strictObject({
       /** Mode `interrupt`: whether the next turn has the input of the aborted one before its own. */
       carryInterrupted: z.boolean().default(false),
     })
+    .transform(withDefaults)
     .prefault({}),
   /** Who answers a message that names no agent: the first rule that fits. */
   agents: z
@@ -68,8 +77,10 @@ export const sessionSettingsSchema = z.strictObject({
   retentionMs: z
     .number()
     .int()
-    .min(60_000)
+    .min(1000)
     .default(30 * 86_400_000),
+  /** Sessions of a tenant of which a choice is kept; with one more, the choice that was used longest ago goes. */
+  maxRecords: z.number().int().min(1).default(100_000),
   /** How long a visitor's token is valid unless asked for less. */
   visitorTokenMs: z.number().int().min(1000).default(86_400_000),
   /** Longest that a visitor's token may be asked for. */

@@ -13,6 +13,8 @@ export const schedulerSettingsSchema = z.strictObject({
   silentMs: whole(2000, 100),
   /** Between two comparisons of the records with the due times and the clock. */
   reconcileMs: whole(300_000, 1000),
+  /** Ends of runs that no scheduler followed for so long are followed by any worker, so that schedules know of them without one. */
+  followEndedAfterMs: whole(5000, 50),
   /** Schedules fired in one round; the next round follows at once. */
   batch: whole(200),
   /** An occurrence that fires later than this was missed, and the schedule's `missed` says what becomes of it. */
@@ -32,7 +34,13 @@ export const schedulerSettingsSchema = z.strictObject({
   maxQueuedRuns: whole(10),
   /** Failed runs in a row after which a schedule is paused; 0 is never. */
   maxFailures: whole(10, 0),
+  /** How long a schedule that has ended can be read, with the key under which it was made. */
+  endedRetentionMs: whole(30 * 86_400_000, 1000),
   maxSchedulesPerTenant: whole(200_000),
+  /** About how many bytes of Redis's memory a tenant's schedules may take. */
+  maxBytesPerTenant: whole(536_870_912),
+  /** Bytes of a schedule's message. */
+  maxMessageBytes: whole(65_536),
   /** `/schedule` lines in one output of an agent that are carried out; 0 leaves them all as they are. */
   maxWritsPerRun: whole(5, 0),
   /** Characters of a run's output that its record shows. */

@@ -1,3 +1,4 @@
+import { beginningOf } from '../errors/beginning-of.ts';
 import type { DeliveryEnd } from '../queue/delivery-worker.ts';
 import type { DeliveryRefused } from './chat-port.ts';
 import type { DeliveryError } from './delivery.ts';
@@ -12,7 +13,7 @@ const MESSAGE_CHARACTERS = 500;
  * within a number of tries (which `throttled` does not count) and an age.
  */
 export async function afterRefusal(context: DeliveryContext, held: HeldDelivery, refused: DeliveryRefused): Promise<DeliveryEnd> {
-  const error: DeliveryError = { code: refused.kind, message: refused.message.slice(0, MESSAGE_CHARACTERS) };
+  const error: DeliveryError = { code: refused.kind, message: beginningOf(refused.message, MESSAGE_CHARACTERS) };
   switch (refused.kind) {
     case 'gone':
       return await endDelivery(context, held, 'failed', error);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { readRecords } from '../redis/read-records.ts';
+import { writeOfTenant } from '../tenants/write-of-tenant.ts';
 import { toIso } from '../time/iso.ts';
 import type { DeliveryError } from './delivery.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
@@ -24,9 +26,15 @@ function endpointOf(url: string): string {
   return `${origin}${pathname}`;
 }
 
+function readEndpointRecord(text: string): CallbackEndpoint {
+  return endpointSchema.parse(JSON.parse(text));
+}
+
 export async function readEndpoint({ redis, keys }: DeliveryPlace, tenant: string, url: string): Promise<CallbackEndpoint | null> {
   const stored = await redis.hget(keys.tenant(tenant).callbackEndpoints, endpointOf(url));
-  return stored === null ? null : endpointSchema.parse(JSON.parse(stored));
+  // One that cannot be read counts as one that did not fail.
+  const { items } = readRecords(stored === null ? [] : [[url, stored]], readEndpointRecord);
+  return items[0] ?? null;
 }
 
 /** A success: whatever failed before is forgotten. Also how somebody enables an endpoint. Returns whether it had failed. */
@@ -46,11 +54,10 @@ export async function countFailure(
   url: string,
   { error, now }: { error: DeliveryError; now: number },
 ): Promise<void> {
-  const { redis, keys, settings } = place;
+  const { keys, settings } = place;
   const { disableAfterMs, maxEndpoints, retryMs } = settings.deliveries.callbacks;
   const { callbackEndpoints } = keys.tenant(tenant);
   const known = await readEndpoint(place, tenant, url);
-  if (known === null && (await redis.hlen(callbackEndpoints)) >= maxEndpoints) return;
   const goesOn = known !== null && (known.disabledAt !== null || now - known.lastFailureAt <= 2 * Math.max(DAY_MS, ...retryMs));
   const failingSince = goesOn ? known.failingSince : now;
   const isOver = now - failingSince >= disableAfterMs;
@@ -62,13 +69,32 @@ export async function countFailure(
     error: error.message,
     disabledAt: known?.disabledAt ?? (isOver ? now : null),
   };
-  await redis.hset(callbackEndpoints, next.url, JSON.stringify(next));
+  await writeOfTenant(place, { tenant, key: callbackEndpoints, command: ['HSET', next.url, JSON.stringify(next)] });
+  // Counted afterwards, so that callers at the same time cannot all take the last place.
+  if (known === null) await dropOldest(place, tenant, maxEndpoints);
+}
+
+/** Forgets those that failed longest ago when there are too many. */
+async function dropOldest(place: DeliveryPlace, tenant: string, maxEndpoints: number): Promise<void> {
+  const { redis, keys } = place;
+  const { callbackEndpoints } = keys.tenant(tenant);
+  if ((await redis.hlen(callbackEndpoints)) <= maxEndpoints) return;
+  const oldest = (await listEndpoints(place, tenant)).slice(maxEndpoints);
+  if (oldest.length > 0) await redis.hdel(callbackEndpoints, ...oldest.map(({ url }) => url));
+}
+
+/** Forgets endpoints of which nobody knows any more whether they fail, as of `now` (ms since the epoch). */
+export async function trimEndpoints(place: DeliveryPlace, tenant: string, now: number): Promise<void> {
+  const before = now - place.settings.deliveries.callbacks.endpointRetentionMs;
+  const old = (await listEndpoints(place, tenant)).filter(({ lastFailureAt }) => lastFailureAt < before);
+  if (old.length > 0) await place.redis.hdel(place.keys.tenant(tenant).callbackEndpoints, ...old.map(({ url }) => url));
 }
 
 /** A tenant's failing endpoints, the one that failed last first; at most `settings.deliveries.callbacks.maxEndpoints`. */
 export async function listEndpoints({ redis, keys }: DeliveryPlace, tenant: string): Promise<CallbackEndpoint[]> {
-  const stored = await redis.hvals(keys.tenant(tenant).callbackEndpoints);
-  return stored.map((text) => endpointSchema.parse(JSON.parse(text))).toSorted((a, b) => b.lastFailureAt - a.lastFailureAt);
+  const stored = await redis.hgetall(keys.tenant(tenant).callbackEndpoints);
+  const { items } = readRecords(Object.entries(stored), readEndpointRecord);
+  return items.toSorted((a, b) => b.lastFailureAt - a.lastFailureAt);
 }
 
 const instant = z.iso.datetime();

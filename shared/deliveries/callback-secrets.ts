@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { MusterError } from '../errors/muster-error.ts';
+import { writeOfTenant } from '../tenants/write-of-tenant.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
 
 const secretsSchema = z.strictObject({
@@ -23,7 +24,8 @@ export async function readCallbackSecrets({ redis, keys }: DeliveryPlace, tenant
   const known = await redis.get(key);
   if (known !== null) return secretsSchema.parse(JSON.parse(known));
   // Of two that come first at once, one writes and both read what it wrote.
-  await redis.set(key, JSON.stringify({ secret: newSecret(), previous: null, createdAt: now } satisfies CallbackSecrets), 'NX');
+  const first: CallbackSecrets = { secret: newSecret(), previous: null, createdAt: now };
+  await writeOfTenant({ redis, keys }, { tenant, key, command: ['SET', JSON.stringify(first), 'NX'] });
   const written = await redis.get(key);
   if (written === null) throw new MusterError('unavailable.redis', 'The secret that signs callbacks could not be kept');
   return secretsSchema.parse(JSON.parse(written));
@@ -33,7 +35,7 @@ export async function readCallbackSecrets({ redis, keys }: DeliveryPlace, tenant
 export async function rotateCallbackSecret(place: DeliveryPlace, tenant: string, now: number): Promise<CallbackSecrets> {
   const { secret: previous } = await readCallbackSecrets(place, tenant, now);
   const next: CallbackSecrets = { secret: newSecret(), previous, createdAt: now };
-  await place.redis.set(place.keys.tenant(tenant).callbackSecret, JSON.stringify(next));
+  await writeOfTenant(place, { tenant, key: place.keys.tenant(tenant).callbackSecret, command: ['SET', JSON.stringify(next)] });
   return next;
 }
 

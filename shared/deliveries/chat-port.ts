@@ -1,11 +1,15 @@
-/** One chat platform as deliveries see it: somewhere to show that an answer is coming, to post it and to edit it. */
+/**
+ * One chat platform as deliveries see it, each of whose calls ends in bounded time: a post that took too long is `unknown`. Somewhere to show that an answer is coming, to post it and to edit it.
+ */
 export interface ChatPort {
   /** The name that a task's `reply.platform` holds, like `telegram`. */
   readonly platform: string;
   /** The longest text that one message may hold, in UTF-16 units. */
   readonly maxCharacters: number;
-  /** The shortest time between two edits of one message; null: the platform cannot edit, so only a final text is sent. */
-  readonly minEditMs: number | null;
+  /** Without it only a final text is sent. */
+  readonly canEdit: boolean;
+  /** How long the thread's chat takes no edit yet, so that it is not changed more often than its platform allows. */
+  quietMs(thread: string): number;
   /** Shows that an answer is coming. It may fail; that never fails a delivery. */
   startTyping(thread: string): Promise<void>;
   /**

@@ -36,9 +36,8 @@ interface ReplyOptions {
 }
 
 async function replyTo(context: DeliveryContext, { held, port, reply, signal }: ReplyOptions): Promise<DeliveryEnd> {
-  const { clock, ledger } = context;
   const { thread } = reply;
-  const sender = new PartSender({ held, port, thread, settings: ledger.settings.deliveries, clock, signal });
+  const sender = new PartSender({ held, port, thread, signal });
   try {
     const followed = await new ReplyFollower(context, { held, port, thread, sender, signal }).follow();
     return await finish(context, held, sender, followed);

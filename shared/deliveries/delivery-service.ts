@@ -2,9 +2,11 @@ import { createGuardedFetch } from '../agents/create-guarded-fetch.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/create-log.ts';
-import { DeliveryWorker } from '../queue/delivery-worker.ts';
+import type { JobSource } from '../queue/consumer/job-source.ts';
+import { deliveryQueue, ensureDeliveryJob, type DeliveryJob } from '../queue/delivery-job.ts';
+import { DeliveryWorker, type DeliveryEnd, type DeliveryWorkerOptions } from '../queue/delivery-worker.ts';
+import { OUTBOUND_QUEUES, type OutboundQueue } from '../queue/queue-names.ts';
 import type { Queues } from '../queue/queues.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
 import type { TenantDirectory } from '../tenants/tenant-directory.ts';
 import type { Clock } from '../time/clock.ts';
 import { systemClock } from '../time/clock.ts';
@@ -13,6 +15,7 @@ import type { ChatPort } from './chat-port.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 import { DeliverySweep } from './delivery-sweep.ts';
 import { handleDelivery } from './handle-delivery.ts';
+import { trimEndpoints } from './callback-endpoints.ts';
 import { trimDeliveries } from './trim-deliveries.ts';
 import { TypingSigns } from './typing-signs.ts';
 import { WaitingRoom } from './waiting-room.ts';
@@ -28,28 +31,26 @@ export interface DeliveryParts {
 
 export interface DeliveryServiceOptions {
   parts: DeliveryParts;
-  /** The chat platforms of this process. Callbacks are sent also without any. */
+  /** The chat platforms of this process, for replies. */
   ports: readonly ChatPort[];
-  /** Opens a connection that may block; the service closes it. Called once, at the start. */
-  connect: () => RedisClient;
+  /** Where its jobs come from; stays the caller's. */
+  source: JobSource;
+  /** The queues that it takes deliveries of, and how many at once per shard. */
+  slots: Partial<Record<OutboundQueue, number>>;
   /** By default the system's. */
   clock?: Clock;
 }
 
-/** Between two rounds of dropping names of deliveries whose time to be read is over. */
-const TRIM_MS = 60_000;
-
 /**
- * DeliveryService is responsible for sending results outward: it works on deliveries of all shards, and looks for those that
- * nobody works on. Any number of processes may run it.
+ * DeliveryService is responsible for sending results outward: it works on deliveries of its queues on all shards, and looks for those of
+ * all queues that nobody works on. Any number of processes may run it.
  */
 export class DeliveryService {
   readonly #options: DeliveryServiceOptions;
   readonly #sweep: DeliverySweep;
   readonly #room: WaitingRoom;
   readonly #clock: Clock;
-  #workers: DeliveryWorker[] = [];
-  #connection: RedisClient | undefined;
+  #workers = new Map<OutboundQueue, DeliveryWorker[]>();
   #timers: NodeJS.Timeout[] = [];
   #looking: Promise<void> = Promise.resolve();
   #isLooking = false;
@@ -60,40 +61,66 @@ export class DeliveryService {
     this.#options = options;
     this.#clock = clock;
     this.#sweep = new DeliverySweep({ ledger, queues, clock, log });
-    this.#room = new WaitingRoom({ events: parts.events, queues, keys: ledger.keys, log });
+    this.#room = new WaitingRoom({
+      events: parts.events,
+      queues,
+      keys: ledger.keys,
+      log,
+      keepMs: 2 * ledger.settings.deliveries.auditMs,
+      clock: this.#clock,
+    });
   }
 
   start(): void {
-    const { parts, connect } = this.#options;
-    const { settings, keys } = parts.ledger;
-    const connection = connect();
-    this.#connection = connection;
+    const { parts } = this.#options;
+    const { settings } = parts.ledger;
     const context = this.#createContext();
-    this.#workers = Array.from(
-      { length: keys.shards },
-      (_, shard) =>
-        new DeliveryWorker({
-          settings,
-          connection,
-          prefix: keys.shard(shard).queues,
-          handle: (job, signal) => handleDelivery(context, job, signal),
-          log: parts.log,
-        }),
-    );
-    for (const worker of this.#workers) worker.start();
+    this.#workers = this.#openWorkers(context);
+    for (const worker of this.#all()) worker.start();
     this.#timers = [
       setInterval(() => this.#look(), settings.deliveries.sweepMs),
-      setInterval(() => void this.#trim().catch((error: unknown) => parts.log.debug({ err: error }, 'trimmed later')), TRIM_MS),
+      setInterval(
+        () => void this.#trim().catch((error: unknown) => parts.log.debug({ err: error }, 'trimmed later')),
+        parts.ledger.settings.deliveries.trimMs,
+      ),
     ];
+  }
+
+  problems(): string[] {
+    return this.#all().flatMap(({ problem }) => problem ?? []);
   }
 
   /** Takes nothing new. What waits for an agent goes back at once, for another process; what is being sent is sent. */
   async stop(graceMs: number): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all(this.#workers.map((worker) => worker.stop(graceMs)));
+    await Promise.all(this.#all().map((worker) => worker.stop(graceMs)));
     this.#room.close();
     await this.#looking;
-    this.#connection?.disconnect();
+  }
+
+  #openWorkers(context: DeliveryContext): Map<OutboundQueue, DeliveryWorker[]> {
+    const { parts, source, slots } = this.#options;
+    const { keys } = parts.ledger;
+    const served = OUTBOUND_QUEUES.map((queue) => {
+      const open = (shard: number, most: number): DeliveryWorker => {
+        const handle: DeliveryWorkerOptions['handle'] = (job, signal) =>
+          deliveryQueue(job.kind) === queue ? handleDelivery(context, job, signal) : this.#move(shard, job);
+        return new DeliveryWorker({ source, shard, queue, slots: most, handle });
+      };
+      const most = slots[queue] ?? 0;
+      return [queue, most > 0 ? Array.from({ length: keys.shards }, (_, shard) => open(shard, most)) : []] as const;
+    });
+    return new Map(served);
+  }
+
+  /** Older processes put all deliveries into one queue. */
+  async #move(shard: number, job: DeliveryJob): Promise<DeliveryEnd> {
+    await ensureDeliveryJob(this.#options.parts.queues, shard, job, true);
+    return { kind: 'done', note: 'moved to its queue' };
+  }
+
+  #all(): DeliveryWorker[] {
+    return [...this.#workers.values()].flat();
   }
 
   #createContext(): DeliveryContext {
@@ -108,7 +135,7 @@ export class DeliveryService {
       fetch: createGuardedFetch({ allowNetworks, maxResponseBytes }),
       callbackSlots: new CallbackSlots(settings.deliveries.callbacks.maxPerTenant),
       waitingRoom: this.#room,
-      isCrowded: (tenant) => this.#workers[keys.shardOf(tenant)]?.isCrowded ?? false,
+      isCrowded: (tenant) => this.#workers.get('replies')?.[keys.shardOf(tenant)]?.isCrowded ?? false,
     };
   }
 
@@ -130,6 +157,9 @@ export class DeliveryService {
 
   async #trim(): Promise<void> {
     const { tenants, ledger } = this.#options.parts;
-    for (const { id } of tenants.list()) await trimDeliveries(ledger, id, this.#clock.now());
+    for (const { id } of tenants.list()) {
+      await trimDeliveries(ledger, id, this.#clock.now());
+      await trimEndpoints(ledger, id, this.#clock.now());
+    }
   }
 }

@@ -2,6 +2,9 @@ import { fileURLToPath } from 'node:url';
 import type { Ledger } from '../ledger/ledger.ts';
 import { scriptJson } from '../redis/script-json.ts';
 import { loadScripts, runScript, type Script } from '../redis/script.ts';
+import { readRecord, readRecords, type ReadRecords } from '../redis/read-records.ts';
+import { tenantStateInLua } from '../tenants/tenant-scripts.ts';
+import { tenantEnded } from '../tenants/write-of-tenant.ts';
 import { deliverySchema, type Delivery } from './delivery.ts';
 
 /** A delivery, and its record as it was read: what may be replaced. */
@@ -18,13 +21,13 @@ type ScriptName = 'put-delivery' | 'take-due';
 let loaded: ReadonlyMap<string, Script> | undefined;
 
 function script(name: ScriptName): Script {
-  loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
+  loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
   const found = loaded.get(name);
   if (!found) throw new Error(`There is no script ${name}`);
   return found;
 }
 
-/** The deliveries of a tenant by their ids, in their order; null where there is none. */
+/** The deliveries of a tenant by their ids, in their order; null where there is none. Errors: `record.unreadable`. */
 export async function readDeliveries(
   { redis, keys }: DeliveryPlace,
   tenant: string,
@@ -32,7 +35,27 @@ export async function readDeliveries(
 ): Promise<(StoredDelivery | null)[]> {
   if (ids.length === 0) return [];
   const texts = await redis.mget(...ids.map((id) => keys.tenant(tenant).delivery(id)));
-  return texts.map((stored) => (stored === null ? null : { stored, delivery: deliverySchema.parse(JSON.parse(stored)) }));
+  return texts.map((stored, position) =>
+    stored === null ? null : { stored, delivery: readRecord(ids[position] ?? '', stored, parseDelivery) },
+  );
+}
+
+/** Those that are there, and those that cannot be read. */
+export async function readAllDeliveries(
+  { redis, keys }: DeliveryPlace,
+  tenant: string,
+  ids: readonly string[],
+): Promise<ReadRecords<Delivery>> {
+  if (ids.length === 0) return { items: [], unreadable: [] };
+  const texts = await redis.mget(...ids.map((id) => keys.tenant(tenant).delivery(id)));
+  return readRecords(
+    texts.flatMap((text, position) => (text === null ? [] : [[ids[position] ?? '', text] as const])),
+    parseDelivery,
+  );
+}
+
+function parseDelivery(text: string): Delivery {
+  return deliverySchema.parse(JSON.parse(text));
 }
 
 export async function readDelivery(place: DeliveryPlace, tenant: string, id: string): Promise<StoredDelivery | null> {
@@ -43,7 +66,7 @@ export async function readDelivery(place: DeliveryPlace, tenant: string, id: str
 /**
  * Writes a record if it is still what was read (null: if there is none). Returns null when somebody else changed it; nothing is
  * written then. While a delivery is pending its job is looked up from time to time, from `settings.deliveries.auditMs` after
- * `nextTryAt` or `now` on.
+ * `nextTryAt` or `now` on. Errors: `tenant.ended`.
  */
 export async function putDelivery(
   { redis, keys, settings }: DeliveryPlace,
@@ -53,15 +76,16 @@ export async function putDelivery(
 ): Promise<StoredDelivery | null> {
   const { retentionMs, auditMs } = settings.deliveries;
   const own = keys.tenant(delivery.tenant);
-  const { deliveriesDue } = keys.shard(keys.shardOf(delivery.tenant));
+  const { deliveriesDue, tenantStates } = keys.shard(keys.shardOf(delivery.tenant));
   const stored = scriptJson(delivery);
   const look = delivery.status === 'pending' ? Math.max(delivery.nextTryAt ?? now, now) + auditMs : '';
   const written = await runScript(
     redis,
     script('put-delivery'),
-    [own.delivery(delivery.id), own.deliveries, deliveriesDue],
+    [own.delivery(delivery.id), own.deliveries, deliveriesDue, tenantStates],
     [before?.stored ?? '', stored, retentionMs, look],
   );
+  if (written === -1) throw tenantEnded(delivery.tenant);
   return written === 1 ? { delivery, stored } : null;
 }
 

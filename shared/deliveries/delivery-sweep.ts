@@ -1,11 +1,15 @@
 import { forgetEnded, listEnded, type EndedTask } from '../ledger/ended-tasks.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { readTask } from '../ledger/read-tasks.ts';
 import type { Log } from '../log/create-log.ts';
-import { ensureDeliveryJob } from '../queue/delivery-job.ts';
+import { dropDeliveryJob, ensureDeliveryJob } from '../queue/delivery-job.ts';
 import type { Queues } from '../queue/queues.ts';
+import { isTerminal } from '../tasks/transitions.ts';
 import type { Clock } from '../time/clock.ts';
 import { DELIVERY_KINDS, type Delivery, type DeliveryKind } from './delivery.ts';
-import { dropDue, readDelivery, takeDue } from './delivery-store.ts';
+import { dropDue, readDelivery, takeDue, type StoredDelivery } from './delivery-store.ts';
+import { endDelivery } from './end-delivery.ts';
+import { HeldDelivery } from './held-delivery.ts';
 import { openDelivery } from './open-delivery.ts';
 
 export interface DeliverySweepOptions {
@@ -75,9 +79,33 @@ export class DeliverySweep {
       await dropDue(ledger, tenant, id);
       return;
     }
+    if (await this.#isAbandoned(found.delivery)) {
+      await this.#giveUp(found);
+      return;
+    }
     const { nextTryAt } = found.delivery;
     // One without a time is worked on, or left its slot because its task only waits: no reason to take it back in.
     await this.#ensure(found.delivery, nextTryAt !== null && this.#isOver(nextTryAt));
+  }
+
+  /** A reply that is older than its process would try it has none: whoever works on one ends it by then. */
+  async #isAbandoned({ tenant, task: id, kind, openedAt }: Delivery): Promise<boolean> {
+    const { ledger, clock } = this.#options;
+    const { maxAgeMs, maxThrottleMs, lockMs } = ledger.settings.deliveries;
+    const before = clock.now() - maxAgeMs - maxThrottleMs - lockMs;
+    if (kind !== 'reply' || openedAt > before) return false;
+    const task = await readTask(ledger, tenant, id);
+    return task === null || (isTerminal(task.state.status) && (task.state.completedAt ?? 0) < before);
+  }
+
+  async #giveUp(found: StoredDelivery): Promise<void> {
+    const { ledger, queues, clock, log } = this.#options;
+    const held = await HeldDelivery.take(ledger, found, clock);
+    if (held === null) return;
+    const { tenant, platform } = held.delivery;
+    const message = `No process that serves ${platform ?? 'its chat platform'} took it in time`;
+    await endDelivery({ clock, log }, held, 'failed', { code: 'no-platform', message });
+    await dropDeliveryJob(queues, ledger.keys.shardOf(tenant), held.delivery);
   }
 
   #isOver(at: number): boolean {
@@ -86,7 +114,7 @@ export class DeliverySweep {
 
   async #ensure(delivery: Delivery, isDue: boolean): Promise<void> {
     const { queues, ledger } = this.#options;
-    await ensureDeliveryJob(queues.get(ledger.keys.shardOf(delivery.tenant), 'deliveries'), delivery, isDue);
+    await ensureDeliveryJob(queues, ledger.keys.shardOf(delivery.tenant), delivery, isDue);
   }
 
   async #guard(name: string, work: () => Promise<void>): Promise<void> {

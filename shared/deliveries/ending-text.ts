@@ -17,8 +17,14 @@ const NOT_RUN: Readonly<Partial<Record<OutcomeKind, string>>> = {
  */
 export function endingText({ state, output }: Pick<Task, 'state' | 'output'>, shown: string | null): string | null {
   if (state.status === 'completed') return orNoAnswer(output);
-  if (state.status === 'permanently_failed') return `Sorry, this did not work (${state.error?.code ?? 'unknown error'}).`;
+  if (state.status === 'permanently_failed') return ofFailure(state.error?.code ?? 'unknown error', shown);
   return withoutAnswer(state.outcome?.kind ?? 'cancelled', state.outcome?.reason ?? '', shown);
+}
+
+/** What was read stays, and says that nothing follows. */
+function ofFailure(code: string, shown: string | null): string {
+  if (shown === null || shown.trim() === '') return `Sorry, this did not work (${code}).`;
+  return `${shown.trimEnd()}\n\n(Sorry, the answer broke off here: ${code}.)`;
 }
 
 function orNoAnswer(output: string | null): string {

@@ -1,5 +1,7 @@
 import { watchTask } from '../events/watch-task.ts';
+import { readState } from '../ledger/read-states.ts';
 import { readTask } from '../ledger/read-tasks.ts';
+import { parseTimeline } from '../tasks/parse-timeline.ts';
 import type { Task } from '../tasks/task.ts';
 import { isTerminal } from '../tasks/transitions.ts';
 import { callPlatform } from './call-platform.ts';
@@ -66,17 +68,26 @@ export class ReplyFollower {
     const { tenant, task: id } = held.delivery;
     const watch = watchTask(events, tenant, id, signal);
     try {
+      let task = await readTask(ledger, tenant, id);
       for (;;) {
-        const task = await readTask(ledger, tenant, id);
         if (task === null) return { kind: 'gone' };
         const end = await this.#look(task);
         if (end !== null) return end;
         const { ms, isDeaf } = this.#pause();
         await watch.next(ms, isDeaf);
+        task = await this.#refresh(task);
       }
     } finally {
       watch.stop();
     }
+  }
+
+  /** The task as it is by now: its input never changes, and its output is in the record only once it ended. */
+  async #refresh(task: Task): Promise<Task | null> {
+    const { tenant, id } = task.body;
+    const state = await readState(this.#context.ledger, tenant, id);
+    if (state === null || isTerminal(state.status)) return await readTask(this.#context.ledger, tenant, id);
+    return { ...task, state };
   }
 
   /** One look at the task. Returns how the following ended; null while it has not. */
@@ -97,7 +108,7 @@ export class ReplyFollower {
   }
 
   async #stream(task: Task): Promise<void> {
-    if (this.#options.port.minEditMs === null) return;
+    if (!this.#options.port.canEdit) return;
     this.#text = await this.#reader.read();
     if (this.#text.trim() === '' || this.#text === this.#shown || this.#context.clock.monotonic() < this.#quietUntil) return;
     if (await this.#isBehind(task)) {
@@ -131,10 +142,10 @@ export class ReplyFollower {
   /** How long until the next look, and whether it waits although the task writes: nothing more may be shown before. */
   #pause(): { ms: number; isDeaf: boolean } {
     const { clock, typing, ledger } = this.#context;
-    const { port, sender } = this.#options;
+    const { port, sender, thread } = this.#options;
     const lookMs = Math.min(ledger.settings.deliveries.lookMs, typing.everyMs(port));
-    const quietMs = Math.max(this.#quietUntil - clock.monotonic(), this.#heldUntil - clock.monotonic(), sender.quietMs(), 0);
-    if (port.minEditMs === null) return { ms: lookMs, isDeaf: true };
+    const quietMs = Math.max(this.#quietUntil - clock.monotonic(), this.#heldUntil - clock.monotonic(), port.quietMs(thread), 0);
+    if (!port.canEdit) return { ms: lookMs, isDeaf: true };
     const hasMore = this.#text !== this.#shown;
     return quietMs > 0 && (hasMore || sender.hasShown) ? { ms: Math.min(quietMs, lookMs), isDeaf: true } : { ms: lookMs, isDeaf: false };
   }
@@ -143,13 +154,13 @@ export class ReplyFollower {
   async #notice(task: Task): Promise<void> {
     const { body, state } = task;
     const { held, port, thread } = this.#options;
-    const { verbose, noticeAfterMs, callTimeoutMs } = this.#context.ledger.settings.deliveries;
-    const waitedMs = (state.startedAt ?? 0) - Math.max(state.createdAt, body.scheduledFor ?? 0);
+    const { verbose, noticeAfterMs } = this.#context.ledger.settings.deliveries;
+    const waitedMs = (firstStartOf(state) ?? 0) - Math.max(state.createdAt, body.scheduledFor ?? 0);
     if (!verbose || waitedMs < noticeAfterMs || held.delivery.isNoticed || held.delivery.parts.length > 0) return;
     if (await this.#isBehind(task)) return;
     await held.save({ isNoticed: true });
     const text = `queued for ${(waitedMs / SECOND).toFixed(1)} s`;
-    await callPlatform(() => port.post(thread, text), callTimeoutMs).catch(() => undefined);
+    await callPlatform(() => port.post(thread, text)).catch(() => undefined);
   }
 
   /** A task that waits needs no slot. The longer it waited the longer it stays away: as long again, within bounds. */
@@ -158,4 +169,9 @@ export class ReplyFollower {
     const waitedMs = this.#context.clock.now() - state.createdAt;
     return Math.min(Math.max(waitedMs, stepAsideMs), stepAsideMs * MOST_ROOM);
   }
+}
+
+/** Between its first attempt and the current one a task did not wait for its turn, but for a retry. */
+function firstStartOf({ log, startedAt }: Task['state']): number | undefined {
+  return parseTimeline(log).find(({ status }) => status === 'running')?.at ?? startedAt;
 }

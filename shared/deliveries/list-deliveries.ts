@@ -1,5 +1,6 @@
 import { type Delivery, type DeliveryKind, type DeliveryStatus } from './delivery.ts';
-import { readDeliveries, type DeliveryPlace } from './delivery-store.ts';
+import type { UnreadableRecord } from '../redis/read-records.ts';
+import { readAllDeliveries, type DeliveryPlace } from './delivery-store.ts';
 
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
@@ -10,6 +11,8 @@ export interface DeliveryPage {
   items: Delivery[];
   /** Hand it in as `before` for the next page; null at the end. */
   next: string | null;
+  /** Deliveries of the page that cannot be read. */
+  unreadable: UnreadableRecord[];
 }
 
 /** Records one page may read in search of matches. */
@@ -27,19 +30,21 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   const lookup = lookupOf(filter);
   const items: Delivery[] = [];
+  const unreadable: UnreadableRecord[] = [];
   let cursor = before ?? null;
   for (let scanned = 0; scanned < SCAN_MOST; scanned += BATCH) {
     const ids = await idsBefore(place, tenant, lookup, cursor);
-    const found = await existing(place, tenant, ids);
-    const fitting = found.filter(({ kind, status }) => fits(filter.kind, kind) && fits(filter.status, status));
+    const found = await readAllDeliveries(place, tenant, ids);
+    unreadable.push(...found.unreadable);
+    const fitting = found.items.filter(({ kind, status }) => fits(filter.kind, kind) && fits(filter.status, status));
     const taken = fitting.slice(0, limit - items.length);
     items.push(...taken);
-    if (taken.length < fitting.length) return { items, next: taken.at(-1)?.id ?? cursor };
-    if (ids.length < BATCH) return { items, next: null };
+    if (taken.length < fitting.length) return { items, next: taken.at(-1)?.id ?? cursor, unreadable };
+    if (ids.length < BATCH) return { items, next: null, unreadable };
     cursor = ids.at(-1) ?? null;
     if (items.length === limit) break;
   }
-  return { items, next: cursor };
+  return { items, next: cursor, unreadable };
 }
 
 function lookupOf({ status, kind }: DeliveryFilter): string {
@@ -55,9 +60,4 @@ async function idsBefore({ redis, keys }: DeliveryPlace, tenant: string, lookup:
   const high = cursor === null ? `(${lookup}\u00ff` : `(${lookup}${cursor}`;
   const members = await redis.zrevrangebylex(keys.tenant(tenant).deliveries, high, `[${lookup}`, 'LIMIT', 0, BATCH);
   return members.map((member) => member.slice(lookup.length));
-}
-
-async function existing(place: DeliveryPlace, tenant: string, ids: string[]): Promise<Delivery[]> {
-  const found = await readDeliveries(place, tenant, ids);
-  return found.filter((each) => each !== null).map(({ delivery }) => delivery);
 }

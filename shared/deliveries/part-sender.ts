@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { DeliverySettings } from '../config/delivery-settings.ts';
-import type { Clock } from '../time/clock.ts';
 import { wait } from '../time/wait.ts';
 import { callPlatform } from './call-platform.ts';
 import { DeliveryRefused, type ChatPort } from './chat-port.ts';
@@ -12,8 +10,6 @@ export interface PartSenderOptions {
   held: HeldDelivery;
   port: ChatPort;
   thread: string;
-  settings: DeliverySettings;
-  clock: Clock;
   signal: AbortSignal;
 }
 
@@ -29,8 +25,8 @@ const DIGEST_CHARACTERS = 16;
 export class PartSender {
   readonly #options: PartSenderOptions;
   readonly #most: number;
-  /** When each part was changed last, monotonic ms. */
-  readonly #changedAt = new Map<number, number>();
+  /** Parts whose message takes no more edits: they are posted again once, with the last text. */
+  readonly #lost = new Set<number>();
 
   constructor(options: PartSenderOptions) {
     this.#options = options;
@@ -56,11 +52,6 @@ export class PartSender {
     for (const { index } of spare) await this.#put(index, SPARE, true);
   }
 
-  /** How long until the last message may be changed again. */
-  quietMs(): number {
-    return Math.max(0, ...[...this.#changedAt.keys()].slice(-1).map((index) => this.#quietMsOf(index)));
-  }
-
   get #parts(): DeliveryPart[] {
     return this.#options.held.delivery.parts;
   }
@@ -72,40 +63,41 @@ export class PartSender {
       await this.#post({ index, digest, isFinal }, text);
     } else if (known.digest === digest) {
       if (isFinal !== known.isFinal) await this.#save({ ...known, isFinal });
-    } else if (this.#options.port.minEditMs !== null) {
+    } else if (this.#lost.has(index)) {
+      if (isFinal && text !== SPARE) await this.#post({ index, digest, isFinal }, text);
+    } else if (this.#options.port.canEdit) {
       await this.#edit({ index, digest, isFinal, messageId: known.messageId }, text);
     }
   }
 
   async #post(part: Omit<DeliveryPart, 'messageId'>, text: string): Promise<void> {
-    const { port, thread, settings } = this.#options;
+    const { port, thread } = this.#options;
     await this.#save({ ...part, messageId: null, digest: null });
-    const { id } = await callPlatform(() => port.post(thread, text), settings.callTimeoutMs);
-    this.#changedAt.set(part.index, this.#options.clock.monotonic());
+    const { id } = await callPlatform(() => port.post(thread, text));
     await this.#save({ ...part, messageId: id });
   }
 
   async #edit(part: DeliveryPart & { messageId: string }, text: string): Promise<void> {
-    const { port, thread, settings, signal } = this.#options;
-    await wait(this.#quietMsOf(part.index), signal);
+    const { port, thread } = this.#options;
+    await this.#untilQuiet();
     await this.#save({ ...part, digest: null });
-    this.#changedAt.set(part.index, this.#options.clock.monotonic());
     try {
-      await callPlatform(() => port.edit(thread, part.messageId, text), settings.callTimeoutMs);
+      await callPlatform(() => port.edit(thread, part.messageId, text));
     } catch (error) {
       if (!isGone(error)) throw asRepeatable(error);
-      // Somebody deleted the message, or it cannot be changed any more: the answer is still owed. A chat that is gone takes no post either.
+      // Somebody deleted the message, or it cannot be changed any more. Posted again while it grows, it would be for each edit.
+      this.#lost.add(part.index);
       const { messageId: _gone, ...again } = part;
-      await this.#post(again, text);
+      if (part.isFinal && text !== SPARE) await this.#post(again, text);
       return;
     }
     await this.#save(part);
   }
 
-  #quietMsOf(index: number): number {
-    const { port, clock } = this.#options;
-    const changedAt = this.#changedAt.get(index);
-    return changedAt === undefined ? 0 : Math.max(0, changedAt + (port.minEditMs ?? 0) - clock.monotonic());
+  /** Another answer may change the chat while this one waits. A process that stops does not wait. */
+  async #untilQuiet(): Promise<void> {
+    const { port, thread, signal } = this.#options;
+    for (let ms = port.quietMs(thread); ms > 0 && !signal.aborted; ms = port.quietMs(thread)) await wait(ms, signal);
   }
 
   async #save(part: DeliveryPart): Promise<void> {

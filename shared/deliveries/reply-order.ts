@@ -1,9 +1,9 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { readTasks } from '../ledger/read-tasks.ts';
-import { lookupsFor } from '../ledger/task-lookups.ts';
+import { readStates } from '../ledger/read-states.ts';
+import { readLookup, readLookupAfter } from '../ledger/lookups/lookup.ts';
+import { sessionLookup } from '../ledger/task-lookups.ts';
 import { ensureDeliveryJob } from '../queue/delivery-job.ts';
 import type { Queues } from '../queue/queues.ts';
-import { TASK_ID } from '../tasks/task-id.ts';
 import type { Task } from '../tasks/task.ts';
 import { deliveryId, type Delivery } from './delivery.ts';
 import { readDeliveries } from './delivery-store.ts';
@@ -18,13 +18,13 @@ const NEIGHBOURS = 5;
  */
 export async function hasEarlierReply(ledger: Ledger, { body }: Pick<Task, 'body'>, now: number): Promise<boolean> {
   const pending = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'before'));
-  const tasks = await readTasks(
+  const states = await readStates(
     ledger,
     body.tenant,
     pending.map(({ task }) => task),
   );
   const { orderWaitMs } = ledger.settings.deliveries;
-  return tasks.some((task) => task?.state.completedAt !== undefined && now - task.state.completedAt < orderWaitMs);
+  return states.some((state) => state?.completedAt !== undefined && now - state.completedAt < orderWaitMs);
 }
 
 /** Brings the reply back that waits for this one to be sent, when there is one. */
@@ -32,22 +32,15 @@ export async function wakeLaterReply(ledger: Ledger, queues: Queues, { body }: P
   const [next] = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'after'));
   // One with a time of its own was refused by its platform and keeps that.
   if (next?.nextTryAt !== null) return;
-  await ensureDeliveryJob(queues.get(ledger.keys.shardOf(body.tenant), 'deliveries'), next, true);
+  await ensureDeliveryJob(queues, ledger.keys.shardOf(body.tenant), next, true);
 }
 
 /** The tasks of the session next to this one, nearest first. */
 async function neighbours(ledger: Ledger, { id, tenant, session }: Task['body'], side: 'before' | 'after'): Promise<string[]> {
   if (session === null) return [];
-  const [lookup] = lookupsFor(ledger, tenant, { session });
-  if (!lookup) return [];
-  const { key, prefix } = lookup;
-  const own = `(${prefix}${id}`;
-  const members =
-    side === 'before'
-      ? await ledger.redis.zrevrangebylex(key, own, `[${prefix}`, 'LIMIT', 0, NEIGHBOURS)
-      : await ledger.redis.zrangebylex(key, own, `(${prefix}\u00ff`, 'LIMIT', 0, NEIGHBOURS);
-  // The name of another session may begin like this one's.
-  return members.map((member) => member.slice(prefix.length)).filter((each) => TASK_ID.test(each));
+  const lookup = sessionLookup(ledger, tenant, session);
+  if (side === 'after') return await readLookupAfter(ledger, lookup, id, NEIGHBOURS);
+  return await readLookup(ledger, lookup, { low: '', before: id, max: NEIGHBOURS });
 }
 
 async function pendingReplies(ledger: Ledger, tenant: string, tasks: readonly string[]): Promise<Delivery[]> {

@@ -35,6 +35,6 @@ export async function retryDelivery(
   };
   // Somebody else was quicker, with the same wish.
   if ((await putDelivery(ledger, found, again, now)) === null) return { kind: 'refused', status: 'pending' };
-  await ensureDeliveryJob(queues.get(ledger.keys.shardOf(tenant), 'deliveries'), again, true);
+  await ensureDeliveryJob(queues, ledger.keys.shardOf(tenant), again, true);
   return { kind: 'reopened', delivery: again };
 }

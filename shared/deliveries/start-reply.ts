@@ -25,7 +25,7 @@ export async function startReply(
   try {
     const delivery = await openDelivery(ledger, { tenant, task, kind: 'reply' }, null, clock.now());
     if (delivery?.status !== 'pending') return;
-    await ensureDeliveryJob(queues.get(ledger.keys.shardOf(tenant), 'deliveries'), delivery, false);
+    await ensureDeliveryJob(queues, ledger.keys.shardOf(tenant), delivery, false);
   } catch (error) {
     log.warn({ err: error, tenant, task }, 'the reply could not be begun now; it is sent when the task has ended');
   }

@@ -2,6 +2,7 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { Log } from '../log/create-log.ts';
 import { ensureDeliveryJob, type DeliveryJob } from '../queue/delivery-job.ts';
 import type { Queues } from '../queue/queues.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Keys } from '../redis/keys.ts';
 
 export interface WaitingRoomOptions {
@@ -9,10 +10,18 @@ export interface WaitingRoomOptions {
   queues: Queues;
   keys: Keys;
   log: Log;
+  /** How long one is remembered, ms: by then it came back by its own time. */
+  keepMs: number;
+  clock: Pick<Clock, 'monotonic'>;
+}
+
+interface Waiting {
+  forget: () => void;
+  since: number;
 }
 
 /** Deliveries remembered; one more comes back by its own time only. */
-const MOST = 20_000;
+const MAX_WAITING = 20_000;
 
 /**
  * WaitingRoom is responsible for deliveries that left their slot because their task only waited: it brings them back as soon as the
@@ -20,30 +29,46 @@ const MOST = 20_000;
  */
 export class WaitingRoom {
   readonly #options: WaitingRoomOptions;
-  readonly #leave = new Map<string, () => void>();
+  /** By name, the one that came first first. */
+  readonly #waiting = new Map<string, Waiting>();
 
   constructor(options: WaitingRoomOptions) {
     this.#options = options;
   }
 
   add(job: DeliveryJob): void {
+    this.#dropOld();
     const name = `${job.tenant}/${job.task}-${job.kind}`;
-    if (this.#leave.size >= MOST || this.#leave.has(name)) return;
+    if (this.#waiting.size >= MAX_WAITING || this.#waiting.has(name)) return;
     const forget = this.#options.events.onTask(job.tenant, job.task, () => void this.#wake(name, job));
-    this.#leave.set(name, forget);
+    this.#waiting.set(name, { forget, since: this.#options.clock.monotonic() });
+  }
+
+  get size(): number {
+    return this.#waiting.size;
   }
 
   close(): void {
-    for (const forget of this.#leave.values()) forget();
-    this.#leave.clear();
+    for (const { forget } of this.#waiting.values()) forget();
+    this.#waiting.clear();
+  }
+
+  /** Those of which no word came: it was lost, or their task ended while they were back in their slot. */
+  #dropOld(): void {
+    const before = this.#options.clock.monotonic() - this.#options.keepMs;
+    for (const [name, { forget, since }] of this.#waiting) {
+      if (since > before) return;
+      forget();
+      this.#waiting.delete(name);
+    }
   }
 
   async #wake(name: string, job: DeliveryJob): Promise<void> {
     const { queues, keys, log } = this.#options;
-    this.#leave.get(name)?.();
-    if (!this.#leave.delete(name)) return;
+    this.#waiting.get(name)?.forget();
+    if (!this.#waiting.delete(name)) return;
     try {
-      await ensureDeliveryJob(queues.get(keys.shardOf(job.tenant), 'deliveries'), job, true);
+      await ensureDeliveryJob(queues, keys.shardOf(job.tenant), job, true);
     } catch (error) {
       log.debug({ err: error, task: job.task }, 'a delivery that waits could not be woken; it comes back by itself');
     }

@@ -1,12 +1,11 @@
 import { EventEmitter } from 'node:events';
-import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { Subscription } from '../redis/subscription.ts';
 import { sessionTopic } from '../sessions/session-hint.ts';
 
 export interface EventFeedOptions {
-  redis: RedisClient;
-  /** Opens the connection that listens; opened with the first listener. */
-  subscriber: () => RedisClient;
+  /** Makes the process's subscription to these channels; made for the first listener. */
+  subscribe: (channels: readonly string[], onMessage: (message: string) => void) => Subscription;
   keys: Keys;
 }
 
@@ -26,7 +25,7 @@ export interface EventHint {
 export class EventFeed {
   readonly #options: EventFeedOptions;
   readonly #emitter = new EventEmitter().setMaxListeners(0);
-  #subscriber: RedisClient | undefined;
+  #subscription: Subscription | undefined;
 
   constructor(options: EventFeedOptions) {
     this.#options = options;
@@ -49,8 +48,12 @@ export class EventFeed {
 
   close(): void {
     this.#emitter.removeAllListeners();
-    this.#subscriber?.disconnect();
-    this.#subscriber = undefined;
+    this.#subscription?.close();
+    this.#subscription = undefined;
+  }
+
+  get problem(): string | null {
+    return this.#subscription?.problem ?? null;
   }
 
   #on(topic: string, listener: (hint: EventHint) => void): () => void {
@@ -60,13 +63,11 @@ export class EventFeed {
   }
 
   #subscribe(): void {
-    if (this.#subscriber) return;
-    const { keys, subscriber } = this.#options;
-    this.#subscriber = subscriber();
+    if (this.#subscription) return;
+    const { keys, subscribe } = this.#options;
     const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).signal);
-    // The client subscribes again by itself after a reconnect; a failed first try is covered by the readers' own looks.
-    this.#subscriber.subscribe(...channels).catch(() => undefined);
-    this.#subscriber.on('message', (_channel: string, message: string) => this.#receive(message));
+    this.#subscription = subscribe(channels, (message) => this.#receive(message));
+    this.#subscription.start();
   }
 
   #receive(message: string): void {

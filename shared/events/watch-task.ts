@@ -8,17 +8,20 @@ export interface TaskWatch {
    * `isDeaf`: that the task wrote something does not count, and is remembered.
    */
   next(ms: number, isDeaf?: boolean): Promise<void>;
+  /** Whether its log may have grown since the last call; at first it may. */
+  mayHaveLogged(): boolean;
   stop(): void;
 }
 
 /** Begins to listen; hints may be lost, so `next` never waits for them alone. `signal` ends all waiting. */
 export function watchTask(events: Pick<EventFeed, 'onTask'>, tenant: string, id: string, signal: AbortSignal): TaskWatch {
-  const hinted = { moved: false, wrote: false };
+  const hinted = { moved: false, wrote: false, logged: true };
   let isListening = true;
   let wake = new AbortController();
   const unhint = events.onTask(tenant, id, ({ event }) => {
-    const isOutput = event === 'output';
+    const isOutput = event === 'output' || event === 'log';
     hinted[isOutput ? 'wrote' : 'moved'] = true;
+    if (event === 'log') hinted.logged = true;
     // Once: each abort makes an error with its stack, and a task may write a thousand times before its reader looks.
     if ((!isOutput || isListening) && !wake.signal.aborted) wake.abort();
   });
@@ -29,12 +32,18 @@ export function watchTask(events: Pick<EventFeed, 'onTask'>, tenant: string, id:
     if (signal.aborted) return;
     isListening = !isDeaf;
     wake = new AbortController();
-    if (!hinted.moved && (isDeaf || !hinted.wrote)) await wait(ms, wake.signal);
+    // A hint that did not come in all that time may have been lost.
+    if (!hinted.moved && (isDeaf || !hinted.wrote) && (await wait(ms, wake.signal))) hinted.logged = true;
     hinted.moved = false;
     if (!isDeaf) hinted.wrote = false;
   };
   return {
     next: (ms, isDeaf = false) => next(ms, isDeaf),
+    mayHaveLogged: () => {
+      const { logged } = hinted;
+      hinted.logged = false;
+      return logged;
+    },
     stop: () => {
       unhint();
       signal.removeEventListener('abort', onAbort);

@@ -2,13 +2,16 @@ import type { Request } from 'express';
 import { MusterError } from '../errors/muster-error.ts';
 import type { ApiKey } from '../tenants/api-key.ts';
 import { findKey } from '../tenants/key-store.ts';
+import { publicTenantId } from '../tenants/tenant.ts';
 import { findVisitor } from '../tenants/visitor-store.ts';
-import { LATE, within } from '../time/wait.ts';
+import { LATE, withinAttentive } from '../time/wait.ts';
 import { hasScope, type Scope } from '../tenants/scopes.ts';
+import { actingKey } from './acting-tenant.ts';
 import { assertSameOrigin } from './assert-same-origin.ts';
 import { createRateLimit } from './create-rate-limit.ts';
 import type { HttpParts } from './http-parts.ts';
 import type { Route } from './route.ts';
+import { networkOf } from './network-of.ts';
 import { SignIns } from './sign-ins.ts';
 
 export interface AuthenticatorOptions {
@@ -29,7 +32,7 @@ const BEARER = /^Bearer +(\S{1,512})$/i;
 export interface Authenticator {
   /**
    * Says whose key a request carries: the one in its header, else the one that the browser signed in with. Null for a scope of `none`.
-   * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `limit.rate`, `unavailable.redis`.
+   * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `tenant.not-found`, `limit.rate`, `unavailable.redis`.
    */
   admit(request: Request, access: Access): Promise<ApiKey | null>;
   /** Whether a request that was admitted with this key still carries it, and the key still opens anything. Counts towards no limit. */
@@ -52,34 +55,33 @@ export function createAuthenticator({ parts }: AuthenticatorOptions): Authentica
   const authenticate = async (request: Request, access: Access): Promise<ApiKey | null> => {
     const { scope } = access;
     if (scope === 'none') {
-      await countAddress(addressOf(request));
+      await countAddress(networkOf(request.ip));
       return null;
     }
     const key = await find(request);
     if (!key) {
-      await countAddress(addressOf(request));
+      await countAddress(networkOf(request.ip));
       throw refusal(request);
     }
     if (request.get('authorization') === undefined) assertSameOrigin(request);
     await (key.session === undefined ? countKey : countVisitor)(key.id);
     assertEnabled(parts, key);
-    if (key.session === undefined) assertScope(key, scope);
-    else assertVisits(key, access, request);
-    return key;
+    if (key.session !== undefined) {
+      assertVisits(key, access, request);
+      return key;
+    }
+    assertScope(key, scope);
+    return actingKey(parts, request, key);
   };
   return {
     admit: async (request, access) => {
-      const key = await within(authenticate(request, access), AUTHENTICATE_MS);
+      const key = await withinAttentive(authenticate(request, access), AUTHENTICATE_MS);
       if (key === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
       return key;
     },
     // A key never changes; one that was made anew under the same secret has another id.
     isStillAdmitted: async (request, key) => (await find(request))?.id === key.id && !isDisabled(parts, key),
   };
-}
-
-function addressOf(request: Request): string {
-  return request.ip ?? 'unknown';
 }
 
 function refusal(request: Request): MusterError {
@@ -93,7 +95,7 @@ async function findByHeader(parts: HttpParts, header: string): Promise<ApiKey | 
 }
 
 function assertEnabled(parts: HttpParts, key: ApiKey): void {
-  if (isDisabled(parts, key)) throw new MusterError('tenant.disabled', `Tenant ${key.tenant} is disabled`);
+  if (isDisabled(parts, key)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(key.tenant)} is disabled`);
 }
 
 /** A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts. */

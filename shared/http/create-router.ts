@@ -3,12 +3,13 @@ import type { Log } from '../log/create-log.ts';
 import type { ApiKey } from '../tenants/api-key.ts';
 import { createAuthenticator, type Authenticator, type AuthenticatorOptions } from './create-authenticator.ts';
 import { sendEvents, type EventsPlace } from './event-stream.ts';
-import { OpenStreams } from './open-streams.ts';
+import type { HttpParts } from './http-parts.ts';
 import { parseInput } from './parse-input.ts';
-import { readBody } from './read-body.ts';
+import { readBody, type BodyBounds } from './read-body.ts';
 import { contextOf, type RequestContext } from './request-context.ts';
 import type { Answer, Call, Route } from './route.ts';
 import { rememberRoutes } from './routes-of.ts';
+import { createServerLoad } from './server-load.ts';
 import { sendProblem } from './send-problem.ts';
 
 export interface RouterOptions extends AuthenticatorOptions {
@@ -26,21 +27,27 @@ export function createRouter(options: RouterOptions): Router {
   const router = Router();
   const authenticator = createAuthenticator(options);
   // Used only where a router is mounted without the server, which has its own for all of them.
-  const streams = new OpenStreams(settings.http.maxStreams);
+  const load = createServerLoad(settings.http);
   for (const each of routes) {
-    const read = each.request?.body ? readBody(each.maxBodyBytes ?? settings.http.maxBodyBytes) : null;
+    const bounds = each.request?.body ? bodyBounds(each, settings.http) : null;
     router[each.method](each.path, async (request: Request, response: Response) => {
-      const context = contextOf(request, log, streams);
+      const context = contextOf(request, log, load);
       context.route = each.path;
       try {
         const key = await authenticator.admit(request, each);
         context.tenant = key?.tenant ?? null;
         // After the key: nobody without one makes us read a body.
-        await read?.(request, response);
+        if (bounds) await readBody(request, response, bounds, context.load.bodies);
         const input = parseInput(each.request ?? {}, request);
-        const answer = await each.handle(input, new RequestCall(request, response, context, key));
+        const answer = await each.handle(input, new RequestCall({ request, response, context, key, authenticator }));
         if (!answer.events) sendAnswer(response, answer);
-        else await sendEvents(request, response, { streams: context.streams, ...stayOf(authenticator, request, key) }, answer.events);
+        else
+          await sendEvents(
+            request,
+            response,
+            { streams: context.load.streams, hasOwnComments: answer.hasOwnComments ?? false, ...readerOf(authenticator, request, key) },
+            answer.events,
+          );
       } catch (error) {
         sendProblem(response, error, context.log);
       }
@@ -50,6 +57,21 @@ export function createRouter(options: RouterOptions): Router {
   return router;
 }
 
+/** A route that takes a larger body takes as many more values in it. */
+function bodyBounds({ maxBodyBytes }: Route, http: HttpParts['config']['settings']['http']): BodyBounds {
+  const maxBytes = maxBodyBytes ?? http.maxBodyBytes;
+  const factor = Math.max(1, maxBytes / http.maxBodyBytes);
+  return { maxBytes, maxDepth: http.maxBodyDepth, maxValues: Math.ceil(http.maxBodyValues * factor) };
+}
+
+interface CallParts {
+  readonly request: Request;
+  readonly response: Response;
+  readonly context: RequestContext;
+  readonly key: Call['key'];
+  readonly authenticator: Authenticator;
+}
+
 class RequestCall implements Call {
   readonly tenant: string;
   readonly key: Call['key'];
@@ -57,16 +79,22 @@ class RequestCall implements Call {
   readonly headers: Call['headers'];
   readonly traceparent: string;
   readonly #response: Response;
+  readonly #isStillAdmitted: () => Promise<boolean>;
   readonly #closing: AbortSignal;
 
-  constructor(request: Request, response: Response, context: RequestContext, key: Call['key']) {
+  constructor({ request, response, context, key, authenticator }: CallParts) {
     this.tenant = key?.tenant ?? '';
     this.key = key;
     this.log = context.log;
     this.headers = request.headers;
     this.traceparent = context.traceparent;
     this.#response = response;
-    this.#closing = context.streams.closing;
+    this.#isStillAdmitted = () => (key === null ? Promise.resolve(true) : authenticator.isStillAdmitted(request, key));
+    this.#closing = context.load.streams.closing;
+  }
+
+  isStillAdmitted(): Promise<boolean> {
+    return this.#isStillAdmitted();
   }
 
   /** Made on demand: few handlers wait for anything. */
@@ -78,9 +106,11 @@ class RequestCall implements Call {
   }
 }
 
-/** For as long as a stream lasts, its key has to be one that would open it. */
-function stayOf(authenticator: Authenticator, request: Request, key: ApiKey | null): Pick<EventsPlace, 'mayStay'> {
-  return key === null ? {} : { mayStay: () => authenticator.isStillAdmitted(request, key) };
+/** For as long as a stream lasts, its key has to be one that would open it; it counts for its key and its tenant. */
+function readerOf(authenticator: Authenticator, request: Request, key: ApiKey | null): Pick<EventsPlace, 'mayStay' | 'owner'> {
+  if (key === null) return {};
+  const owner = { tenant: key.tenant, key: key.id, isVisitor: key.session !== undefined };
+  return { owner, mayStay: () => authenticator.isStillAdmitted(request, key) };
 }
 
 function sendAnswer(response: Response, answer: Answer): void {

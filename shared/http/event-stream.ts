@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { MusterError } from '../errors/muster-error.ts';
 import { wait } from '../time/wait.ts';
-import type { OpenStreams } from './open-streams.ts';
+import type { OpenStreams, StreamOwner } from './open-streams.ts';
 
 /** How long a reader waits before it comes back, in milliseconds. */
 const RETRY_MS = 2000;
@@ -32,13 +32,17 @@ export interface EventStream {
 export interface EventsPlace {
   /** Of the server that the request came to. */
   streams: OpenStreams;
+  /** Whose shares of the streams it takes; none for whoever is nobody's. */
+  owner?: StreamOwner;
+  /** Whether what writes says its own comments, and none comes from here. */
+  hasOwnComments?: boolean;
   /** Asked now and then; the stream ends once it says no. What rejects says nothing about that. */
   mayStay?: () => Promise<boolean>;
 }
 
 /**
  * Answers with server-sent events until `write` resolves or the stream's signal aborts.
- * Rejects before anything is written with `limit.rate` when too many streams are open.
+ * Rejects before anything is written with `limit.streams` when too many streams are open.
  *
  * Our own lines rather than a library's: those at hand ignore how much waits for a slow reader, and give every event an
  * id, which would move the reader's place in the output.
@@ -46,7 +50,7 @@ export interface EventsPlace {
 export async function sendEvents(
   request: Request,
   response: Response,
-  { streams, mayStay }: EventsPlace,
+  { streams, owner, mayStay, hasOwnComments = false }: EventsPlace,
   write: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const lastEventId = lastEventIdOf(request);
@@ -57,12 +61,12 @@ export async function sendEvents(
   }
   // Who left before, while the key was looked up, is not heard leaving: the stream would stay open for ever.
   if (response.closed) return;
-  const leave = streams.enter();
+  const leave = streams.enter(owner ?? null);
   const gone = new AbortController();
   const end = (): void => gone.abort();
   response.once('close', end);
   streams.closing.addEventListener('abort', end, { once: true });
-  const keepAlive = setInterval(() => keepOpen(response), streams.keepAliveMs).unref();
+  const keepAlive = hasOwnComments ? undefined : setInterval(() => keepOpen(response), streams.keepAliveMs).unref();
   if (mayStay) void endWhenUnwanted(mayStay, streams.checkMs, gone);
   try {
     openStream(response);

@@ -9,5 +9,5 @@ export interface HttpParts {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly config: { readonly settings: Settings; readonly env: Pick<Environment, 'MUSTER_PUBLIC_URL'> };
-  readonly tenants: { get(id: string): Tenant | null };
+  readonly tenants: { get(id: string): Tenant | null; find(name: string): Tenant | null };
 }

@@ -2,29 +2,51 @@ import { MusterError } from '../errors/muster-error.ts';
 
 const RETRY_MS = 5000;
 
-export interface StreamTimes {
+export interface StreamOptions {
   /** Between two comments on a quiet stream. Defaults to 15 s: proxies give up after 30 or more. */
   keepAliveMs?: number;
   /** How long a reader may leave what was written unread. Defaults to 30 s. */
   slowReaderMs?: number;
   /** Between two looks whether a reader may still read. Defaults to 5 s. */
   checkMs?: number;
+  /** Streams of one tenant, of one key, and of one visitor's token. Without bounds by default. */
+  perTenant?: number;
+  perKey?: number;
+  perVisitor?: number;
 }
 
-/** OpenStreams is responsible for how many event streams one server has open, and for ending them all when it closes. */
+/** Whose stream it is. */
+export interface StreamOwner {
+  readonly tenant: string;
+  /** The key's id. */
+  readonly key: string;
+  readonly isVisitor: boolean;
+}
+
+/** A share of the streams, and how many are taken of it. */
+interface Share {
+  readonly name: string;
+  readonly of: string;
+  readonly max: number;
+}
+
+/** OpenStreams is responsible for how many event streams one server has open, in all and for each owner, and for ending them when it closes. */
 export class OpenStreams {
   readonly keepAliveMs: number;
   readonly slowReaderMs: number;
   readonly checkMs: number;
-  readonly #most: number;
+  readonly #max: number;
+  readonly #options: StreamOptions;
   readonly #closing = new AbortController();
+  readonly #byShare = new Map<string, number>();
   #count = 0;
 
-  constructor(most: number, { keepAliveMs = 15_000, slowReaderMs = 30_000, checkMs = 5000 }: StreamTimes = {}) {
-    this.#most = most;
-    this.keepAliveMs = keepAliveMs;
-    this.slowReaderMs = slowReaderMs;
-    this.checkMs = checkMs;
+  constructor(max: number, options: StreamOptions = {}) {
+    this.#max = max;
+    this.#options = options;
+    this.keepAliveMs = options.keepAliveMs ?? 15_000;
+    this.slowReaderMs = options.slowReaderMs ?? 30_000;
+    this.checkMs = options.checkMs ?? 5000;
   }
 
   /** Aborts when the server closes. */
@@ -36,25 +58,49 @@ export class OpenStreams {
     return this.#count;
   }
 
-  /** Takes a place for a stream; give it back with what is returned. Errors: `limit.rate`, `unavailable.shutting-down`. */
-  enter(): () => void {
+  /** Takes a place for a stream; give it back with what is returned. Errors: `limit.streams`, `unavailable.shutting-down`. */
+  enter(owner: StreamOwner | null = null): () => void {
     if (this.#closing.signal.aborted)
       throw new MusterError('unavailable.shutting-down', 'This process is shutting down', { retryAfterMs: RETRY_MS });
-    if (this.#count >= this.#most) {
-      throw new MusterError('limit.rate', `All ${this.#most} event streams of this process are in use`, {
-        details: { maxStreams: this.#most },
-        retryAfterMs: RETRY_MS,
-      });
-    }
-    this.#count += 1;
+    const shares = owner === null ? [] : this.#sharesOf(owner);
+    const full = shares.find(({ name, max }) => this.#taken(name) >= max);
+    if (full) throw tooMany(`${full.of} has ${full.max} event streams of this process already`, full.max);
+    if (this.#count >= this.#max) throw tooMany(`All ${this.#max} event streams of this process are in use`, this.#max);
+    this.#change(shares, 1);
     let isIn = true;
     return () => {
-      if (isIn) this.#count -= 1;
+      if (isIn) this.#change(shares, -1);
       isIn = false;
     };
   }
 
+  /** Ends all streams and takes no more. */
   close(): void {
     this.#closing.abort();
   }
+
+  #sharesOf({ tenant, key, isVisitor }: StreamOwner): Share[] {
+    const { perTenant = Infinity, perKey = Infinity, perVisitor = Infinity } = this.#options;
+    return [
+      isVisitor ? { name: `key ${key}`, of: "This visitor's token", max: perVisitor } : { name: `key ${key}`, of: 'This key', max: perKey },
+      { name: `tenant ${tenant}`, of: `Tenant ${tenant}`, max: perTenant },
+    ];
+  }
+
+  #taken(name: string): number {
+    return this.#byShare.get(name) ?? 0;
+  }
+
+  #change(shares: readonly Share[], by: number): void {
+    this.#count += by;
+    for (const { name } of shares) {
+      const count = this.#taken(name) + by;
+      if (count === 0) this.#byShare.delete(name);
+      else this.#byShare.set(name, count);
+    }
+  }
+}
+
+function tooMany(message: string, maxStreams: number): MusterError {
+  return new MusterError('limit.streams', message, { details: { maxStreams }, retryAfterMs: RETRY_MS });
 }

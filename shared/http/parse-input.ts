@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
+import { beginningOf } from '../errors/beginning-of.ts';
 import { MusterError } from '../errors/muster-error.ts';
 import type { RequestSchemas } from './route.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -16,6 +17,7 @@ export interface InputProblem {
 const MOST_PROBLEMS = 50;
 const MOST_IN_SENTENCE = 3;
 const MOST_FORMS = 6;
+const MOST_CHARACTERS = 500;
 
 type Issue = z.core.$ZodIssue;
 
@@ -51,7 +53,15 @@ function parse(schema: z.ZodType, data: unknown, part: string, areNullsAbsent: b
 
 /** The problems that a schema found, with paths from `root` on. */
 export function problemsOf(error: z.ZodError, root: string): InputProblem[] {
-  return error.issues.map((issue) => ({ path: [root, ...issue.path.map(String)].join('.'), message: messageOf(issue) }));
+  return error.issues.map((issue) => ({
+    path: shorten([root, ...issue.path.map(String)].join('.')),
+    message: shorten(messageOf(issue)),
+  }));
+}
+
+/** Names and messages hold what was sent. */
+function shorten(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${beginningOf(text, MOST_CHARACTERS)}...`;
 }
 
 /** Of what may have several forms, why it has none of them: by itself such an issue says only that. */

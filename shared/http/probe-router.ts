@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { LATE, within } from '../time/wait.ts';
+import { LATE, withinAttentive } from '../time/wait.ts';
 import type { RouteDescription } from './route.ts';
 import { rememberRoutes } from './routes-of.ts';
 
@@ -41,7 +41,7 @@ export function probeRouter({ readiness, registries }: ProbeOptions): Router {
     response.json({ ok: true });
   });
   router.get('/readyz', async (_request, response) => {
-    const problems = await within(readiness(), READINESS_MS).catch((error: unknown) => [String(error)]);
+    const problems = await withinAttentive(readiness(), READINESS_MS).catch((error: unknown) => [String(error)]);
     const named = problems === LATE ? ['the checks did not end in time'] : problems;
     response
       .status(named.length === 0 ? 200 : 503)

@@ -1,16 +1,16 @@
-import express, { type Request, type Response } from 'express';
-import { readWithin } from './read-within.ts';
+import type { Request, Response } from 'express';
+import type { OpenBodies } from './open-bodies.ts';
+import { readBytes } from './read-bytes.ts';
 
 /**
  * Reads a body of at most `maxBytes` as it came: what signatures are over. A compressed one is refused, as it could be another to its
  * sender than to us.
- * Errors: `request.malformed`, `request.too-large`, `request.unsupported-media-type`.
+ * Errors: `request.malformed`, `request.too-large`, `request.timeout`, `request.unsupported-media-type`, `limit.bodies`.
  */
-export function readRawBody(maxBytes: number): (request: Request, response: Response) => Promise<Buffer> {
-  const read = express.raw({ type: () => true, limit: maxBytes, inflate: false });
-  return async (request, response) => {
-    await readWithin(read, request, response, maxBytes);
-    const body: unknown = request.body;
-    return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-  };
+export async function readRawBody(
+  request: Request,
+  response: Response,
+  options: { maxBytes: number; bodies: OpenBodies },
+): Promise<Buffer> {
+  return (await readBytes(request, response, { ...options, mayInflate: false })).bytes;
 }

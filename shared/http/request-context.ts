@@ -1,14 +1,14 @@
 import type { Request } from 'express';
 import type { Log } from '../log/create-log.ts';
 import { childTraceparent, traceIdOf } from '../tasks/trace.ts';
-import type { OpenStreams } from './open-streams.ts';
+import type { ServerLoad } from './server-load.ts';
 
 /** What the server knows about a request besides the request. */
 export interface RequestContext {
   readonly log: Log;
   readonly traceparent: string;
-  /** The streams of the server that the request came to. */
-  readonly streams: OpenStreams;
+  /** What the server that the request came to has open. */
+  readonly load: ServerLoad;
   /** The matched route's path, once there is one: for metrics, which cannot take every address. */
   route: string | null;
   tenant: string | null;
@@ -17,11 +17,11 @@ export interface RequestContext {
 const contexts = new WeakMap<Request, RequestContext>();
 
 /** The request's context; made now when nobody did before. */
-export function contextOf(request: Request, log: Log, streams: OpenStreams): RequestContext {
+export function contextOf(request: Request, log: Log, load: ServerLoad): RequestContext {
   const known = contexts.get(request);
   if (known) return known;
   const traceparent = childTraceparent(request.get('traceparent'));
-  const context = { log: log.child({ trace: traceIdOf(traceparent) }), traceparent, streams, route: null, tenant: null };
+  const context = { log: log.child({ trace: traceIdOf(traceparent) }), traceparent, load, route: null, tenant: null };
   contexts.set(request, context);
   return context;
 }

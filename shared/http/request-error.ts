@@ -1,9 +1,9 @@
 import { MusterError } from '../errors/muster-error.ts';
 
 /** An error of Express, whose readers and router name an HTTP status, as ours. */
-export function requestError(error: unknown, maxBytes?: number): unknown {
+export function requestError(error: unknown): unknown {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  if (status === 413) return bodyTooLarge(maxBytes, error);
+  if (status === 413) return bodyTooLarge(undefined, error);
   if (status === 415)
     return new MusterError('request.unsupported-media-type', 'The charset or encoding of the body is not supported', { cause: error });
   if (typeof status !== 'number' || status < 400 || status > 499) return error;

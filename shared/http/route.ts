@@ -31,6 +31,8 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   /** W3C trace context of this request. */
   readonly traceparent: string;
+  /** Whether the key that the request came with would still be let in: for a handler that waits. */
+  isStillAdmitted(): Promise<boolean>;
   /** Aborts when the caller went away or the server closes. */
   readonly signal: AbortSignal;
 }
@@ -42,6 +44,8 @@ export interface Answer {
   headers?: Record<string, string>;
   /** Instead of a body: writes server-sent events. The stream ends when it resolves. */
   events?: (stream: EventStream) => Promise<void>;
+  /** Whether those say their own comments on a quiet stream, so that nobody else does. */
+  hasOwnComments?: boolean;
 }
 
 /** An endpoint as the documentation shows it. What reads its requests in a way of its own, so that it is no `Route`, has one too. */

@@ -6,13 +6,13 @@ import { MusterError } from '../errors/muster-error.ts';
 import type { Log } from '../log/create-log.ts';
 import { closeServer } from './close-server.ts';
 import { docsRouter } from './docs-router.ts';
-import { OpenStreams } from './open-streams.ts';
 import { probeRouter } from './probe-router.ts';
 import { requestError } from './request-error.ts';
 import { refuseUnreadable } from './refuse-unreadable.ts';
 import { contextOf } from './request-context.ts';
 import { routesOf } from './routes-of.ts';
 import { secureHeaders } from './secure-headers.ts';
+import { createServerLoad, type ServerLoad } from './server-load.ts';
 import { sendProblem } from './send-problem.ts';
 import { watchRequests } from './watch-requests.ts';
 
@@ -27,7 +27,7 @@ export interface HttpServerOptions {
   /** What keeps this process from taking work, for `/readyz`; nothing when it is ready. */
   readiness: () => Promise<string[]>;
   /** The services' own metrics, for `/metrics`. */
-  registry?: Registry;
+  registries?: readonly Registry[];
 }
 
 export interface HttpServer {
@@ -48,8 +48,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Serves the routers, with probes, metrics and documentation. Rejects with the system's own error, such as `EADDRINUSE`. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { maxStreams, slowReaderMs, streamCheckMs } = options.config.settings.http;
-  const streams = new OpenStreams(maxStreams, { slowReaderMs, checkMs: streamCheckMs });
+  const load = createServerLoad(options.config.settings.http);
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -58,7 +57,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       connectionsCheckingInterval: LOOK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    createApp(options, streams),
+    createApp(options, load),
   );
   refuseUnreadable(server);
   // What somebody expects besides `100-continue` may be passed over, instead of an answer without a body.
@@ -68,13 +67,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
     close: async (graceMs) => {
-      streams.close();
+      load.streams.close();
       await closeServer(server, graceMs);
     },
   };
 }
 
-function createApp({ routers, config, log, readiness, registry }: HttpServerOptions, streams: OpenStreams): Express {
+function createApp({ routers, config, log, readiness, registries = [] }: HttpServerOptions, load: ServerLoad): Express {
   const own = new Registry();
   collectDefaultMetrics({ register: own });
   const app = express();
@@ -82,9 +81,9 @@ function createApp({ routers, config, log, readiness, registry }: HttpServerOpti
   app.set('etag', false);
   // One proxy, the ingress: a caller could write the addresses before it itself.
   app.set('trust proxy', config.env.MUSTER_TRUST_PROXY ? 1 : false);
-  app.use(watchRequests({ log, streams, registry: own }));
+  app.use(watchRequests({ log, load, registry: own }));
   app.use(secureHeaders());
-  const probes = probeRouter({ readiness, registries: registry ? [own, registry] : [own] });
+  const probes = probeRouter({ readiness, registries: [own, ...registries] });
   app.use(probes);
   app.use(docsRouter([...routers, probes].flatMap((router) => routesOf(router))));
   for (const router of routers) app.use(router);
@@ -92,7 +91,7 @@ function createApp({ routers, config, log, readiness, registry }: HttpServerOpti
     throw new MusterError('request.not-found', `There is no ${request.method} ${request.path.slice(0, 200)}`);
   });
   const refuse: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    sendProblem(response, requestError(error), contextOf(request, log, streams).log);
+    sendProblem(response, requestError(error), contextOf(request, log, load).log);
   };
   app.use(refuse);
   return app;

@@ -2,12 +2,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '../log/create-log.ts';
 import { traceIdOf } from '../tasks/trace.ts';
-import type { OpenStreams } from './open-streams.ts';
 import { contextOf, type RequestContext } from './request-context.ts';
+import type { ServerLoad } from './server-load.ts';
 
 export interface WatchOptions {
   log: Log;
-  streams: OpenStreams;
+  load: ServerLoad;
   registry: Registry;
 }
 
@@ -18,7 +18,7 @@ const QUIET = new Set(['/healthz', '/readyz', '/metrics']);
  * Gives each request its context and trace id (also in the answer, as `X-Request-Id`), and logs and times it when it is
  * over. Neither headers nor the query are logged: both may hold secrets.
  */
-export function watchRequests({ log, streams, registry }: WatchOptions): RequestHandler {
+export function watchRequests({ log, load, registry }: WatchOptions): RequestHandler {
   const durations = new Histogram({
     name: 'muster_http_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
@@ -27,7 +27,7 @@ export function watchRequests({ log, streams, registry }: WatchOptions): Request
     registers: [registry],
   });
   return (request, response, next) => {
-    const context = contextOf(request, log, streams);
+    const context = contextOf(request, log, load);
     const startedAt = performance.now();
     response.set('X-Request-Id', traceIdOf(context.traceparent));
     response.once('close', () => {

@@ -22,7 +22,9 @@ export type AcceptAnswer =
   | AcceptedAnswer
   | { kind: 'duplicate' | 'conflict'; id: string }
   | { kind: 'rate'; retryAfterMs: number; scope: string }
-  | { kind: 'waiting'; waiting: number };
+  | { kind: 'waiting'; waiting: number }
+  /** Its tenant takes in nothing. */
+  | { kind: 'closed'; state: 'disabled' | 'ended' };
 
 /** One task's part in the reply of a script that accepts. */
 export type AcceptReply = [kind: string, ...details: unknown[]];
@@ -44,6 +46,7 @@ export function readAccept(id: string, [kind, ...details]: AcceptReply, depth: n
   if (kind === 'failed') return scriptFailure(String(first), `task ${id} could not be accepted`);
   if (kind === 'duplicate' || kind === 'conflict') return { kind, id: first as string };
   if (kind === 'rate') return { kind, retryAfterMs: first as number, scope: second as string };
+  if (kind === 'closed') return { kind, state: first as 'disabled' | 'ended' };
   if (kind === 'waiting') return { kind, waiting: first as number };
   return {
     kind: 'accepted',

@@ -25,7 +25,7 @@ async function acceptBatch(ledger: Ledger, tenant: string, tasks: NewTask[]): Pr
   const keys = ledger.keys.tenant(tenant);
   const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
   const isUnlimited = ledger.limitsOf(tenant) === null;
-  const common = [...bookKeys(ledger, tenant), keys.rates, shard.deadlines, shard.ended];
+  const common = [...bookKeys(ledger, tenant), keys.rates, shard.deadlines, shard.ended, shard.due, shard.tenantStates];
   const [entry, depth, ...replies] = (await ledger.run(
     'accept-tasks',
     [...common, ...tasks.flatMap((task) => keysOf(keys, task))],
@@ -60,7 +60,7 @@ function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
 }
 
 /** What the script is told so that it has to read no more than that; see its header. */
-function wayOf({ body, lane, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
+function wayOf({ body, lane, sharedLanes, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
   if (skip !== null) return 'skip';
-  return isUnlimited && !lane && body.scheduledFor === null && body.deadline === null ? 'plain' : '';
+  return isUnlimited && !lane && sharedLanes.length === 0 && body.scheduledFor === null && body.deadline === null ? 'plain' : '';
 }

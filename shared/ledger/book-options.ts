@@ -1,14 +1,17 @@
 import type { TenantLimits } from '../config/settings.ts';
 import { CLASS_LETTERS } from '../tasks/source-class.ts';
 import type { Ledger } from './ledger.ts';
+import { workerChannel } from './worker-channel.ts';
 
 /** The first argument of the scripts that open the book: the tenant, its caps, and the bounds of what they write. */
 export function bookOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings, keys } = ledger;
   const caps = capsOf(ledger.limitsOf(tenant));
+  const channel = keys.shard(keys.shardOf(tenant)).signal;
   return {
     tenant,
-    channel: keys.shard(keys.shardOf(tenant)).signal,
+    channel,
+    workers: workerChannel(channel),
     maxEvents: settings.events.maxPerTenant,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     ...(caps ? { caps } : {}),

@@ -3,7 +3,6 @@ import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 import { runMoving } from './run-moving.ts';
 import { movingKeys, type TaskPlace } from './task-keys.ts';
-import { workerChannel } from './worker-channel.ts';
 
 /** `stopping`: it runs; its worker was told, and loses the lease after the grace. */
 export type CancelAnswer = { kind: 'cancelled' | 'unknown' } | { kind: 'stopping'; member: string } | { kind: 'ended'; status: TaskStatus };
@@ -15,14 +14,10 @@ export async function cancelTask(ledger: Ledger, place: TaskPlace, reason: strin
     ledger,
     place.tenant,
     'cancel-task',
-    [...movingKeys(ledger, place), shard.leases, shard.deadlines, shard.signals, shard.ended],
+    [...movingKeys(ledger, place), shard.leases, shard.deadlines, shard.signals, shard.ended, shard.due],
     [JSON.stringify(bookOptions(ledger, place.tenant)), place.id, reason, ledger.settings.worker.cancelGraceMs],
   )) as [string, string?];
-  if (kind === 'stopping') {
-    // The message makes it quick; the lease renewal makes it sure.
-    await ledger.redis.publish(workerChannel(shard.signal), `${detail}`);
-    return { kind, member: `${detail}` };
-  }
+  if (kind === 'stopping') return { kind, member: `${detail}` };
   if (kind === 'ended') return { kind, status: detail as TaskStatus };
   return { kind: kind as 'cancelled' | 'unknown' };
 }

@@ -10,21 +10,30 @@ import { bookKeys, laneKeys, type TaskPlace } from './task-keys.ts';
 
 /**
  * - `claimed`: run it, under `state.token`; `stored` is the state as the ledger keeps it, for `settleAttempt`
- * - `early`: not before `dueAt` (ms since the epoch, by Redis's clock)
- * - `full`: as many attempts run in the fleet as may
- * - `parked`: it waits in its lane or backlog again and gets another ticket
+ * - `suspect`: a process was lost under it, and this one holds other tasks; a process for suspects may claim it
+ * - `parked`: it waits for its time, its lane or its caps, and gets another ticket then
  * - `busy`, `ended`, `unknown`: nothing to do for this ticket
  */
 export type ClaimAnswer =
   | { kind: 'claimed'; body: StoredBody; state: TaskState; stored: string }
-  | { kind: 'early'; dueAt: number }
-  | { kind: 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
+  | { kind: 'suspect'; losses: number }
+  | { kind: 'parked' | 'busy' | 'ended' | 'unknown' };
 
 type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
 
-/** Claims a task for a worker, for `leaseMs` milliseconds. */
-export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string): Promise<ClaimAnswer> {
-  const claim = ledger.batched<TaskPlace, ClaimReply>('claim', (tenant, places) => claimBatch(ledger, tenant, places, worker), worker);
+/**
+ * What a process is to tasks under which one was lost before. `shared` and `own`: it holds only such tasks, or a single one. `offered`
+ * and `full`: it holds others, and has such a process for them, or none now; then they wait.
+ */
+export type ClaimIsolation = 'own' | 'shared' | 'offered' | 'full';
+
+/** Claims a task for a worker, for `leaseMs` milliseconds. Without `isolation` it claims suspects like any other. */
+export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, isolation?: ClaimIsolation): Promise<ClaimAnswer> {
+  const claim = ledger.batched<TaskPlace, ClaimReply>(
+    'claim',
+    (tenant, places) => claimBatch(ledger, tenant, places, { worker, isolation }),
+    `${worker} ${isolation}`,
+  );
   const answer = await claim(place.tenant, place);
   if (answer.kind !== 'lane') return answer;
   // It got a lane after its ticket was made, and keeps it.
@@ -33,7 +42,12 @@ export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string
   return again;
 }
 
-async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], worker: string): Promise<(ClaimReply | Error)[]> {
+interface Claimer {
+  worker: string;
+  isolation: ClaimIsolation | undefined;
+}
+
+async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], claimer: Claimer): Promise<(ClaimReply | Error)[]> {
   const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
   const [bodies, replies] = await Promise.all([
     sendCommand(ledger.redis, 'hmget', [ledger.keys.tenant(tenant).bodies, ...places.map(({ id }) => id)]),
@@ -41,12 +55,15 @@ async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], w
       ledger,
       tenant,
       'claim-tasks',
-      [...bookKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, ...laneKeys(ledger, tenant, places)],
+      [...bookKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, places)],
       [
-        JSON.stringify(bookOptions(ledger, tenant)),
-        worker,
+        JSON.stringify({
+          ...bookOptions(ledger, tenant),
+          isolation: claimer.isolation,
+          suspectWaitMs: ledger.settings.worker.suspectDelayMs,
+        }),
+        claimer.worker,
         ledger.settings.worker.leaseMs,
-        concurrencyOfShard(ledger),
         places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
         ...places.map(({ id }) => id),
       ],
@@ -63,12 +80,7 @@ function readAnswer(kind: string, detail: string, bodyText: string | null): Clai
     const body = parseBody(bodyText);
     return { kind, body, state: parseState(detail, body.first), stored: detail };
   }
+  if (kind === 'suspect') return { kind, losses: Number(detail) };
   if (kind === 'lane') return { kind, lane: detail };
-  if (kind === 'early') return { kind, dueAt: Number(detail) };
-  return { kind: kind as 'full' | 'parked' | 'busy' | 'ended' | 'unknown' };
-}
-
-/** Attempts that may run at once in a shard. A script sees one shard, so each has its share of the fleet's. */
-export function concurrencyOfShard(ledger: Ledger): number {
-  return Math.max(1, Math.floor(ledger.settings.limits.maxConcurrent / ledger.keys.shards));
+  return { kind: kind as 'parked' | 'busy' | 'ended' | 'unknown' };
 }

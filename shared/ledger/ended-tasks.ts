@@ -1,6 +1,8 @@
 import type { Told } from '../tasks/task.ts';
 import type { Ledger } from './ledger.ts';
 
+type EndedPlace = Pick<Ledger, 'redis' | 'keys'>;
+
 /** A task that ended, whose end somebody outside the ledger has not heard of yet. */
 export interface EndedTask {
   /** Its name in the set, for `forgetEnded`. */
@@ -11,12 +13,23 @@ export interface EndedTask {
   endedAt: number;
 }
 
-/**
- * The tasks of a shard whose end has to be told to `kind`, longest ended first, at most `most`. They stay until `forgetEnded`, so
- * that whoever tells of them may die at any moment.
- */
-export async function listEnded(ledger: Ledger, shard: number, kind: Told, most: number): Promise<EndedTask[]> {
-  const members = await ledger.redis.zrangebylex(ledger.keys.shard(shard).ended, `[${kind}/`, `(${kind}0`, 'LIMIT', 0, most);
+export interface EndedQuery {
+  kind: Told;
+  most: number;
+  /** Only what ended earlier, ms since the epoch. */
+  before?: number | undefined;
+}
+
+/** The tasks of a shard whose end has to be told to `kind`, longest ended first; see `listEndedBefore`. */
+export async function listEnded(ledger: EndedPlace, shard: number, kind: Told, most: number): Promise<EndedTask[]> {
+  return await listEndedBefore(ledger, shard, { kind, most });
+}
+
+/** They stay until `forgetEnded`, so that a process that tells of them may die at any moment. */
+export async function listEndedBefore(ledger: EndedPlace, shard: number, { kind, most, before }: EndedQuery): Promise<EndedTask[]> {
+  // `0` comes after `/`.
+  const end = before === undefined ? `(${kind}0` : `(${kind}/${stampOf(before)}`;
+  const members = await ledger.redis.zrangebylex(ledger.keys.shard(shard).ended, `[${kind}/`, end, 'LIMIT', 0, most);
   return members.map((member) => {
     const [, endedAt = '0', tenant = '', task = ''] = member.split('/');
     return { member, tenant, task, endedAt: Number(endedAt) };
@@ -30,5 +43,9 @@ export async function forgetEnded(ledger: Ledger, shard: number, members: readon
 
 /** The name of a task's end in the set; ids of tenants and tasks hold no `/`. The digits keep their count for three centuries. */
 export function endedMember(kind: Told, endedAt: number, tenant: string, task: string): string {
-  return `${kind}/${String(endedAt).padStart(13, '0')}/${tenant}/${task}`;
+  return `${kind}/${stampOf(endedAt)}/${tenant}/${task}`;
+}
+
+function stampOf(at: number): string {
+  return String(Math.floor(at)).padStart(13, '0');
 }

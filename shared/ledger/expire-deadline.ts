@@ -10,7 +10,7 @@ export async function expireDeadline(ledger: Ledger, place: TaskPlace): Promise<
     ledger,
     place.tenant,
     'expire-deadline',
-    [...movingKeys(ledger, place), shard.deadlines, shard.ended],
+    [...movingKeys(ledger, place), shard.deadlines, shard.ended, shard.due],
     [JSON.stringify(bookOptions(ledger, place.tenant)), place.id],
   )) as ['stale' | 'kept'];
   return kind;

@@ -1,9 +1,10 @@
+import { estimatedMs } from '../tasks/estimated-ms.ts';
 import { TOLD, type FirstState, type TaskBody, type Told } from '../tasks/task.ts';
 import type { NewTask } from './new-task.ts';
 
 /** The state of a task as the scripts that accept it begin with. */
 export function firstState(task: NewTask): FirstState {
-  const { body, priority, queue, class: taskClass, lane } = task;
+  const { body, priority, queue, class: taskClass, lane, sharedLanes } = task;
   return {
     class: taskClass,
     agent: body.agent,
@@ -11,8 +12,10 @@ export function firstState(task: NewTask): FirstState {
     queue,
     priority,
     ...(lane ? { lane: lane.name, laneLimit: lane.limit } : {}),
+    // An empty list would come back from the scripts as an object.
+    ...(sharedLanes.length === 0 ? {} : { sharedLanes }),
     ...(lane?.order === undefined ? {} : { order: `${lane.order}` }),
-    ...(body.deadline === null ? {} : { deadline: body.deadline }),
+    ...(body.deadline === null ? {} : { deadline: body.deadline, estimateMs: estimatedMs(body.requirements) }),
     ...(body.scheduledFor === null ? {} : { notBefore: body.scheduledFor }),
     ...behaviourOf(task),
     maxAttempts: body.execution.maxAttempts,
@@ -26,6 +29,7 @@ function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Partial
   return {
     ...(mode === null ? {} : { mode }),
     ...(body.user === null ? {} : { user: body.user }),
+    ...(body.visitor === null ? {} : { visitor: body.visitor }),
     ...(takesInput ? { takesInput } : {}),
     ...(yields ? { yields } : {}),
     // An empty list would come back from the scripts as an object.

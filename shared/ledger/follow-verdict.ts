@@ -2,12 +2,19 @@ import type { StoredError, TaskOutcome, TaskState, TaskUsage } from '../tasks/ta
 import { timelineNote } from '../tasks/timeline-note.ts';
 import { isTransition, type TaskStatus } from '../tasks/transitions.ts';
 
-/** How an attempt ended. `delayMs` of a failure: until the retry, or null for none. */
+/** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
 export type Verdict =
   | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
   | { kind: 'cancelled'; reason: string; error?: StoredError }
   | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError }
-  | { kind: 'failed' | 'timeout'; error: StoredError; delayMs: number | null; usage: TaskUsage | null; nextTimeoutMs?: number };
+  | {
+      kind: 'failed' | 'timeout';
+      error: StoredError;
+      delayMs: number | null;
+      usage: TaskUsage | null;
+      nextTimeoutMs?: number;
+      reason?: string;
+    };
 
 /** What follows for the task: its next state, when it goes on, and what the event stream is told. */
 export interface Following {
@@ -70,7 +77,9 @@ function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: 
   const failed = enter(state, verdict.kind, now, verdict.error.code);
   const events = [`task.${verdict.kind}`];
   if (verdict.delayMs === null) {
-    return ended(failed, 'permanently_failed', { now, outcome: { kind: 'ran' } }, [...events, 'task.permanently_failed']);
+    const { reason } = verdict;
+    const end: End = reason === undefined ? { now, outcome: { kind: 'ran' } } : { now, outcome: { kind: 'ran', reason }, note: reason };
+    return ended(failed, 'permanently_failed', end, [...events, 'task.permanently_failed']);
   }
   const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };
   return goingOn(waiting, { now, delayMs: verdict.delayMs, gate: 'retry' }, attempt, events);
@@ -101,7 +110,7 @@ interface Return {
 function goingOn(state: TaskState, { now, delayMs, gate }: Return, attempt: Record<string, unknown>, events: string[]): Following {
   if (delayMs <= 0) return { state, goesOn: 'now', attempt, events };
   const { granted: _granted, ...kept } = state;
-  const goesOn = state.yields && state.lane !== undefined ? 'yield' : 'later';
+  const goesOn = state.yields && (state.lane ?? state.sharedLanes) !== undefined ? 'yield' : 'later';
   return { state: { ...kept, gate, notBefore: now + delayMs }, goesOn, attempt, events };
 }
 

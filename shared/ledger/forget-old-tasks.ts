@@ -1,4 +1,5 @@
 import { forgetTask } from './forget-task.ts';
+import { readRecords } from '../redis/read-records.ts';
 import type { Ledger } from './ledger.ts';
 import { parseFullState, parseState } from './parse-state.ts';
 import { isShort, parseShort } from './short-state.ts';
@@ -22,7 +23,7 @@ export async function forgetOldTasks(ledger: Ledger, tenant: string, ids: readon
   const texts = await ledger.redis.hmget(states, ...ids);
   const old = ids.flatMap((id, position) => {
     const text = texts[position] ?? null;
-    return text !== null && isOld(endOf(text), position) ? [{ id, text }] : [];
+    return text !== null && isOld(endOf(id, text), position) ? [{ id, text }] : [];
   });
   const found = old.length === 0 ? [] : await ledger.redis.hmget(bodies, ...old.map(({ id }) => id));
   const removed = await Promise.all(
@@ -36,8 +37,8 @@ export async function forgetOldTasks(ledger: Ledger, tenant: string, ids: readon
   return { count: removed.filter(Boolean).length, gone: ids.filter((_, position) => texts[position] === null) };
 }
 
-/** When a task ended; never, when it has not. */
-function endOf(text: string): number {
-  const completedAt = isShort(text) ? parseShort(text).end?.completedAt : parseFullState(text).completedAt;
-  return completedAt ?? Infinity;
+/** When a task ended; never, when it has not, or when that cannot be read. */
+function endOf(id: string, text: string): number {
+  const { items } = readRecords([[id, text]], () => (isShort(text) ? parseShort(text).end?.completedAt : parseFullState(text).completedAt));
+  return items[0] ?? Infinity;
 }

@@ -9,7 +9,7 @@ export async function forgetTask(ledger: Ledger, { body, state }: Pick<Task, 'bo
   const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(
     'forget-task',
-    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id)],
+    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id)],
     [body.id, scriptJson(members)],
   );
   return removed === 1;

@@ -5,7 +5,8 @@ import type { Keys } from '../redis/keys.ts';
 import { loadScripts, runScript, type Script } from '../redis/script.ts';
 import { batchCalls, type BatchedCall, type BatchRun } from './batch-calls.ts';
 import type { TaskState } from '../tasks/task.ts';
-import { transitionsInLua } from './transitions-in-lua.ts';
+import { StoredBytes } from './storage/stored-bytes.ts';
+import { scriptFragments } from './script-fragments.ts';
 
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger {
@@ -14,6 +15,8 @@ export interface Ledger {
   readonly settings: Settings;
   /** A tenant's limits; null is none. */
   limitsOf(tenant: string): TenantLimits | null;
+  /** What tenants have stored, and may. */
+  readonly stored: StoredBytes;
   run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /**
    * Runs calls of one kind that come in the same turn of the event loop together, by group; see `batchCalls`. `caller`: whose calls,
@@ -26,6 +29,7 @@ export interface Ledger {
 
 export type ScriptName =
   | 'accept-tasks'
+  | 'append-log'
   | 'append-output'
   | 'cancel-task'
   | 'change-priority'
@@ -36,6 +40,8 @@ export type ScriptName =
   | 'note-pressure'
   | 'offer-message'
   | 'promote-backlog'
+  | 'promote-due'
+  | 'read-states'
   | 'redrive-task'
   | 'reissue-ticket'
   | 'renew-leases'
@@ -58,10 +64,11 @@ const BATCH = 32;
 
 /** Loads the scripts and binds them to a connection; opens nothing. */
 export function createLedger(options: LedgerOptions): Ledger {
-  const scripts = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { transitions: transitionsInLua() });
+  const scripts = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), scriptFragments());
   const batches = new Map<string, Map<string, BatchedCall<never, unknown>>>();
   return {
     ...options,
+    stored: new StoredBytes(options),
     batched: <Item, Answer>(kind: string, run: BatchRun<Item, Answer>, caller = '') => {
       const callers = batches.get(kind) ?? new Map<string, BatchedCall<never, unknown>>();
       if (callers.size === 0) batches.set(kind, callers);

@@ -1,13 +1,18 @@
 import type { Task } from '../tasks/task.ts';
+import type { TaskStatus } from '../tasks/transitions.ts';
 import { parseLease } from './attempt-ref.ts';
+import type { UnreadableRecord } from '../redis/read-records.ts';
 import type { Ledger } from './ledger.ts';
 import { readPortions, type Portion } from './read-tasks.ts';
-import { lookupsFor, type Lookup, type LookupFilter } from './task-lookups.ts';
+import { readLookup } from './lookups/lookup.ts';
+import { lookupsFor, statusesOf, type LookupFilter } from './task-lookups.ts';
 
 export interface TaskFilter extends LookupFilter {
   /** Accepted at or after, and before; ms since the epoch. */
   since?: number;
   until?: number;
+  /** False leaves out occurrences that were skipped, unless `status` names them. */
+  skipped?: boolean;
   /** Text that the input, output, id, session or error holds, in any case. */
   q?: string;
 }
@@ -22,6 +27,8 @@ export interface TaskPage {
   items: Task[];
   /** Hand it in as `before` for the next page; null at the end. */
   next: string | null;
+  /** Tasks of the page that cannot be read, whatever else was asked for than their lookup. */
+  unreadable: UnreadableRecord[];
 }
 
 /** Records one page may read in search of matches, so that a rare text cannot scan everything in one call. */
@@ -38,19 +45,21 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
  */
 export async function listTasks(ledger: Ledger, tenant: string, filter: TaskFilter, { limit, before }: PageOptions): Promise<TaskPage> {
   const items: Task[] = [];
+  const unreadable: UnreadableRecord[] = [];
   let cursor = before ?? (filter.until === undefined ? null : idAt(filter.until));
   let characters = 0;
   for await (const { ids, tasks, ...read } of candidates(ledger, tenant, filter, { limit, before: cursor })) {
     const fitting = tasks.filter((task) => task !== null).filter((task) => fits(task, filter));
     const taken = fitting.slice(0, limit - items.length);
     items.push(...taken);
-    if (taken.length < fitting.length) return { items, next: lastId(items) };
+    unreadable.push(...read.unreadable);
+    if (taken.length < fitting.length) return { items, next: lastId(items), unreadable };
     cursor = ids.at(-1) ?? cursor;
     characters += read.characters;
-    if (read.isLast) return { items, next: null };
+    if (read.isLast) return { items, next: null, unreadable };
     if (items.length === limit || characters >= PAGE_CHARACTERS) break;
   }
-  return { items, next: cursor };
+  return { items, next: cursor, unreadable };
 }
 
 /** What the filter's lookups hold, newest first, up to what one page may read. */
@@ -71,7 +80,7 @@ async function* candidates(
     cursor = ids.at(-1) ?? null;
     for await (const portion of readPortions(ledger, tenant, ids)) yield { ...portion, isLast: isEnd && portion.ids.at(-1) === cursor };
     if (isEnd) {
-      if (ids.length === 0) yield { ids: [], tasks: [], characters: 0, isLast: true };
+      if (ids.length === 0) yield { ids: [], tasks: [], unreadable: [], characters: 0, isLast: true };
       return;
     }
     most = BATCH;
@@ -87,13 +96,13 @@ type IdSource = (low: string, cursor: string | null, most: number) => Promise<st
 
 async function idSource(ledger: Ledger, tenant: string, filter: TaskFilter): Promise<IdSource> {
   // What runs is in the leases, which are few, while it shares its lookup with everything that waits for a worker.
-  if (filter.status === 'running') {
+  if (filter.status !== undefined && statusesOf(filter.status).every((status) => status === 'running')) {
     const running = await runningIds(ledger, tenant);
     return (low, cursor, most) => Promise.resolve(running.filter((id) => id >= low && (cursor === null || id < cursor)).slice(0, most));
   }
   const lookups = lookupsFor(ledger, tenant, filter);
   return async (low, cursor, most) => {
-    const ranges = await Promise.all(lookups.map((lookup) => idsOf(ledger, lookup, { low, cursor, most })));
+    const ranges = await Promise.all(lookups.map((lookup) => readLookup(ledger, lookup, { low, before: cursor, max: most })));
     return newestFirst(ranges.flat()).slice(0, most);
   };
 }
@@ -108,32 +117,26 @@ function newestFirst(ids: string[]): string[] {
   return ids.toSorted((a, b) => (a < b ? 1 : -1));
 }
 
-interface Range {
-  low: string;
-  cursor: string | null;
-  most: number;
-}
-
-async function idsOf(ledger: Ledger, { key, prefix }: Lookup, { low, cursor, most }: Range): Promise<string[]> {
-  const high = cursor === null ? `(${prefix}\u00ff` : `(${prefix}${cursor}`;
-  const members = await ledger.redis.zrevrangebylex(key, high, `[${prefix}${low}`, 'LIMIT', 0, most);
-  return members.map((member) => member.slice(prefix.length));
-}
-
 function fits({ body, state, output }: Task, filter: TaskFilter): boolean {
   const facts: [unknown, unknown][] = [
-    [filter.status, state.status],
     [filter.agent, body.agent],
     [filter.source, body.source],
     [filter.session, body.session],
     [filter.schedule, body.scheduleId],
     [filter.correlation, body.correlationId],
     [filter.parent, body.parentTaskId],
+    [filter.sourceId, body.sourceId ?? body.scheduleId],
   ];
+  if (!hasStatus(body, state.status, filter)) return false;
   if (facts.some(([wanted, actual]) => wanted !== undefined && wanted !== actual)) return false;
   if (filter.q === undefined) return true;
   const text = [body.id, body.input, body.session, output, state.error?.message].join('\n').toLowerCase();
   return text.includes(filter.q.toLowerCase());
+}
+
+function hasStatus({ source }: Task['body'], status: TaskStatus, filter: TaskFilter): boolean {
+  if (filter.status !== undefined) return statusesOf(filter.status).includes(status);
+  return status !== 'skipped' || source !== 'schedule' || filter.skipped !== false;
 }
 
 /** The smallest id of this millisecond: the time part of a ULID. */

@@ -1,6 +1,6 @@
 import type { QueueMode } from '../config/queue-mode.ts';
 import type { TaskQueue } from '../config/settings.ts';
-import type { TaskBody } from '../tasks/task.ts';
+import type { SharedLane, TaskBody } from '../tasks/task.ts';
 
 /** A task as a producer hands it to the ledger: checked, with every default in place. */
 export interface NewTask {
@@ -12,6 +12,8 @@ export interface NewTask {
   /** For rates: the name of its source class. */
   rateClass: string;
   lane: { name: string; limit: number; order?: number } | null;
+  /** Lanes that it needs besides its own one: its agent's, its source's. */
+  sharedLanes: SharedLane[];
   /** The caller's own key, and a digest of what it sent under it. */
   idempotency: { key: string; digest: string } | null;
   /** What becomes of it when it meets work in its lane; null just waits. */

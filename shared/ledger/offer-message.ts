@@ -8,7 +8,6 @@ import type { NewTask } from './new-task.ts';
 import { runMoving } from './run-moving.ts';
 import { bodyText } from './stored-body.ts';
 import { bookKeys } from './task-keys.ts';
-import { workerChannel } from './worker-channel.ts';
 
 export type OfferAnswer = AcceptAnswer | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
 
@@ -42,6 +41,8 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
     keys.idempotency(idempotency?.key ?? ''),
     keys.laneHeld(lane?.name ?? ''),
     keys.laneWait(lane?.name ?? ''),
+    shard.due,
+    shard.tenantStates,
   ];
 }
 
@@ -61,11 +62,10 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
 }
 
 /** What the configuration says about messages that meet others. */
-function rulesOf({ settings, keys }: Ledger, { tenant, scheduleId }: NewTask['body'], target: string | undefined): string {
+function rulesOf({ settings }: Ledger, { scheduleId }: NewTask['body'], target: string | undefined): string {
   const { collect, carryInterrupted } = settings.routing.queue;
   return JSON.stringify({
     grace: settings.worker.cancelGraceMs,
-    workers: workerChannel(keys.shard(keys.shardOf(tenant)).signal),
     // A run of a schedule says the same as the one it takes the place of.
     carries: carryInterrupted && scheduleId === null,
     collect: { debounceMs: collect.debounceMs, longestWaitMs: collect.longestWaitMs },

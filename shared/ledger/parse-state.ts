@@ -1,4 +1,5 @@
 import type { FirstState, TaskState } from '../tasks/task.ts';
+import { TRANSITIONS } from '../tasks/transitions.ts';
 import { expandState, isShort, parseShort } from './short-state.ts';
 
 /** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it. */
@@ -8,5 +9,8 @@ export function parseState(text: string, first: FirstState): TaskState {
 
 /** Reads a state that scripts say in full. */
 export function parseFullState(json: string): TaskState {
-  return JSON.parse(json) as TaskState;
+  const state = JSON.parse(json) as TaskState;
+  // Another release may have written it.
+  if (!Object.hasOwn(TRANSITIONS, state.status) || !Number.isFinite(state.createdAt)) throw new Error('This is no state of a task');
+  return state;
 }

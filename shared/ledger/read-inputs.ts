@@ -9,6 +9,8 @@ export interface TakenInput {
   text: string;
   /** Who sent it; null when nobody said. */
   user: string | null;
+  /** The visitor who sent it; null for a message of the tenant's own. */
+  visitor: string | null;
   how: PartOfInput['how'];
 }
 
@@ -27,6 +29,6 @@ export async function readInputs(ledger: Ledger, tenant: string, parts: readonly
     const part = parts[position];
     if (!task || !part || (part.how === 'carried' && [task.body.id, task.state.outcome?.taskId ?? ''].some((id) => answered.has(id))))
       return [];
-    return [{ id: part.id, text: task.body.input, user: task.body.user, how: part.how }];
+    return [{ id: part.id, text: task.body.input, user: task.body.user, visitor: task.body.visitor, how: part.how }];
   });
 }

@@ -2,7 +2,9 @@ import { parseTimeline } from '../tasks/parse-timeline.ts';
 import type { StoredAttempt, Task, TaskState } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import type { Ledger } from './ledger.ts';
+import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../redis/read-records.ts';
 import { parseState } from './parse-state.ts';
+import { readState } from './read-states.ts';
 import { parseBody } from './stored-body.ts';
 
 /** Tasks read together while nobody knows how long they are, and at most. */
@@ -11,7 +13,7 @@ const MOST = 500;
 /** Characters that are read together, about: Redis answers nobody else meanwhile, and a task may have said more than a million. */
 const TOGETHER_CHARACTERS = 2_000_000;
 
-/** The tasks of a tenant by their ids, in their order; null where there is none. */
+/** The tasks of a tenant by their ids, in their order; null where there is none, or none that can be read. */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
   const tasks: (Task | null)[] = [];
   for await (const portion of readPortions(ledger, tenant, ids)) tasks.push(...portion.tasks);
@@ -22,6 +24,8 @@ export async function readTasks(ledger: Ledger, tenant: string, ids: readonly st
 export interface Portion {
   ids: readonly string[];
   tasks: (Task | null)[];
+  /** Those of them that are there and cannot be read. */
+  unreadable: UnreadableRecord[];
   /** How much was read for them. */
   characters: number;
 }
@@ -43,16 +47,29 @@ async function readPortion(ledger: Ledger, tenant: string, ids: readonly string[
   const { states, bodies, outputs, results } = keys.tenant(tenant);
   // States first: what a step writes besides is there when its state is.
   const columns = await Promise.all([states, bodies, outputs, results].map(async (hash) => await redis.hmget(hash, ...ids)));
-  const plain = ids.map((_, position) => toTask(columns.map((column) => column[position] ?? null)));
-  const followed = await readFollowed(ledger, tenant, plain);
+  const broken: UnreadableRecord[] = [];
+  const plain = ids.map((id, position) => {
+    try {
+      return toTask(columns.map((column) => column[position] ?? null));
+    } catch (error) {
+      broken.push({ id, reason: reasonOf(error) });
+      return null;
+    }
+  });
+  const followed = await readFollowed(
+    ledger,
+    tenant,
+    plain.flatMap((task) => (task ? [{ id: task.body.id, state: task.state }] : [])),
+  );
   const tasks = plain.map((task) => task && Object.assign(task, { attempts: attemptsOf(task.state, followed.get(task.body.id)) }));
-  return { ids, tasks, characters: columns.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0) };
+  return { ids, tasks, unreadable: broken, characters: columns.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0) };
 }
 
-/** One task of a tenant, or null. */
+/** One task of a tenant, or null. Errors: `record.unreadable`. */
 export async function readTask(ledger: Ledger, tenant: string, id: string): Promise<Task | null> {
-  const [task = null] = await readTasks(ledger, tenant, [id]);
-  return task;
+  const { tasks, unreadable: broken } = await readPortion(ledger, tenant, [id]);
+  if (broken[0]) throw unreadable(id, broken[0].reason);
+  return tasks[0] ?? null;
 }
 
 type PlainTask = Omit<Task, 'attempts'>;
@@ -67,11 +84,24 @@ function toTask([state, body, output, result]: (string | null)[]): PlainTask | n
   return { ...task, output: output ?? null, result: result ? (JSON.parse(result) as unknown) : null };
 }
 
+/** The attempts of a task, oldest first, without its input and output; null where there is no such task. */
+export async function readAttempts(ledger: Ledger, tenant: string, id: string): Promise<StoredAttempt[] | null> {
+  const state = await readState(ledger, tenant, id);
+  if (!state) return null;
+  const followed = await readFollowed(ledger, tenant, [{ id, state }]);
+  return attemptsOf(state, followed.get(id));
+}
+
 /** Attempts that others followed, by token; the current or last one is in the state. */
 type Followed = ReadonlyMap<number, StoredAttempt>;
 
-async function readFollowed(ledger: Ledger, tenant: string, tasks: readonly (PlainTask | null)[]): Promise<Map<string, Followed>> {
-  const wanted = tasks.flatMap((task) => (task ? tokensOf(task.state).map((token) => ({ id: task.body.id, token })) : []));
+interface StateOfTask {
+  id: string;
+  state: TaskState;
+}
+
+async function readFollowed(ledger: Ledger, tenant: string, tasks: readonly StateOfTask[]): Promise<Map<string, Followed>> {
+  const wanted = tasks.flatMap(({ id, state }) => tokensOf(state).map((token) => ({ id, token })));
   if (wanted.length === 0) return new Map();
   const fields = wanted.map(({ id, token }) => `${id}:${token}`);
   const stored = await ledger.redis.hmget(ledger.keys.tenant(tenant).attempts, ...fields);
@@ -80,7 +110,9 @@ async function readFollowed(ledger: Ledger, tenant: string, tasks: readonly (Pla
     const json = stored[position];
     const known = followed.get(id) ?? new Map<number, StoredAttempt>();
     followed.set(id, known);
-    if (json) known.set(token, JSON.parse(json) as StoredAttempt);
+    for (const attempt of readRecords([[id, json ?? 'null']], (text) => JSON.parse(text) as StoredAttempt | null).items) {
+      if (attempt) known.set(token, attempt);
+    }
   }
   return followed;
 }

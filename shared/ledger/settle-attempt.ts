@@ -76,6 +76,7 @@ async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]):
       keys.results,
       keys.attempts,
       shard.deadlines,
+      shard.due,
       ...laneKeys(ledger, tenant, decided),
     ],
     [JSON.stringify(bookOptions(ledger, tenant)), decided.map(({ id }) => id).join(','), ...decided.flatMap(({ args }) => args)],
@@ -124,9 +125,20 @@ function headOf(token: number, { lane, laneLimit = 1, class: ofClass, tell }: Fi
 }
 
 /** How it goes on, with what more is said of that in short, and the texts that belong to it. */
-function whatFollows({ state, goesOn, attempt, events }: Following, verdict: Verdict): [how: string, ...string[]] {
-  if (verdict.kind === 'completed') return ['answered', ...answerOf(verdict)];
-  return [`${goesOn} ${state.status} ${state.ticket} ${events.join(',')}`, attempt === null ? '' : JSON.stringify(attempt)];
+function whatFollows(following: Following, verdict: Verdict): [how: string, ...string[]] {
+  const { state, goesOn, attempt, events } = following;
+  const fact = factOf(following);
+  if (verdict.kind === 'completed') return [`answered ${fact}`, ...answerOf(verdict)];
+  const number = goesOn === 'later' || goesOn === 'yield' ? state.notBefore : state.ticket;
+  return [`${goesOn} ${state.status} ${number} ${events.join(',')} ${fact}`, attempt === null ? '' : JSON.stringify(attempt)];
+}
+
+const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
+
+/** JSON of what the event stream says of an attempt besides its end. */
+function factOf({ state: { attempt, error, status }, goesOn }: Following): string {
+  if (!FAILURES.has(status)) return JSON.stringify({ attempt });
+  return JSON.stringify({ attempt, code: error?.code, willRetry: goesOn !== 'end' });
 }
 
 type Completed = Extract<Verdict, { kind: 'completed' }>;

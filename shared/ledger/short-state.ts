@@ -27,14 +27,20 @@ export function isShortRun(text: string): boolean {
 /** Reads a short state. Throws when it is none; that is a mistake of ours. */
 export function parseShort(text: string): ShortState {
   const [letter, created, granted, started, worker = '', completed, usage] = text.split(' ');
-  if (letter === 'w') return { createdAt: Number(created) };
-  const queued = { createdAt: Number(created), queuedAt: Number(granted) };
+  if (letter === 'w') return { createdAt: timeOf(created) };
+  const queued = { createdAt: timeOf(created), queuedAt: timeOf(granted) };
   if (letter === 'q') return queued;
-  const run = { startedAt: Number(started), worker };
+  const run = { startedAt: timeOf(started), worker };
   if (letter === 'r') return { ...queued, run };
   if (letter !== 'c' || usage === undefined) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
-  const end = { completedAt: Number(completed), usage: usage === '-' ? null : (JSON.parse(usage) as TaskUsage) };
+  const end = { completedAt: timeOf(completed), usage: usage === '-' ? null : (JSON.parse(usage) as TaskUsage) };
   return { ...queued, run, end };
+}
+
+function timeOf(text: string | undefined): number {
+  const time = Number(text);
+  if (!Number.isFinite(time)) throw new Error(`This is no state of a task, for its time: ${String(text).slice(0, 40)}`);
+  return time;
 }
 
 /** What the short state of a running task gets when its attempt completed. */

@@ -36,7 +36,7 @@ export async function takeInput(ledger: Ledger, attempt: AttemptRef, how: 'steer
 function readTaken(taken: readonly string[], how: 'steered' | 'merged'): TakenInput[] {
   return taken.flatMap((id, position) => {
     if (position % 2 === 1) return [];
-    const { input, user } = parseBody(taken[position + 1] ?? '{}');
-    return [{ id, text: input, user, how }];
+    const { input, user, visitor } = parseBody(taken[position + 1] ?? '{}');
+    return [{ id, text: input, user, visitor, how }];
   });
 }

@@ -11,6 +11,8 @@ export interface EndOptions {
   abandon?: () => void;
   /** After so long a stop that hangs is given up. */
   deadlineMs: number;
+  /** Resolves when the process cannot go on: it drains, and exits with 1. */
+  failure?: Promise<Error>;
   /** Where signals come from and what ends the process; tests hand in their own. */
   process?: Pick<EventEmitter, 'on'> & { exit(code: number): void };
 }
@@ -22,10 +24,12 @@ export interface EndOptions {
 const SAME_PRESS_MS = 500;
 
 const INTERRUPTED = 130;
+/** What ends the process instead of a signal. */
+const FAILURE = 'failure';
 
 /**
  * Makes SIGTERM and SIGINT end this process: the first drains and exits with 0, the second exits at once with 130.
- * An exception or a rejection that nobody caught is logged and exits with 1, for after it nothing here can be trusted; unless it came of
+ * A failure that its parts report drains, too, and exits with 1. An exception or a rejection that nobody caught is logged and exits with 1, for after it nothing here can be trusted; unless it came of
  * an agent's own code, which it fails.
  */
 export function endOnSignals(options: EndOptions): void {
@@ -33,6 +37,7 @@ export function endOnSignals(options: EndOptions): void {
   const end = createEnd(options, host);
   host.on('SIGTERM', () => end('SIGTERM'));
   host.on('SIGINT', () => end('SIGINT'));
+  if (options.failure) void endOnFailure(options.failure, options.log, end);
   const fail = (error: unknown): void => {
     if (takeStray(error)) return;
     options.log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
@@ -41,6 +46,12 @@ export function endOnSignals(options: EndOptions): void {
   };
   host.on('uncaughtException', fail);
   host.on('unhandledRejection', fail);
+}
+
+async function endOnFailure(failure: Promise<Error>, log: Log, end: (signal: string) => void): Promise<void> {
+  const error = await failure;
+  log.fatal({ event: 'process.failed', reason: error.message }, `This process cannot go on and ends: ${error.message}`);
+  end(FAILURE);
 }
 
 function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(code: number): void }): (signal: string) => void {
@@ -55,7 +66,7 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
     }
     firstAt = performance.now();
     log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once');
-    void drain().then((code) => host.exit(code));
+    void drain().then((code) => host.exit(signal === FAILURE ? 1 : code));
   };
 
   async function drain(): Promise<number> {

@@ -4,11 +4,13 @@ import { EventFeed } from '../events/event-feed.ts';
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/create-log.ts';
 import type { Intake } from '../queue/intake.ts';
+import { readOwedTickets } from '../queue/owed-tickets.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
 import { ticketOfState } from '../queue/ticket-of-state.ts';
 import { TicketRelay } from '../queue/ticket-relay.ts';
 import { connectRedis, type RedisClient } from '../redis/connect-redis.ts';
 import { createKeys, type Keys } from '../redis/keys.ts';
+import { Subscription } from '../redis/subscription.ts';
 import { TenantDirectory } from '../tenants/tenant-directory.ts';
 
 /** What every service is composed of. `close` ends the connections that `openParts` opened. */
@@ -24,6 +26,10 @@ export interface Parts extends Intake {
   readonly tenants: TenantDirectory;
   readonly catalog: AgentCatalog;
   readonly events: EventFeed;
+  /** Opens a subscription whose connection shows under this name. */
+  subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
+  /** Ends the process, which cannot go on: it drains and leaves with a code that says so. */
+  readonly fail: (error: Error) => void;
   close(): Promise<void>;
 }
 
@@ -32,16 +38,18 @@ export interface OpenPartsOptions {
   log: Log;
   /** Names the connections. */
   service: string;
+  /** What ends the process when it cannot go on. */
+  fail: (error: Error) => void;
 }
 
 /** Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and says so in `/readyz`. */
-export async function openParts({ config, log, service }: OpenPartsOptions): Promise<Parts> {
+export async function openParts({ config, log, service, fail }: OpenPartsOptions): Promise<Parts> {
   const { env, settings } = config;
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
   const tenants = new TenantDirectory({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
-  const relay = new TicketRelay({ redis, keys, queues, log });
+  const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
     keys,
@@ -53,11 +61,11 @@ export async function openParts({ config, log, service }: OpenPartsOptions): Pro
     },
   });
   const catalog = new AgentCatalog({ redis, keys, settings });
-  const events = new EventFeed({
-    redis,
-    subscriber: () => connectRedis({ url: env.REDIS_URL, name: `${service}-events`, log, role: 'subscriber' }),
-    keys,
-  });
+  const subscribe: Parts['subscribe'] = (name, channels, onMessage) => {
+    const open = (): RedisClient => connectRedis({ url: env.REDIS_URL, name, log, role: 'subscriber' });
+    return new Subscription({ open, redis, keys, channels, onMessage, settings: settings.consumers, fail, log });
+  };
+  const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
   await tenants.start().catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
   const close = async (): Promise<void> => {
     tenants.stop();
@@ -68,5 +76,5 @@ export async function openParts({ config, log, service }: OpenPartsOptions): Pro
   };
   const findAgent = async (tenant: string, id: string): Promise<Awaited<ReturnType<Intake['findAgent']>>> =>
     (await catalog.find(tenant, id))?.definition ?? null;
-  return { config, log, redis, keys, ledger, queues, relay, tenants, catalog, events, findAgent, close };
+  return { config, log, redis, keys, ledger, queues, relay, tenants, catalog, events, findAgent, subscribe, fail, close };
 }

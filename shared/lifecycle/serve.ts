@@ -9,8 +9,8 @@ export interface ServeOptions {
   log: Log;
   services: readonly Service[];
   startHttpServer: (options: HttpServerOptions) => Promise<HttpServer>;
-  /** Whether Redis answers. */
-  isRedisUp: () => Promise<boolean>;
+  /** What of Redis does not answer, in words. */
+  redisProblems: () => Promise<string[]>;
 }
 
 export interface Served {
@@ -20,16 +20,17 @@ export interface Served {
 }
 
 /** Starts services and the HTTP server in front of them; leaves nothing running when one of them cannot start. */
-export async function serve({ config, log, services, startHttpServer, isRedisUp }: ServeOptions): Promise<Served> {
+export async function serve({ config, log, services, startHttpServer, redisProblems }: ServeOptions): Promise<Served> {
   let phase: 'starting' | 'ready' | 'shutting down' = 'starting';
   const readiness = async (): Promise<string[]> => {
     if (phase !== 'ready') return [phase];
-    return (await isRedisUp()) ? [] : ['Redis does not answer'];
+    return [...(await redisProblems()), ...services.flatMap((service) => service.problems?.() ?? [])];
   };
   const routers = services.flatMap((service) => (service.router ? [service.router] : []));
+  const registries = services.flatMap((service) => (service.registry ? [service.registry] : []));
   const { HOST: host, PORT: port } = config.env;
   // First, so that a worker takes no task only to hand it back because the port is taken.
-  const http = await startHttpServer({ routers, host, port, config, log, readiness });
+  const http = await startHttpServer({ routers, host, port, config, log, readiness, registries });
   try {
     const running = await startServices(services, log);
     phase = 'ready';

@@ -1,11 +1,16 @@
 import type { Router } from 'express';
+import type { Registry } from 'prom-client';
 
 /** One long-lived part of the fleet. It does nothing before `start()` and owns what it opened until `stop()`. */
 export interface Service {
   readonly name: string;
   /** The HTTP paths it serves, when it serves any; mounted at `/` of the process's server. */
   readonly router?: Router;
+  /** Its own metrics, for `/metrics`. */
+  readonly registry?: Registry;
   start(): Promise<void>;
+  /** What does not move here although it should, in words, for `/readyz`. */
+  problems?(): string[];
   /**
    * Ends it: takes no new work, lets running work end, and hands back what is left when the time is over.
    * Resolves by then; never rejects.

@@ -1,6 +1,9 @@
 import type { Config } from '../config/load-config.ts';
 import { startHttpServer } from '../http/start-http-server.ts';
 import type { Log } from '../log/create-log.ts';
+import { findDeadQueues } from '../queue/find-dead-queues.ts';
+import { connectRedis, type RedisClient } from '../redis/connect-redis.ts';
+import { ConnectionWatch } from '../redis/connection-watch.ts';
 import { openParts, type Parts } from './open-parts.ts';
 import { serve, type Served } from './serve.ts';
 import type { Service } from './service.ts';
@@ -14,30 +17,47 @@ export interface StartFleetOptions {
   create: (parts: Parts) => readonly Service[];
   /** Done once Redis can be used and before any service starts. */
   prepare?: (parts: Parts) => Promise<void>;
+  /** What ends the process when it cannot go on. */
+  fail: (error: Error) => void;
 }
 
 /** Opens the connections, starts the services and the server in front of them; closes again what it opened when that fails. */
-export async function startFleet({ name, config, log, create, prepare }: StartFleetOptions): Promise<Served> {
-  const parts = await openParts({ config, log, service: name });
+export async function startFleet({ name, config, log, create, prepare, fail }: StartFleetOptions): Promise<Served> {
+  const parts = await openParts({ config, log, service: name, fail });
+  const watch = watchConnection(parts, name);
   try {
     await prepare?.(parts);
-    const served = await serve({ config, log, services: create(parts), startHttpServer, isRedisUp: () => isRedisUp(parts) });
+    const served = await serve({ config, log, services: create(parts), startHttpServer, redisProblems: () => redisProblems(parts) });
     return {
       port: served.port,
       stop: async (graceMs) => {
         await served.stop(graceMs);
+        watch.stop();
         await parts.close();
       },
     };
   } catch (error) {
+    watch.stop();
     await parts.close();
     throw error;
   }
 }
 
-async function isRedisUp({ redis }: Pick<Parts, 'redis'>): Promise<boolean> {
-  return redis.ping().then(
-    () => true,
-    () => false,
-  );
+function watchConnection({ redis, keys, config, log, fail }: Parts, name: string): ConnectionWatch {
+  // The connection itself says once that Redis is away.
+  const open = (): RedisClient => connectRedis({ url: config.env.REDIS_URL, name, clientName: `muster:${name}-look`, log });
+  const watch = new ConnectionWatch({ redis, keys, open, settings: config.settings.consumers, fail });
+  watch.start();
+  return watch;
+}
+
+async function redisProblems({ redis, queues, events }: Pick<Parts, 'redis' | 'queues' | 'events'>): Promise<string[]> {
+  const [isUp, dead] = await Promise.all([
+    redis.ping().then(
+      () => true,
+      () => false,
+    ),
+    findDeadQueues(queues),
+  ]);
+  return isUp ? [...dead, ...(events.problem === null ? [] : [events.problem])] : ['Redis does not answer'];
 }

@@ -3,20 +3,25 @@ import type { AcceptAnswer, AcceptedAnswer } from '../ledger/accept-answer.ts';
 import { acceptMessage } from '../ledger/accept-message.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { NewTask } from '../ledger/new-task.ts';
-import { readTask } from '../ledger/read-tasks.ts';
+import { readState } from '../ledger/read-states.ts';
 import type { Log } from '../log/create-log.ts';
 import type { TaskOutcome } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
+import { publicTenantId } from '../tenants/tenant.ts';
+import { tenantClosed } from '../tenants/write-of-tenant.ts';
 import { traceIdOf } from '../tasks/trace.ts';
 import { wholeOutcome } from '../tasks/whole-outcome.ts';
+import { assertTimeout } from './assert-timeout.ts';
 import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
-import { estimateStart } from './estimate-start.ts';
+import { estimateStart, type Standing } from './estimate-start.ts';
 import type { Intake } from './intake.ts';
+import { lookBeforeTicket } from './tickets-before.ts';
 import { pressureOf, reportPressure, type Pressure } from './report-pressure.ts';
 
 export interface Accepted {
   id: string;
-  status: TaskStatus;
+  /** Null for an earlier task whose record is no longer kept. */
+  status: TaskStatus | null;
   /** How many tasks are before it in its lane or backlog; 0 when it may run. */
   position: number;
   /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when nobody knows. */
@@ -30,8 +35,8 @@ export interface Accepted {
 
 /**
  * Accepts a task: after this returns, it reaches exactly one terminal state.
- * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`,
- * `task.not-found` (of the parent).
+ * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`,
+ * `task.not-found` (of the parent), `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
@@ -47,13 +52,15 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
 
 async function checkedTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
   const { ledger } = intake;
+  ledger.stored.assertRoom(request.tenant);
+  assertTimeout(ledger, request.tenant, 'execution.timeoutMs', request.execution?.timeoutMs);
   const definition = await intake.findAgent(request.tenant, request.agent);
   if (!definition) throw new MusterError('agent.unknown', `There is no agent "${request.agent}"`, { details: { agent: request.agent } });
-  const parent = request.parentTaskId === undefined ? null : await readTask(ledger, request.tenant, request.parentTaskId);
+  const parent = request.parentTaskId === undefined ? null : await readState(ledger, request.tenant, request.parentTaskId);
   if (request.parentTaskId !== undefined && !parent) {
     throw new MusterError('task.not-found', `There is no parent task ${request.parentTaskId}`);
   }
-  return buildTask(request, definition, ledger.settings, parent?.state.priority);
+  return buildTask(request, definition, ledger.settings, parent?.priority);
 }
 
 /** What the same request under the same key made before; null when there is no such. */
@@ -65,25 +72,23 @@ export async function findEarlier(ledger: Ledger, request: AcceptRequest): Promi
 }
 
 async function existing(ledger: Ledger, tenant: string, id: string): Promise<Accepted> {
-  const task = await readTask(ledger, tenant, id);
-  const status = task?.state.status ?? 'completed';
-  const outcome = task?.state.outcome ? wholeOutcome(task.state.outcome) : null;
+  const state = await readState(ledger, tenant, id);
+  const status = state?.status ?? null;
+  const outcome = state?.outcome ? wholeOutcome(state.outcome) : null;
   return { id, status, position: 0, estimatedStartMs: null, pressure: null, outcome, isDuplicate: true };
 }
 
-/** What a producer is told of its request. Errors: `task.idempotency-conflict`, `limit.rate`, `limit.waiting`. */
-export async function answerAccepted({ ledger, relay, log }: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
+/** What a producer is told of its request. Errors: `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `tenant.disabled`, `tenant.ended`. */
+export async function answerAccepted(intake: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
+  const { ledger, log } = intake;
   const { tenant } = task.body;
   switch (answer.kind) {
     case 'accepted':
-      if (answer.entry !== null) relay.add(ticketOf(task, answer.entry));
-      logAccepted(log, task, answer);
       return {
         id: answer.id,
         status: answer.status,
         position: answer.ahead,
-        // It is accepted, whether or not anybody can say when it will start.
-        estimatedStartMs: answer.outcome ? null : await estimateStart(ledger, task.body, answer).catch(() => null),
+        estimatedStartMs: await sendOff(intake, task, answer),
         pressure: reportPressure({ ledger, log }, tenant, pressureOf(ledger.settings, answer.depth)),
         outcome: answer.outcome,
         isDuplicate: false,
@@ -96,16 +101,35 @@ export async function answerAccepted({ ledger, relay, log }: Intake, task: NewTa
         details: { id: answer.id },
       });
     case 'rate':
-      throw new MusterError('limit.rate', `Tenant ${tenant} may not submit more ${answer.scope} tasks now`, {
+      throw new MusterError('limit.rate', `Tenant ${publicTenantId(tenant)} may not submit more ${answer.scope} tasks now`, {
         details: { scope: answer.scope },
         retryAfterMs: answer.retryAfterMs,
       });
+    case 'closed':
+      throw tenantClosed(tenant, answer.state);
     case 'waiting':
-      throw new MusterError('limit.waiting', `${answer.waiting} tasks of tenant ${tenant} wait already`, {
+      throw new MusterError('limit.waiting', `${answer.waiting} tasks of tenant ${publicTenantId(tenant)} wait already`, {
         details: { waiting: answer.waiting },
         retryAfterMs: WAITING_RETRY_MS,
       });
   }
+}
+
+/** Brings the ticket of an accepted task on its way. Answers when it will start, or null: it is accepted, whether or not that is known. */
+async function sendOff(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<number | null> {
+  // Before its own ticket can be among those in front.
+  const standing = standingOf(intake, task, answer).catch(() => null);
+  if (answer.entry !== null) intake.relay.add(ticketOf(task, answer.entry));
+  logAccepted(intake.log, task, answer);
+  if (answer.outcome) return null;
+  const known = await standing;
+  return known && (await estimateStart(intake.ledger, task.body, known).catch(() => null));
+}
+
+async function standingOf(intake: Intake, { body, queue, priority }: NewTask, { entry, ahead, gate }: AcceptedAnswer): Promise<Standing> {
+  if (entry === null) return { ahead, gate };
+  const before = await lookBeforeTicket(intake, { tenant: body.tenant, queue, priority });
+  return { ahead: before.ahead, gate: before.isFull ? 'fleet' : null };
 }
 
 function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead, outcome }: AcceptedAnswer): void {
@@ -144,6 +168,5 @@ function ticketOf({ body, priority, queue, lane }: NewTask, entry: string): Para
     queue,
     priority,
     maxAttempts: body.execution.maxAttempts,
-    notBefore: body.scheduledFor,
   };
 }

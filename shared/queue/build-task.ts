@@ -8,12 +8,12 @@ import { estimatedMs } from '../tasks/estimated-ms.ts';
 import { defaultPriority, priorityNumber, queueFor, type PriorityHints } from '../tasks/priority.ts';
 import { capClass, CLASS_OF } from '../tasks/source-class.ts';
 import { newTaskId } from '../tasks/task-id.ts';
-import type { ReplyAddress, ResolvedExecution, TaskBody } from '../tasks/task.ts';
+import type { ReplyAddress, ResolvedExecution, TaskBody, Trigger } from '../tasks/task.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
 import { childTraceparent } from '../tasks/trace.ts';
 import { assertBytes } from './assert-bytes.ts';
 import { assertContext } from './assert-context.ts';
-import { laneOf } from './lane-of.ts';
+import { lanesOf } from './lanes-of.ts';
 import { takesInput } from './takes-input.ts';
 
 /** What a producer asks for. */
@@ -25,8 +25,12 @@ export interface AcceptRequest extends TaskRequest {
   /** What is compared when the key comes again; by default the whole request. */
   idempotencyBody?: string;
   scheduleId?: string;
+  /** What made it, when that was no person's request. */
+  trigger?: Trigger;
   /** Who wrote the message, by the surface's own id. */
   user?: string;
+  /** The visitor who wrote it, by the id of their token. */
+  visitor?: string;
   /** Where the answer goes in a chat. */
   reply?: ReplyAddress;
   /** Its number among the messages of its platform, which orders them in their line; the others go by arrival. */
@@ -49,12 +53,14 @@ export function buildTask(
   parentPriority: number | undefined,
 ): NewTask {
   checkSize(request, settings);
+  checkTimes(request);
+  checkRequirements(request);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
   const body = newBody(request, source, resolveExecution(request, definition, settings, source));
   return {
     body,
     ...rankOf(request, source, parentPriority),
-    lane: request.skip ? null : laneOf(request, definition, settings, source),
+    ...(request.skip ? { lane: null, sharedLanes: [] } : lanesOf(request, definition, settings, source)),
     idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(request) },
     mode: request.mode ?? null,
     takesInput: takesInput(definition, request.context),
@@ -93,12 +99,11 @@ function newBody(request: AcceptRequest, source: Source, execution: ResolvedExec
     agent: request.agent,
     source,
     input: request.input,
+    system: request.system ?? null,
     ...conversationOf(request),
     context: request.context ?? null,
     metadata: request.metadata ?? null,
-    parentTaskId: request.parentTaskId ?? null,
-    correlationId: request.correlationId ?? null,
-    scheduleId: request.scheduleId ?? null,
+    ...originOf(request),
     deadline: timeOf(request.deadline, 'deadline'),
     sla: timeOf(request.sla),
     scheduledFor: timeOf(request.scheduledFor),
@@ -109,8 +114,28 @@ function newBody(request: AcceptRequest, source: Source, execution: ResolvedExec
   };
 }
 
-function conversationOf({ channel, session, user, reply }: AcceptRequest): Pick<TaskBody, 'channel' | 'session' | 'user' | 'reply'> {
-  return { channel: channel ?? null, session: session ?? null, user: user ?? null, reply: reply ?? null };
+type Origin = Pick<TaskBody, 'parentTaskId' | 'correlationId' | 'scheduleId' | 'sourceId' | 'trigger'>;
+
+function originOf({ parentTaskId, correlationId, scheduleId, sourceId, trigger }: AcceptRequest): Origin {
+  return {
+    parentTaskId: parentTaskId ?? null,
+    correlationId: correlationId ?? null,
+    scheduleId: scheduleId ?? null,
+    sourceId: sourceId ?? null,
+    trigger: trigger ?? null,
+  };
+}
+
+type Conversation = Pick<TaskBody, 'channel' | 'session' | 'user' | 'visitor' | 'reply'>;
+
+function conversationOf({ channel, session, user, visitor, reply }: AcceptRequest): Conversation {
+  return {
+    channel: channel ?? null,
+    session: session ?? null,
+    user: user ?? null,
+    visitor: visitor ?? null,
+    reply: reply ?? null,
+  };
 }
 
 /** Most specific first: what the task says, then its agent, then its source. */
@@ -137,6 +162,22 @@ function timeOf(text: string | undefined, futureOnly?: string): number | null {
 function checkSize({ input, context, metadata }: AcceptRequest, { tasks }: Settings): void {
   assertBytes('input', input, tasks.maxInputBytes);
   if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
+}
+
+function checkTimes({ scheduledFor, deadline }: AcceptRequest): void {
+  if (scheduledFor === undefined || deadline === undefined || Date.parse(scheduledFor) < Date.parse(deadline)) return;
+  throw new MusterError('request.invalid', `scheduledFor: expected a time before the deadline ${deadline}, got ${scheduledFor}`, {
+    details: { scheduledFor, deadline },
+  });
+}
+
+/** No worker says what it is capable of, and no daemon is connected: nothing could ever meet these. */
+function checkRequirements({ requirements: { capabilities = [], targetDaemon } = {} }: AcceptRequest): void {
+  if (capabilities.length === 0 && targetDaemon === undefined) return;
+  const asked = targetDaemon === undefined ? `the capabilities ${capabilities.join(', ')}` : `the daemon "${targetDaemon}"`;
+  throw new MusterError('task.unmet-requirements', `No executor of this installation has ${asked}: the task would never run`, {
+    details: { requirements: { capabilities, targetDaemon: targetDaemon ?? null } },
+  });
 }
 
 /** Tells whether a request that comes again under its key is the same. */

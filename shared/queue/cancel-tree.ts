@@ -1,9 +1,15 @@
 import { cancelTask, type CancelAnswer } from '../ledger/cancel-task.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { listTasks } from '../ledger/list-tasks.ts';
-import { readTask } from '../ledger/read-tasks.ts';
-import type { Task } from '../tasks/task.ts';
+import { readLookup } from '../ledger/lookups/lookup.ts';
+import { readState, readStates } from '../ledger/read-states.ts';
+import { parentLookup } from '../ledger/task-lookups.ts';
+import type { TaskState } from '../tasks/task.ts';
 import { isTerminal } from '../tasks/transitions.ts';
+
+interface StateOfTask {
+  id: string;
+  state: TaskState;
+}
 
 export interface CancelTreeAnswer {
   /** What became of the task itself. */
@@ -21,14 +27,14 @@ const PAGE = 200;
  * A task that ended by itself is left alone, with what it delegated.
  */
 export async function cancelTree(ledger: Ledger, tenant: string, id: string, reason: string): Promise<CancelTreeAnswer> {
-  const root = await readTask(ledger, tenant, id);
+  const root = await readState(ledger, tenant, id);
   if (!root) return { answer: { kind: 'unknown' }, subTasks: 0 };
-  const answer = await cancelTask(ledger, { tenant, id, lane: root.state.lane ?? null }, reason);
+  const answer = await cancelTask(ledger, { tenant, id, lane: root.lane ?? null }, reason);
   if (answer.kind === 'ended' && answer.status !== 'cancelled') return { answer, subTasks: 0 };
   let subTasks = 0;
-  for await (const { body, state } of descendants(ledger, tenant, id)) {
+  for await (const { id: child, state } of descendants(ledger, tenant, id)) {
     if (isTerminal(state.status)) continue;
-    const place = { tenant, id: body.id, lane: state.lane ?? null };
+    const place = { tenant, id: child, lane: state.lane ?? null };
     const { kind } = await cancelTask(ledger, place, `its parent task was cancelled: ${reason}`);
     if (kind === 'cancelled' || kind === 'stopping') subTasks += 1;
   }
@@ -36,24 +42,31 @@ export async function cancelTree(ledger: Ledger, tenant: string, id: string, rea
 }
 
 /** What a task delegated, and what that delegated in turn; a task comes before those below it. */
-async function* descendants(ledger: Ledger, tenant: string, root: string): AsyncGenerator<Task> {
+async function* descendants(ledger: Ledger, tenant: string, root: string): AsyncGenerator<StateOfTask> {
   const seen = new Set([root]);
   // A set in the order of its making, which grows while it is walked.
   for (const parent of seen) {
     for await (const child of children(ledger, tenant, parent)) {
       if (seen.size > MOST) return;
-      if (seen.has(child.body.id)) continue;
-      seen.add(child.body.id);
+      if (seen.has(child.id)) continue;
+      seen.add(child.id);
       yield child;
     }
   }
 }
 
-async function* children(ledger: Ledger, tenant: string, parent: string): AsyncGenerator<Task> {
-  let before: string | undefined;
+async function* children(ledger: Ledger, tenant: string, parent: string): AsyncGenerator<StateOfTask> {
+  const lookup = parentLookup(ledger, tenant, parent);
+  let before: string | null = null;
+  let ids: string[];
   do {
-    const page = await listTasks(ledger, tenant, { parent }, { limit: PAGE, before });
-    yield* page.items;
-    before = page.next ?? undefined;
-  } while (before !== undefined);
+    ids = await readLookup(ledger, lookup, { low: '', before, max: PAGE });
+    const states = await readStates(ledger, tenant, ids);
+    yield* ids.flatMap((id, position) => withState(id, states[position]));
+    before = ids.at(-1) ?? null;
+  } while (ids.length === PAGE);
+}
+
+function withState(id: string, state: TaskState | null | undefined): StateOfTask[] {
+  return state ? [{ id, state }] : [];
 }

@@ -1,8 +1,6 @@
-import { Queue, Worker } from 'bullmq';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import { within } from '../time/wait.ts';
-import { closeWorker } from './close-worker.ts';
+import type { JobSource } from './consumer/job-source.ts';
+import { QueueConsumer } from './consumer/queue-consumer.ts';
+import { upsertRepeat } from './upsert-repeat.ts';
 
 /** One of the fleet's own repeated jobs. */
 export interface Chore {
@@ -14,15 +12,11 @@ export interface Chore {
 
 export interface ChoreWorkerOptions {
   chores: readonly Chore[];
-  /** A connection that may block; stays the caller's. */
-  connection: RedisClient;
-  prefix: string;
-  log: Log;
+  source: JobSource;
 }
 
-/** The clock of a chore is made anew this often, because a scheduler whose worker died between two ticks stays silent. */
+/** The clock of a chore is restarted this often, because a scheduler whose worker died between two ticks stays silent. */
 const HEAL_MS = 30_000;
-const KEEP = 20;
 
 /**
  * ChoreWorker is responsible for the fleet's own chores as repeatable jobs, so that any worker does them and nothing needs
@@ -30,44 +24,54 @@ const KEEP = 20;
  */
 export class ChoreWorker {
   readonly #options: ChoreWorkerOptions;
-  #worker: Worker | undefined;
-  #queue: Queue | undefined;
+  readonly #consumer: QueueConsumer;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ChoreWorkerOptions) {
+    const { source, chores } = options;
+    const byName = new Map(chores.map((chore) => [chore.name, chore]));
     this.#options = options;
+    this.#consumer = new QueueConsumer({
+      source,
+      queue: 'maintenance',
+      shard: 0,
+      slots: 1,
+      process: async ({ name }) => {
+        await byName.get(name)?.run();
+        return '';
+      },
+      onOpened: (worker) =>
+        worker.on('failed', (job, error) => source.log.warn({ err: error, chore: job?.name }, 'a chore failed; it comes again')),
+    });
   }
 
   start(): void {
-    const { connection, prefix, log, chores } = this.#options;
-    const byName = new Map(chores.map((chore) => [chore.name, chore]));
-    this.#queue = new Queue('maintenance', { connection, prefix });
-    this.#worker = new Worker('maintenance', async (job) => await byName.get(job.name)?.run(), { connection, prefix, concurrency: 1 });
-    this.#worker.on('failed', (job, error) => log.warn({ err: error, chore: job?.name }, 'a chore failed; it comes again'));
-    this.#worker.on('error', (error) => log.debug({ err: error }, 'the maintenance queue cannot be read now'));
-    this.#queue.on('error', (error) => log.debug({ err: error }, 'the maintenance queue cannot be written now'));
+    this.#consumer.start();
     this.#timer = setInterval(() => void this.#schedule(), HEAL_MS);
     void this.#schedule();
   }
 
+  get problem(): string | null {
+    return this.#consumer.problem;
+  }
+
   /** A chore is short; the one under way ends. */
   async quiet(): Promise<void> {
-    await this.#worker?.pause(true);
+    await this.#consumer.quiet();
   }
 
   async stop(graceMs: number): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all([this.#worker && closeWorker(this.#worker, graceMs), this.#queue && within(this.#queue.close(), graceMs)]);
+    await this.#consumer.stop(graceMs);
   }
 
   async #schedule(): Promise<void> {
+    const { source, chores } = this.#options;
     try {
-      for (const { name, everyMs } of this.#options.chores) {
-        const template = { name, opts: { removeOnComplete: { count: KEEP }, removeOnFail: { count: KEEP } } };
-        await this.#queue?.upsertJobScheduler(name, { every: everyMs }, template);
-      }
+      const queue = source.queues.get(0, 'maintenance');
+      for (const { name, everyMs } of chores) await upsertRepeat(queue, name, everyMs);
     } catch (error) {
-      this.#options.log.debug({ err: error }, 'the chores could not be scheduled now');
+      source.log.debug({ err: error }, 'the chores could not be scheduled now');
     }
   }
 }

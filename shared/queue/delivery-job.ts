@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
-import type { TicketData, TicketQueue } from './queues.ts';
+import type { OutboundQueue } from './queue-names.ts';
+import type { Queues, TicketData, TicketQueue } from './queues.ts';
 
 /** The job that works on a delivery: it names the delivery, whose record is the truth. */
 export interface DeliveryJob {
@@ -9,6 +10,11 @@ export interface DeliveryJob {
   kind: string;
   /** From 0; each retry that somebody asked for is a job of its own. */
   number: number;
+}
+
+/** The queue of a delivery, by its kind. */
+export function deliveryQueue(kind: string): OutboundQueue {
+  return kind === 'reply' ? 'replies' : 'deliveries';
 }
 
 /** Ended jobs kept per queue, for the board. */
@@ -28,7 +34,8 @@ export function parseDeliveryJob({ id = '', name, data }: Pick<Job<TicketData>, 
  * Sees to it that the delivery's job is in the queue. `isDue`: one that waits for a later time is due now.
  * Calling it again changes nothing. A job that ended although its delivery did not is made anew.
  */
-export async function ensureDeliveryJob(queue: TicketQueue, job: DeliveryJob, isDue: boolean): Promise<void> {
+export async function ensureDeliveryJob(queues: Queues, shard: number, job: DeliveryJob, isDue: boolean): Promise<void> {
+  const queue = queues.get(shard, deliveryQueue(job.kind));
   const found = await add(queue, job);
   const state = await found.getState();
   if (state === 'completed' || state === 'failed') {
@@ -37,6 +44,11 @@ export async function ensureDeliveryJob(queue: TicketQueue, job: DeliveryJob, is
   } else if (state === 'delayed' && isDue) {
     await promote(found);
   }
+}
+
+/** Takes the job of a delivery that is over out of its queue, unless somebody works on it. */
+export async function dropDeliveryJob(queues: Queues, shard: number, job: DeliveryJob): Promise<void> {
+  await queues.get(shard, deliveryQueue(job.kind)).remove(jobId(job));
 }
 
 async function add(queue: TicketQueue, job: DeliveryJob): Promise<Job<TicketData>> {

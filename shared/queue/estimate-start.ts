@@ -1,17 +1,21 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { listTasks } from '../ledger/list-tasks.ts';
-import type { TaskBody } from '../tasks/task.ts';
+import { readStates } from '../ledger/read-states.ts';
+import { lookupsFor } from '../ledger/task-lookups.ts';
+import { readLookup } from '../ledger/lookups/lookup.ts';
+import type { TaskBody, TaskState } from '../tasks/task.ts';
 import type { WaitGate } from './wait-reason.ts';
 
-interface Standing {
+export interface Standing {
+  /** Tasks and tickets before it. */
   ahead: number;
-  depth: number;
   /** What it waits for; null for nothing but its turn. */
   gate: WaitGate | null;
 }
 
 /** Of these the tenant's pace says nothing: a lane goes at the pace of what runs in it, and who serves a queue again nobody knows. */
 const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
+/** What waits here needs one more start besides those before it: that of the place it gets. */
+const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap']);
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
@@ -22,7 +26,7 @@ const SAMPLE = 20;
 
 interface Pace {
   at: number;
-  /** Milliseconds between two starts, going by the last tasks; null when nothing ended yet. */
+  /** Milliseconds between two starts while tasks waited, going by the last ones; null when nothing ended yet. */
   msPerStart: number | null;
 }
 
@@ -34,15 +38,15 @@ const paces = new WeakMap<Ledger, Map<string, Pace>>();
  */
 export async function estimateStart(
   ledger: Ledger,
-  { tenant, scheduledFor }: TaskBody,
-  { ahead, depth, gate }: Standing,
+  { tenant, scheduledFor }: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
+  { ahead, gate }: Standing,
 ): Promise<number | null> {
   if (gate !== null && UNFORESEEN.has(gate)) return null;
   const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
-  if (ahead === 0 && depth <= 1) return untilDue;
+  const starts = gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
+  if (starts === 0) return untilDue;
   const msPerStart = await paceOf(ledger, tenant);
-  if (msPerStart === null) return ahead === 0 ? untilDue : null;
-  return Math.round(Math.max(untilDue, ahead * msPerStart));
+  return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
 }
 
 async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
@@ -53,9 +57,26 @@ async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
   if (known.size >= REMEMBERED) known.clear();
   // Before the answer, so that the calls that come meanwhile do not all ask.
   known.set(tenant, { at: Date.now(), msPerStart: recent?.msPerStart ?? null });
-  const { items } = await listTasks(ledger, tenant, { status: 'completed' }, { limit: SAMPLE });
-  const starts = items.map(({ state }) => state.startedAt ?? 0).toSorted((a, b) => a - b);
-  const msPerStart = starts.length < 2 ? null : ((starts.at(-1) ?? 0) - (starts[0] ?? 0)) / (starts.length - 1);
+  const msPerStart = msBetweenStarts(await lastCompleted(ledger, tenant));
   known.set(tenant, { at: Date.now(), msPerStart });
   return msPerStart;
+}
+
+async function lastCompleted(ledger: Ledger, tenant: string): Promise<TaskState[]> {
+  const ranges = await Promise.all(
+    lookupsFor(ledger, tenant, { status: 'completed' }).map((lookup) => readLookup(ledger, lookup, { low: '', before: null, max: SAMPLE })),
+  );
+  const states = await readStates(ledger, tenant, ranges.flat().slice(0, SAMPLE));
+  return states.filter((state) => state !== null);
+}
+
+/** Only the time counts in which the later one of two was waiting: a fleet that had nothing to do was not slow. */
+function msBetweenStarts(states: readonly TaskState[]): number | null {
+  const started = states.map(({ startedAt = 0, queuedAt = 0 }) => ({ startedAt, queuedAt })).toSorted((a, b) => a.startedAt - b.startedAt);
+  if (started.length < 2) return null;
+  const waited = started.slice(1).map(({ startedAt, queuedAt }, position) => {
+    const previous = started[position]?.startedAt ?? startedAt;
+    return Math.max(0, startedAt - Math.max(previous, queuedAt));
+  });
+  return waited.reduce((sum, ms) => sum + ms, 0) / waited.length;
 }

@@ -1,8 +1,7 @@
 import { CLASS_LETTERS } from '../tasks/source-class.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { SOURCE_CLASSES } from '../config/settings.ts';
-import type { Task } from '../tasks/task.ts';
-import { waitingSince, type Waiting, type WaitReason } from './wait-reason.ts';
+import { waitingSince, type Waiting, type WaitReason, type WaitingTask } from './wait-reason.ts';
 
 interface Cap {
   name: string;
@@ -12,7 +11,7 @@ interface Cap {
 }
 
 /** Which of its tenant's caps a task waits for. */
-export async function explainCaps(ledger: Ledger, task: Task): Promise<Waiting> {
+export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Waiting> {
   const { redis, keys } = ledger;
   const { live } = keys.tenant(task.body.tenant);
   const count = async (prefix: string): Promise<number> => await redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00ff`);
@@ -28,7 +27,7 @@ export async function explainCaps(ledger: Ledger, task: Task): Promise<Waiting> 
 }
 
 /** The caps that hold for a task of this class, which is a letter and 0 for low priority, else 1. */
-function capsOver(ledger: Ledger, { body, state }: Task): Cap[] {
+function capsOver(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
   const limits = ledger.limitsOf(body.tenant);
   if (!limits) return [];
   const letter = state.class.slice(0, 1);

@@ -1,13 +1,16 @@
-import { concurrencyOfShard } from '../ledger/claim-task.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Task } from '../tasks/task.ts';
+import { clockSkew, describeSkew } from '../redis/clock-skew.ts';
+import { systemClock } from '../time/clock.ts';
 import { isTerminal, type TaskStatus } from '../tasks/transitions.ts';
 import { estimateStart } from './estimate-start.ts';
 import { explainCaps } from './explain-caps.ts';
 import { explainLane } from './explain-lane.ts';
 import { explainQueue } from './explain-queue.ts';
 import type { Queues } from './queues.ts';
-import { waitingSince, type WaitReason, type Waiting } from './wait-reason.ts';
+import { waitingSince, type WaitReason, type Waiting, type WaitingTask } from './wait-reason.ts';
+
+/** Two clocks, and a start after its time, may differ by so much without a word about it. */
+const NOTABLE_MS = 2000;
 
 export interface WaitExplanation {
   status: TaskStatus;
@@ -18,46 +21,41 @@ export interface WaitExplanation {
 }
 
 /** Why a task does not run yet. It is a look at a moving fleet: by the time it is read, it may be otherwise. */
-export async function explainWait(parts: { ledger: Ledger; queues: Queues }, task: Task): Promise<WaitExplanation> {
+export async function explainWait(parts: { ledger: Ledger; queues: Queues }, task: WaitingTask): Promise<WaitExplanation> {
   const { status } = task.state;
   if (isTerminal(status) || status === 'running' || status === 'scheduled') return { status, reasons: [], estimatedStartMs: null };
   const { reasons, ahead } = await explain(parts, task);
-  // Something waits, so the tenant's own depth says nothing more: two stands for "not alone".
-  const due = { ...task.body, scheduledFor: task.state.notBefore ?? null };
-  return { status, reasons, estimatedStartMs: await estimateStart(parts.ledger, due, { ahead, depth: 2, gate: reasons[0]?.gate ?? null }) };
+  const due = { tenant: task.body.tenant, scheduledFor: task.state.notBefore ?? null };
+  return { status, reasons, estimatedStartMs: await estimateStart(parts.ledger, due, { ahead, gate: reasons[0]?.gate ?? null }) };
 }
 
-async function explain(parts: { ledger: Ledger; queues: Queues }, task: Task): Promise<Waiting> {
+async function explain(parts: { ledger: Ledger; queues: Queues }, task: WaitingTask): Promise<Waiting> {
   const { gate, notBefore } = task.state;
   if (gate === 'lane' || gate === 'steer') return await explainLane(parts.ledger, task);
   if (gate === 'cap') return await explainCaps(parts.ledger, task);
-  if (notBefore !== undefined && notBefore > Date.now()) return explainTime(task, notBefore);
-  if (gate === 'fleet') return await explainFleet(parts.ledger, task);
+  if (notBefore !== undefined) return explainTime(task, notBefore, await clockSkew(parts.ledger.redis, systemClock));
   return await explainQueue(parts, task);
 }
 
-function explainTime({ state, attempts }: Task, notBefore: number): Waiting {
-  const at = new Date(notBefore).toISOString();
-  const code = state.error?.code ?? attempts.at(-1)?.error?.code ?? 'of the last attempt';
-  const detail = {
-    retry: `retry after failure ${code}, not before ${at}`,
-    provider: `provider cooldown until ${at}`,
-    debounce: `collects messages until ${at}`,
-    other: `not before ${at}`,
-  };
-  const kind = state.gate === 'retry' || state.gate === 'provider' || state.gate === 'debounce' ? state.gate : 'other';
-  return {
-    reasons: [{ gate: state.gate ?? 'time', detail: detail[kind], since: waitingSince(state), until: notBefore, taskId: null }],
-    ahead: 0,
-  };
+function explainTime(task: WaitingTask, notBefore: number, skewMs: number): Waiting {
+  const { state } = task;
+  const detail = [timeDetail(task, new Date(notBefore).toISOString()), ...clockNotes(notBefore, skewMs)].join('; ');
+  return { reasons: [{ gate: state.gate ?? 'time', detail, since: waitingSince(state), until: notBefore, taskId: null }], ahead: 0 };
 }
 
-async function explainFleet(ledger: Ledger, { body, state }: Task): Promise<Waiting> {
-  const { redis, keys } = ledger;
-  const running = await redis.zcard(keys.shard(keys.shardOf(body.tenant)).leases);
-  const most = concurrencyOfShard(ledger);
-  return {
-    reasons: [{ gate: 'fleet', detail: `fleet cap ${running}/${most}`, since: waitingSince(state), until: null, taskId: null }],
-    ahead: 1,
-  };
+function timeDetail({ state, attempts }: WaitingTask, at: string): string {
+  if (state.gate === 'provider') return `provider cooldown until ${at}`;
+  if (state.gate === 'suspect') return `lost with its worker; comes back in an isolated process, not before ${at}`;
+  if (state.gate === 'debounce') return `collects messages until ${at}`;
+  if (state.gate !== 'retry') return `not before ${at}`;
+  return `retry after failure ${state.error?.code ?? attempts.at(-1)?.error?.code ?? 'of the last attempt'}, not before ${at}`;
+}
+
+/** Times count by Redis's clock: people read them beside their own, so a difference is said. */
+function clockNotes(notBefore: number, skewMs: number): string[] {
+  const overdueMs = Date.now() - skewMs - notBefore;
+  return [
+    ...(overdueMs > NOTABLE_MS ? ['its time has come, and no worker has seen it yet'] : []),
+    ...(Math.abs(skewMs) > NOTABLE_MS ? [`by the clock of Redis; this server's is ${describeSkew(skewMs)}`] : []),
+  ];
 }

@@ -4,8 +4,12 @@ import { TASK_QUEUES, type Settings } from '../config/settings.ts';
 export const WORKER_QUEUES = [...TASK_QUEUES, 'maintenance'] as const;
 export type WorkerQueue = (typeof WORKER_QUEUES)[number];
 
-/** Every queue of the fleet. `deliveries` is served by whoever sends results outward, `ticks` (on the first shard) by schedulers. */
-export const QUEUE_NAMES = [...TASK_QUEUES, 'deliveries', 'maintenance', 'ticks'] as const;
+/** What is sent outward: `replies` needs a chat platform's secrets, and is served where these are; `deliveries` by any worker. */
+export const OUTBOUND_QUEUES = ['deliveries', 'replies'] as const;
+export type OutboundQueue = (typeof OUTBOUND_QUEUES)[number];
+
+/** Every queue of the fleet; `ticks`, on the first shard, is served by schedulers. */
+export const QUEUE_NAMES = [...TASK_QUEUES, ...OUTBOUND_QUEUES, 'maintenance', 'ticks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Slots of a worker that was told nothing. */
@@ -36,6 +40,15 @@ export function slotsOf(settings: Settings, spec: string | undefined): Map<Worke
   const slots = OTHERS.map((name) => [name, settings.queues[name]?.slots ?? DEFAULT_SLOTS[name]] as const);
   const sum = slots.reduce((total, [name, count]) => total + (name === 'maintenance' ? 0 : count), 0);
   return new Map([['critical', settings.queues.critical?.slots ?? reservedBeside(sum)], ...slots]);
+}
+
+/** Deliveries of one process and shard at once, when nothing is said: most of them only wait. */
+const DEFAULT_OUTBOUND_SLOTS = 500;
+
+/** How many deliveries a process works on at once, per shard; a worker that is told nothing of `deliveries` in `MUSTER_QUEUES` takes them too. */
+export function outboundSlots(settings: Settings, queue: OutboundQueue, spec?: string): number {
+  const said = spec?.split(',').find((part) => part.startsWith(`${queue}=`));
+  return said === undefined ? (settings.queues[queue]?.slots ?? DEFAULT_OUTBOUND_SLOTS) : Number(said.split('=')[1]);
 }
 
 /** As many as make the share of the whole, the others together being so many; one at least. */

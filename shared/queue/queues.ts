@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import { openBackend } from './open-backend.ts';
 import { QUEUE_NAMES, type QueueName } from './queue-names.ts';
 
 /** What a ticket carries: where its task is, and what a reader of the board wants to see. */
@@ -25,8 +26,10 @@ export interface Queues {
 /** Opens the queues on a connection that stays the caller's. */
 export function openQueues(redis: RedisClient, keys: Keys, log: Log): Queues {
   const byShard = Array.from({ length: keys.shards }, (_, shard) => {
+    const prefix = keys.shard(shard).queues;
+    const backend = openBackend({ prefix, main: redis });
     const open = (name: QueueName): TicketQueue => {
-      const queue: TicketQueue = new Queue<TicketData>(name, { connection: redis, prefix: keys.shard(shard).queues });
+      const queue: TicketQueue = new Queue<TicketData>(name, { connection: redis, prefix }, backend);
       // The connection itself reports once that Redis is away; without a listener each queue would print it too.
       queue.on('error', (error) => log.debug({ err: error, queue: name }, 'the queue cannot be reached now'));
       return queue;

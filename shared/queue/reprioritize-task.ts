@@ -1,5 +1,5 @@
 import { changePriority, type PriorityAnswer } from '../ledger/change-priority.ts';
-import { readTask } from '../ledger/read-tasks.ts';
+import { readState } from '../ledger/read-states.ts';
 import { priorityNumber, queueFor, type PriorityInput } from '../tasks/priority.ts';
 import { capClass } from '../tasks/source-class.ts';
 import type { Intake } from './intake.ts';
@@ -17,20 +17,20 @@ export async function reprioritizeTask(
   id: string,
   priority: PriorityInput,
 ): Promise<PriorityAnswer> {
-  const task = await readTask(ledger, tenant, id);
-  if (!task) return { kind: 'gone' };
+  const state = await readState(ledger, tenant, id);
+  if (!state) return { kind: 'gone' };
   const number = priorityNumber(priority);
   const answer = await changePriority(ledger, tenant, id, {
     priority: number,
-    queue: queueFor(task.state.source, priority),
-    class: capClass(task.state.source, number),
+    queue: queueFor(state.source, priority),
+    class: capClass(state.source, number),
   });
-  if (answer.kind === 'changed' && (answer.state.granted || answer.state.notBefore !== undefined)) {
+  if (answer.kind === 'changed' && answer.state.granted) {
     relay.add(ticketOfState(tenant, id, answer.state));
     // Left where it is, the old ticket would start the task at its old place. One that a worker has taken meanwhile stays.
     await queues
-      .get(ledger.keys.shardOf(tenant), task.state.queue)
-      .remove(ticketId(id, task.state.ticket))
+      .get(ledger.keys.shardOf(tenant), state.queue)
+      .remove(ticketId(id, state.ticket))
       .catch(() => 0);
   }
   return answer;

@@ -1,9 +1,29 @@
+import { promoteDue } from '../ledger/due/due-tasks.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { readTask } from '../ledger/read-tasks.ts';
+import { retryAtOf } from '../tasks/task-record.ts';
+import { readState } from '../ledger/read-states.ts';
 import { redriveTask, type RedriveAnswer } from '../ledger/redrive-task.ts';
+import type { Queues } from './queues.ts';
+import { ticketId } from './ticket.ts';
 
-/** Opens a permanently failed task again, with all its attempts anew. */
-export async function retryTask(ledger: Ledger, tenant: string, id: string): Promise<RedriveAnswer> {
-  const task = await readTask(ledger, tenant, id);
-  return task ? await redriveTask(ledger, { tenant, id, lane: task.state.lane ?? null }) : { kind: 'unknown' };
+export interface RetryParts {
+  readonly ledger: Ledger;
+  readonly queues: Queues;
+}
+
+/**
+ * Opens a permanently failed task again, with all its attempts anew. One that waits in a backoff or for its provider starts now,
+ * with the attempts that it has. The ticket that failed goes, so that no list counts the task as failed.
+ */
+export async function retryTask({ ledger, queues }: RetryParts, tenant: string, id: string): Promise<RedriveAnswer> {
+  const state = await readState(ledger, tenant, id);
+  if (!state) return { kind: 'unknown' };
+  if (retryAtOf(state) !== undefined && (await promoteDue(ledger, tenant, [id], true))[0]?.kind === 'promoted') {
+    return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'queued' };
+  }
+  const answer = await redriveTask(ledger, { tenant, id, lane: state.lane ?? null });
+  // Its task goes on with another one. What cannot be removed now is removed by the chore `remove-tickets`.
+  const failed = queues.get(ledger.keys.shardOf(tenant), state.queue);
+  if (answer.kind === 'reopened') await failed.remove(ticketId(id, state.ticket)).catch(() => undefined);
+  return answer;
 }

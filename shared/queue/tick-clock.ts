@@ -1,8 +1,8 @@
-import { Queue, Worker, type JobSchedulerJson } from 'bullmq';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import { within } from '../time/wait.ts';
-import { closeWorker } from './close-worker.ts';
+import type { JobSchedulerJson } from 'bullmq';
+import type { JobSource } from './consumer/job-source.ts';
+import { QueueConsumer } from './consumer/queue-consumer.ts';
+import type { TicketQueue } from './queues.ts';
+import { upsertRepeat } from './upsert-repeat.ts';
 
 export interface TickClockOptions {
   /** What ticks, each by its own repeatable job. */
@@ -10,11 +10,7 @@ export interface TickClockOptions {
   everyMs: number;
   /** Must be quick. It may be called again for a name before it has ended, also in another process. */
   onTick: (name: string) => Promise<void>;
-  /** A connection that may block; stays the caller's. */
-  connection: RedisClient;
-  /** Of BullMQ's keys. */
-  prefix: string;
-  log: Log;
+  source: JobSource;
 }
 
 /** What was mended, in words. */
@@ -28,7 +24,6 @@ export interface Mended {
 const QUEUE = 'ticks';
 /** Ticks handled at once by this process. */
 const CONCURRENCY = 8;
-const KEEP = 20;
 /** More repeatable jobs than anybody would add by hand. */
 const MOST = 2000;
 
@@ -38,25 +33,38 @@ const MOST = 2000;
  */
 export class TickClock {
   readonly #options: TickClockOptions;
-  #worker: Worker | undefined;
-  #queue: Queue | undefined;
+  readonly #queue: TicketQueue;
+  readonly #consumer: QueueConsumer;
 
   constructor(options: TickClockOptions) {
+    const { source, onTick } = options;
     this.#options = options;
+    this.#queue = source.queues.get(0, QUEUE);
+    this.#consumer = new QueueConsumer({
+      source,
+      queue: QUEUE,
+      shard: 0,
+      slots: CONCURRENCY,
+      process: async ({ name }) => {
+        await onTick(name);
+        return '';
+      },
+      onOpened: (worker) =>
+        worker.on('failed', (job, error) => source.log.warn({ err: error, tick: job?.name }, 'a tick failed; the next one comes')),
+    });
   }
 
   start(): void {
-    const { connection, prefix, onTick, log } = this.#options;
-    this.#queue = new Queue(QUEUE, { connection, prefix });
-    this.#worker = new Worker(QUEUE, async (job) => await onTick(job.name), { connection, prefix, concurrency: CONCURRENCY });
-    this.#queue.on('error', (error) => log.debug({ err: error }, 'the clock cannot be read now'));
-    this.#worker.on('error', (error) => log.debug({ err: error }, 'the clock cannot be heard now'));
-    this.#worker.on('failed', (job, error) => log.warn({ err: error, tick: job?.name }, 'a tick failed; the next one comes'));
+    this.#consumer.start();
+  }
+
+  get problem(): string | null {
+    return this.#consumer.problem;
   }
 
   /** When a name ticks next, ms since the epoch; null when nothing is planned. */
   async nextTick(name: string): Promise<number | null> {
-    return (await this.#queue?.getJobScheduler(name))?.next ?? null;
+    return (await this.#queue.getJobScheduler(name))?.next ?? null;
   }
 
   /**
@@ -67,7 +75,6 @@ export class TickClock {
     const { names, everyMs } = this.#options;
     const queue = this.#queue;
     const mended: Mended = { silent: [], edited: [] };
-    if (!queue) return mended;
     const found = new Map((await queue.getJobSchedulers(0, MOST)).map((each) => [each.key, each]));
     for (const key of found.keys()) {
       if (names.includes(key)) continue;
@@ -89,17 +96,16 @@ export class TickClock {
 
   /** Makes a name's repeatable job anew; it ticks at once. */
   async wind(name: string): Promise<void> {
-    const keep = { removeOnComplete: { count: KEEP }, removeOnFail: { count: KEEP } };
-    await this.#queue?.upsertJobScheduler(name, { every: this.#options.everyMs }, { name, opts: keep });
+    await upsertRepeat(this.#queue, name, this.#options.everyMs);
   }
 
   /** Takes no more ticks; those under way end. */
   async quiet(): Promise<void> {
-    await this.#worker?.pause(true);
+    await this.#consumer.quiet();
   }
 
   async stop(graceMs: number): Promise<void> {
-    await Promise.all([this.#worker && closeWorker(this.#worker, graceMs), this.#queue && within(this.#queue.close(), graceMs)]);
+    await this.#consumer.stop(graceMs);
   }
 }
 

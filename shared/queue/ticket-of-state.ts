@@ -14,7 +14,6 @@ export function ticketOfState(tenant: string, task: string, state: TaskState): T
     queue: state.queue,
     priority: state.priority,
     maxAttempts: state.maxAttempts,
-    notBefore: state.notBefore ?? null,
   };
 }
 

@@ -1,9 +1,8 @@
-import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq';
-import type { Settings } from '../config/settings.ts';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { DelayedError, UnrecoverableError, WaitingError, type Job } from 'bullmq';
 import { within } from '../time/wait.ts';
-import { closeWorker } from './close-worker.ts';
+import type { JobSource } from './consumer/job-source.ts';
+import { QueueConsumer } from './consumer/queue-consumer.ts';
+import type { TakerPermits } from './permits/permitted-worker.ts';
 import type { WorkerQueue } from './queue-names.ts';
 import type { TicketData } from './queues.ts';
 
@@ -11,41 +10,22 @@ import type { TicketData } from './queues.ts';
  * What becomes of a ticket; the task itself was moved by the ledger before.
  *
  * - `done`: nothing more to do with it; the note shows on the board
- * - `retry`: the attempt failed and the next one is due in `delayMs`
  * - `failed`: the task failed for good; the board lists the ticket as failed
  * - `later`: not now; due at `at` (ms since the epoch), at once when that is past. Costs no attempt
  */
-export type TicketEnd =
-  | { kind: 'done'; note: string }
-  | { kind: 'retry'; delayMs: number; message: string }
-  | { kind: 'failed'; message: string }
-  | { kind: 'later'; at: number };
+export type TicketEnd = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'later'; at: number };
 
 export interface TicketWorkerOptions {
+  source: JobSource;
+  shard: number;
   queue: WorkerQueue;
   /** Tickets it works on at once. */
   slots: number;
-  settings: Settings;
-  /** A connection that may block; stays the caller's. */
-  connection: RedisClient;
-  /** Prefix of BullMQ's keys. */
-  prefix: string;
+  /** What it takes tickets under; without it nothing but its slots holds it back. */
+  permits?: TakerPermits;
   handle: (data: TicketData) => Promise<TicketEnd>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
   onReturned: (ticketId: string, data: TicketData) => Promise<void>;
-  log: Log;
-}
-
-/** The attempt failed; carries the ledger's delay to BullMQ's backoff. */
-class RetryLater extends Error {
-  readonly delayMs: number;
-  constructor(message: string, delayMs: number) {
-    super(message);
-    this.name = 'RetryLater';
-    this.delayMs = delayMs;
-    // The board shows the stack; where our files are is nobody's business there.
-    this.stack = message;
-  }
 }
 
 /**
@@ -64,47 +44,50 @@ const RETURNING_MS = 1000;
  */
 export class TicketWorker {
   readonly #options: TicketWorkerOptions;
-  #worker: Worker<TicketData, string> | undefined;
+  readonly #consumer: QueueConsumer;
   /** What is still being told of tickets that went back. */
   readonly #returning = new Set<Promise<void>>();
 
   constructor(options: TicketWorkerOptions) {
+    const { source, queue, shard, slots, permits } = options;
+    const { leaseMs, keepCompletedTickets, keepFailedTickets } = source.settings.worker;
+    const limiter = queue === 'maintenance' ? undefined : source.settings.queues[queue]?.limiter;
     this.#options = options;
+    this.#consumer = new QueueConsumer({
+      source,
+      queue,
+      shard,
+      slots,
+      ...(permits ? { permits } : {}),
+      process: (job, token) => this.#process(job, token),
+      jobs: {
+        lockDuration: leaseMs,
+        stalledInterval: leaseMs / STALLED_CHECKS_PER_LEASE,
+        maxStalledCount: STALLED_MOST,
+        // Here and not with each ticket, which is read and written for every task.
+        removeOnComplete: { count: keepCompletedTickets },
+        removeOnFail: { count: keepFailedTickets },
+        ...(limiter ? { limiter: { max: limiter.max, duration: limiter.durationMs } } : {}),
+      },
+    });
   }
 
   start(): void {
-    const { queue, slots, settings, connection, prefix, log } = this.#options;
-    const { leaseMs, keepCompletedTickets, keepFailedTickets } = settings.worker;
-    const limiter = queue === 'maintenance' ? undefined : settings.queues[queue]?.limiter;
-    const worker = new Worker<TicketData, string>(queue, (job, token) => this.#process(job, token), {
-      connection,
-      prefix,
-      concurrency: slots,
-      lockDuration: leaseMs,
-      stalledInterval: leaseMs / STALLED_CHECKS_PER_LEASE,
-      maxStalledCount: STALLED_MOST,
-      // Here and not with each ticket, which is read and written for every task.
-      removeOnComplete: { count: keepCompletedTickets },
-      removeOnFail: { count: keepFailedTickets },
-      settings: { backoffStrategy: (_made, _type, error) => (error instanceof RetryLater ? error.delayMs : 0) },
-      ...(limiter ? { limiter: { max: limiter.max, duration: limiter.durationMs } } : {}),
-    });
-    worker.on('error', (error) => log.debug({ err: error, queue }, 'the queue cannot be read now'));
-    worker.on('failed', (job, error) => {
-      if (job && error instanceof RetryLater) this.#returned(job);
-    });
-    this.#worker = worker;
+    this.#consumer.start();
+  }
+
+  get problem(): string | null {
+    return this.#consumer.problem;
   }
 
   /** Takes no more tickets; those it has go on. */
   async quiet(): Promise<void> {
-    await this.#worker?.pause(true);
+    await this.#consumer.quiet();
   }
 
   /** Ends within about `graceMs`, also while Redis is away. */
   async stop(graceMs: number): Promise<void> {
-    if (!this.#worker) return;
-    await closeWorker(this.#worker, graceMs);
+    await this.#consumer.stop(graceMs);
     await within(Promise.all(this.#returning), RETURNING_MS);
   }
 
@@ -116,7 +99,6 @@ export class TicketWorker {
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
     const end = await this.#options.handle(job.data);
     if (end.kind === 'done') return end.note;
-    if (end.kind === 'retry') throw new RetryLater(end.message, end.delayMs);
     if (end.kind === 'failed') throw Object.assign(new UnrecoverableError(end.message), { stack: end.message });
     if (end.at <= Date.now()) {
       await job.moveToWait(token);

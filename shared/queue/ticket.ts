@@ -15,8 +15,6 @@ export interface Ticket {
   maxAttempts: number;
   /** The outbox entry that names it, perhaps with others. */
   entry: string;
-  /** Not before, ms since the epoch by Redis's clock. */
-  notBefore: number | null;
 }
 
 /** BullMQ's id of a ticket: the task's own id for the first, with a number for those after it. */
@@ -29,8 +27,10 @@ export function bullPriority(priority: number): number {
   return 11 - priority;
 }
 
-/** Name of the backoff that asks the failed attempt's verdict how long it should be. */
-const LEDGER_BACKOFF = 'ledger';
+/** The task's priority, of a ticket that BullMQ has with this one. */
+export function taskPriority(priority: number): number {
+  return 11 - priority;
+}
 
 /** The BullMQ job of a ticket. How many of those that ended are kept is its worker's to say. */
 export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opts: JobsOptions } {
@@ -41,8 +41,6 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
       jobId: ticketId(ticket.task, ticket.number),
       priority: bullPriority(ticket.priority),
       attempts: ticket.maxAttempts,
-      backoff: { type: LEDGER_BACKOFF },
-      ...(ticket.notBefore === null ? {} : { delay: Math.max(0, ticket.notBefore - Date.now()) }),
     },
   };
 }

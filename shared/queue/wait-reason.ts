@@ -1,9 +1,16 @@
 import { parseTimeline } from '../tasks/parse-timeline.ts';
-import { GATES, type TaskState } from '../tasks/task.ts';
+import { GATES, type StoredAttempt, type TaskBody, type TaskState } from '../tasks/task.ts';
 
-/** What a task can wait for: a gate of the ledger's, or, once it holds a ticket, its queue. */
-export const WAIT_GATES = [...GATES, 'paused', 'worker', 'queue'] as const;
+/** What a task can wait for: a gate of the ledger's, or, once it holds a ticket, the fleet's cap or its queue. */
+export const WAIT_GATES = [...GATES, 'fleet', 'paused', 'worker', 'queue'] as const;
 export type WaitGate = (typeof WAIT_GATES)[number];
+
+/** What is read of a task to say why it waits: not what it was asked or answered. */
+export interface WaitingTask {
+  body: Pick<TaskBody, 'id' | 'tenant'>;
+  state: TaskState;
+  attempts: readonly StoredAttempt[];
+}
 
 export interface WaitReason {
   gate: WaitGate;

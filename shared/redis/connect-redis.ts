@@ -1,5 +1,6 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type ClusterNode } from 'ioredis';
 import type { Log } from '../log/create-log.ts';
+import { BoundedCluster, BoundedRedis, type ClusterOptions, type NodeOptions } from './bounded-clients.ts';
 import { parseRedisAddress } from './redis-address.ts';
 
 export type RedisClient = Redis | Cluster;
@@ -13,8 +14,10 @@ export type ConnectionRole = 'commands' | 'blocking' | 'subscriber';
 
 export interface ConnectOptions {
   url: string;
-  /** Shown in `CLIENT LIST`. */
+  /** Shown in `CLIENT LIST`, after `muster:`. */
   name: string;
+  /** Shown there instead, for those by which BullMQ counts a queue's workers. What happens to these many is logged at `debug`. */
+  clientName?: string;
   log: Log;
   role?: ConnectionRole;
 }
@@ -26,46 +29,62 @@ const RECONNECT_MAX_MS = 1000;
 /** A link on which nothing comes back for so long is dead, whatever TCP says. Longer than BullMQ's blocking reads (5 s). */
 const SOCKET_TIMEOUT_MS = 10_000;
 
+/** How often a cluster's client asks who serves which keys: a node that is gone answers nobody `MOVED`. */
+const SLOTS_REFRESH_MS = 5000;
+
 /** Opens a connection in the background: commands given before it stands wait for it, within their timeout. */
-export function connectRedis({ url, name, log, role = 'commands' }: ConnectOptions): RedisClient {
+export function connectRedis({ url, name, clientName, log, role = 'commands' }: ConnectOptions): RedisClient {
   const address = parseRedisAddress(url);
-  const options = {
+  const options: NodeOptions = {
     ...address.options,
-    connectionName: `muster:${name}`,
+    replyMapping: 'legacy',
+    connectionName: clientName ?? `muster:${name}`,
     connectTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy: (times: number) => Math.min(50 * times, RECONNECT_MAX_MS),
+    retryStrategy: reconnectDelay,
     reconnectOnError: (error: Error): 2 | false => (error.message.startsWith('READONLY') ? 2 : false),
     ...roleOptions(role),
   };
-  const client =
-    address.kind === 'cluster'
-      ? new Cluster(address.nodes, {
-          redisOptions: options,
-          clusterRetryStrategy: options.retryStrategy,
-          enableAutoPipelining: role === 'commands',
-        })
-      : new Redis(options);
-  reportState(client, log.child({ connection: name }));
+  const isBounded = role === 'commands';
+  const client = address.kind === 'cluster' ? openCluster(address.nodes, options, isBounded) : openNode(options, isBounded);
+  reportState(client, log.child({ connection: name }), clientName === undefined ? 'warn' : 'debug');
   return client;
+}
+
+function openNode(options: NodeOptions, isBounded: boolean): Redis {
+  return isBounded ? new BoundedRedis(options, COMMAND_TIMEOUT_MS) : new Redis(options);
+}
+
+function openCluster(nodes: ClusterNode[], redisOptions: NodeOptions, isBounded: boolean): Cluster {
+  const options: ClusterOptions = {
+    redisOptions,
+    clusterRetryStrategy: reconnectDelay,
+    slotsRefreshInterval: SLOTS_REFRESH_MS,
+    enableAutoPipelining: isBounded,
+  };
+  return isBounded ? new BoundedCluster(nodes, options, COMMAND_TIMEOUT_MS) : new Cluster(nodes, options);
+}
+
+function reconnectDelay(times: number): number {
+  return Math.min(50 * times, RECONNECT_MAX_MS);
 }
 
 function roleOptions(role: ConnectionRole): Record<string, unknown> {
   if (role === 'commands') {
-    return { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, maxRetriesPerRequest: 20, enableAutoPipelining: true };
+    return { socketTimeout: SOCKET_TIMEOUT_MS, maxRetriesPerRequest: 20, enableAutoPipelining: true };
   }
   if (role === 'blocking') return { maxRetriesPerRequest: null, socketTimeout: SOCKET_TIMEOUT_MS };
   return { maxRetriesPerRequest: null, autoResubscribe: true };
 }
 
 /** One line when the connection breaks and one when it is back, not one per attempt. */
-function reportState(client: RedisClient, log: Log): void {
+function reportState(client: RedisClient, log: Log, level: 'warn' | 'debug'): void {
   let isDown = false;
   client.on('error', (error: Error) => {
-    if (!isDown) log.warn({ event: 'redis.lost', reason: error.message }, 'Redis does not answer');
+    if (!isDown) log[level]({ event: 'redis.lost', reason: error.message }, 'Redis does not answer');
     isDown = true;
   });
   client.on('ready', () => {
-    if (isDown) log.info({ event: 'redis.back' }, 'Redis is back');
+    if (isDown) log[level === 'warn' ? 'info' : level]({ event: 'redis.back' }, 'Redis is back');
     isDown = false;
   });
 }

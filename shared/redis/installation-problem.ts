@@ -2,7 +2,7 @@ import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 
 /** Raised when what is in Redis is kept in another form, so that older and newer code cannot both write there. */
-const FORM = 1;
+const FORM = 2;
 
 /** How this code keeps its data, as an installation says it of itself. */
 export function installationText(keys: Keys): string {

@@ -18,8 +18,14 @@ export interface FleetKeys {
   readonly apiKeys: string;
   /** String, for seconds: some process is making the first API key. */
   readonly firstApiKey: string;
-  /** Hash: tenant id -> JSON of the tenant. */
+  /** Hash: name of a tenant -> JSON of it, with the id that all else is kept under. */
   readonly tenants: string;
+  /** Hash: name of a tenant -> generation of the last one of that name that ended. */
+  readonly tenantGenerations: string;
+  /** Sorted set: ids of tenants that ended -> when, ms. */
+  readonly endedTenants: string;
+  /** Sorted set: ids of ended tenants of which something may be left -> when to look, ms. */
+  readonly tenantsToClean: string;
   /** Hash: hook id -> tenant id. */
   readonly hookOwners: string;
   /** Prefix of the rate limiter's own keys. */
@@ -30,8 +36,26 @@ export interface FleetKeys {
   visitor(digest: string): string;
   /** Sorted set: digests of a tenant's visitor tokens -> when they expire, ms. */
   visitors(tenant: string): string;
+  /** Sorted set: worker -> when it was last heard of, ms. */
+  readonly workers: string;
+  /** Hash: worker -> JSON of what it says of itself. */
+  readonly workerNotes: string;
   /** String, for a while: it was told that this worker is gone. */
   workerLost(worker: string): string;
+  /** Pub/sub: what a process says to itself, to see that it hears. */
+  echo(process: string): string;
+  /** Hash: `<kind> <worker>` -> how many of the fleet's permits to run a ticket it holds. */
+  readonly permits: string;
+  /** Sorted set: worker -> until when its permits stand, ms. */
+  readonly permitHolders: string;
+  /** Hash: `<kind> <worker>` -> `<rank> <permits> <ms>` of workers that wait for permits. */
+  readonly permitWaiters: string;
+  /** Pub/sub: who waits for a permit, and who may have room now. */
+  readonly permitSignal: string;
+  /** String, for a while: some process serves this chat platform. */
+  servedPlatform(name: string): string;
+  /** String, for a while: JSON of what a worker's process said of its own end. */
+  blame(worker: string): string;
   /** Prefix of what the chat platforms' adapters keep: who is who, which threads are followed. Every key expires. */
   readonly chat: string;
 }
@@ -45,6 +69,8 @@ export interface ShardKeys {
   readonly outbox: string;
   /** Sorted set: `<tenant>/<task>` -> its deadline, ms. */
   readonly deadlines: string;
+  /** Sorted set: `<tenant>/<task>` of each that waits for a time -> that time, ms. */
+  readonly due: string;
   /** Sorted set, all scores 0: `<kind>/<ms>/<tenant>/<task>` of ends that somebody outside the ledger has to hear of. */
   readonly ended: string;
   /** Sorted set: `<tenant>/<delivery>` of each that is not done -> when somebody looks whether its job is still there, ms. */
@@ -53,6 +79,8 @@ export interface ShardKeys {
   readonly schedulesDue: string;
   /** String, for a while: some process is comparing the shard's schedules with `schedulesDue`. */
   readonly schedulesReconciled: string;
+  /** Hash: tenant id -> `disabled` or `ended`, of those that are not active. On the first shard also for all others. */
+  readonly tenantStates: string;
   /** Hash: tenant -> `warning` or `critical`, of those that were told that so many of their tasks have not ended. */
   readonly pressure: string;
   /** Pub/sub: `<tenant>/<task>,.../<event>` after each entry of a tenant's event stream. */
@@ -74,9 +102,14 @@ export interface TenantKeys {
   readonly attempts: string;
   /** Stream: the output of a task's attempts. */
   output(id: string): string;
-  /** Sorted set, all scores 0: `granted=<class>/<id>`, else `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, of tasks that have not ended. */
+  /** Stream, for a while: JSON of what a task's agent reports beside its output. */
+  log(id: string): string;
+  /**
+   * Sorted set, all scores 0, of tasks that have not ended: `granted=<class>/<id>`, else `<status>/<id>`; and `backlog=<class>/<rank>/<id>`,
+   * `holds=<lane>/<id>` and `waits=<lane>/<time>/<id>` of lanes that they share.
+   */
   readonly live: string;
-  /** Sorted set, all scores 0: `agent=<a>/<id>`, `source=<s>/<id>`, `status=<end>/<id>`, ... of every task. */
+  /** Sorted set, all scores 0: `agent=<a>/<id>`, `source=<s>/<id>`, `status=<end>/<id>`, ... of every task; values escaped. */
   readonly index: string;
   /** Stream: what happened, newest last, bounded. */
   readonly events: string;
@@ -90,12 +123,16 @@ export interface TenantKeys {
   laneWait(lane: string): string;
   /** Hash: what was chosen for a session: `mode`, `transcriptFrom` (ms), `surface`. */
   session(id: string): string;
+  /** Sorted set: sessions of which something was chosen -> when it was last used, ms. */
+  readonly sessionRecords: string;
   /** String: JSON of what a command was and answered, under its caller's key. */
   command(key: string): string;
   /** Hash: agent id -> JSON of its definition, for agents made by API. */
   readonly agents: string;
   /** Hash: hook id -> JSON. */
   readonly hooks: string;
+  /** String, for a while: id of the delivery that first brought a body, by its SHA-256, to a hook. */
+  hookBody(hook: string, digest: string): string;
   /** Hash: schedule id -> `<version> <number> <JSON>`. */
   readonly schedules: string;
   /** Sorted set: schedule id -> its number, which the tenant's people use. */
@@ -112,6 +149,14 @@ export interface TenantKeys {
   readonly callbackSecret: string;
   /** Hash: address of a callback endpoint that fails -> JSON of since when. */
   readonly callbackEndpoints: string;
+  /** Sorted set: sessions of a chat platform that have parts of albums -> when these become messages, ms. */
+  albumsDue(platform: string): string;
+  /** Hash: key of a part of an album -> JSON, of a session's parts that are no message yet. */
+  albumParts(session: string): string;
+  /** String: JSON list of the parts that are becoming messages. */
+  albumBatch(session: string): string;
+  /** Sorted set: parts and albums of the session that became messages -> when they are forgotten, ms. */
+  albumsTaken(session: string): string;
 }
 
 /** Names every key of an installation with this many shards. */
@@ -125,12 +170,24 @@ export function createKeys(shards: number): Keys {
       apiKeys: `${tag(0)}api-keys`,
       firstApiKey: `${tag(0)}first-api-key`,
       tenants: `${tag(0)}tenants`,
+      tenantGenerations: `${tag(0)}tenant-generations`,
+      endedTenants: `${tag(0)}ended-tenants`,
+      tenantsToClean: `${tag(0)}tenants-to-clean`,
       hookOwners: `${tag(0)}hook-owners`,
       http: `${tag(0)}http`,
       signIn: (id) => `${tag(0)}signed-in:${id}`,
       visitor: (digest) => `${tag(0)}visitor:${digest}`,
       visitors: (tenant) => `${tag(0)}visitors:${tenant}`,
+      workers: `${tag(0)}workers`,
+      workerNotes: `${tag(0)}worker-notes`,
       workerLost: (worker) => `${tag(0)}worker-lost:${worker}`,
+      echo: (process) => `${tag(0)}echo:${process}`,
+      permits: `${tag(0)}permits`,
+      permitHolders: `${tag(0)}permit-holders`,
+      permitWaiters: `${tag(0)}permit-waiters`,
+      permitSignal: `${tag(0)}permit-signal`,
+      servedPlatform: (name) => `${tag(0)}served-platform:${name}`,
+      blame: (worker) => `${tag(0)}blame:${worker}`,
       chat: `${tag(0)}chat`,
     },
     shard: (index) => shardKeys(tag(index)),
@@ -151,10 +208,12 @@ function shardKeys(prefix: string): ShardKeys {
     signals: `${prefix}signals`,
     outbox: `${prefix}outbox`,
     deadlines: `${prefix}deadlines`,
+    due: `${prefix}due`,
     ended: `${prefix}ended`,
     deliveriesDue: `${prefix}deliveries-due`,
     schedulesDue: `${prefix}schedules-due`,
     schedulesReconciled: `${prefix}schedules-reconciled`,
+    tenantStates: `${prefix}tenant-states`,
     pressure: `${prefix}pressure`,
     signal: `${prefix}signal`,
     queues: `${prefix}bull`,
@@ -169,6 +228,7 @@ function tenantKeys(prefix: string): TenantKeys {
     results: `${prefix}results`,
     attempts: `${prefix}attempts`,
     output: (id) => `${prefix}output:${id}`,
+    log: (id) => `${prefix}log:${id}`,
     live: `${prefix}live`,
     index: `${prefix}index`,
     events: `${prefix}events`,
@@ -177,9 +237,11 @@ function tenantKeys(prefix: string): TenantKeys {
     laneHeld: (lane) => `${prefix}lane:${lane}:held`,
     laneWait: (lane) => `${prefix}lane:${lane}:wait`,
     session: (id) => `${prefix}session:${id}`,
+    sessionRecords: `${prefix}session-records`,
     command: (key) => `${prefix}command:${key}`,
     agents: `${prefix}agents`,
     hooks: `${prefix}hooks`,
+    hookBody: (hook, digest) => `${prefix}hook-body:${hook}:${digest}`,
     schedules: `${prefix}schedules`,
     scheduleNumbers: `${prefix}schedule-numbers`,
     scheduleCount: `${prefix}schedule-count`,
@@ -188,6 +250,10 @@ function tenantKeys(prefix: string): TenantKeys {
     deliveries: `${prefix}deliveries`,
     callbackSecret: `${prefix}callback-secret`,
     callbackEndpoints: `${prefix}callback-endpoints`,
+    albumsDue: (platform) => `${prefix}albums-due:${platform}`,
+    albumParts: (session) => `${prefix}album-parts:${session}`,
+    albumBatch: (session) => `${prefix}album-batch:${session}`,
+    albumsTaken: (session) => `${prefix}albums-taken:${session}`,
   };
 }
 

@@ -1,7 +1,9 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
+import { traceIdOf } from '#shared/tasks/trace.ts';
 import { runRequest } from './run-request.ts';
-import type { Schedule } from './schedule.ts';
+import type { Firing, Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 
 export type AcceptRunsAnswer =
@@ -19,17 +21,34 @@ export type AcceptRunsAnswer =
 export async function acceptRuns(parts: ScheduleParts, schedule: Schedule): Promise<AcceptRunsAnswer> {
   for (const firing of schedule.firing) {
     try {
-      const { id, isDuplicate } = await acceptTask(parts, runRequest(schedule, firing));
-      const { occurrence, skip } = firing;
-      parts.log.info(
-        { event: 'schedule.fired', schedule: schedule.id, tenant: schedule.tenant, task: id, occurrence, skip, isDuplicate },
-        skip === undefined ? 'a schedule fired' : 'an occurrence was skipped',
-      );
+      const request = runRequest(schedule, firing);
+      logFiring(parts, schedule, { request, ...(await acceptTask(parts, request)) }, firing);
     } catch (error) {
       return refusalOf(error, parts.settings.scheduler.retryMs);
     }
   }
   return { kind: 'accepted' };
+}
+
+interface AcceptedRun {
+  request: AcceptRequest;
+  id: string;
+  isDuplicate: boolean;
+}
+
+function logFiring(
+  { log }: ScheduleParts,
+  schedule: Schedule,
+  { request, id, isDuplicate }: AcceptedRun,
+  { occurrence, skip }: Firing,
+): void {
+  const fields = { schedule: schedule.id, tenant: schedule.tenant, task: id, trace: traceIdOf(request.traceparent ?? '') };
+  // The request that made the schedule has another trace.
+  const madeIn = schedule.traceparent === null ? undefined : traceIdOf(schedule.traceparent);
+  log.info(
+    { event: 'schedule.fired', ...fields, occurrence, skip, isDuplicate, madeIn },
+    skip === undefined ? 'a schedule fired' : 'an occurrence was skipped',
+  );
 }
 
 function refusalOf(error: unknown, retryMs: number): AcceptRunsAnswer {

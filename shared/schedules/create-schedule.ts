@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Settings } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { assertBytes } from '#shared/queue/assert-bytes.ts';
 import { assertContext } from '#shared/queue/assert-context.ts';
 import { canonicalJson } from '#shared/tasks/canonical-json.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import type { ReplyAddress } from '#shared/tasks/task.ts';
+import { tenantClosed } from '#shared/tenants/write-of-tenant.ts';
 import { assertAgent } from './assert-agent.ts';
 import { advanced } from './decide-firing.ts';
 import { upcomingTimes } from './due-occurrences.ts';
@@ -39,8 +39,8 @@ export interface CreatedSchedule {
 }
 
 /**
- * Makes a schedule. Errors: `schedule.unreadable`, `schedule.unknown-zone`, `agent.unknown`, `request.invalid`, `request.too-large`,
- * `schedule.idempotency-conflict`.
+ * Makes a schedule. Errors: `schedule.unreadable`, `schedule.unknown-zone`, `agent.unknown`, `request.invalid`, `request.too-large`, `limit.storage`,
+ * `schedule.idempotency-conflict`, `tenant.disabled`, `tenant.ended`.
  */
 export async function createSchedule(
   parts: ScheduleParts,
@@ -63,6 +63,8 @@ export async function createSchedule(
       throw new MusterError('schedule.idempotency-conflict', 'This idempotency key was used for another schedule', {
         details: { id: answer.id },
       });
+    case 'closed':
+      throw tenantClosed(tenant, answer.state);
     case 'full':
       throw new MusterError('request.invalid', `A tenant has at most ${answer.count} schedules`, { details: { count: answer.count } });
   }
@@ -80,7 +82,7 @@ async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, optio
   const id = newTaskId();
   const { phrase, cron, every, at } = request;
   const read = readRule({ phrase, cron, every, at }, { tz, now, seed: id });
-  checkSizes(request, settings.tasks);
+  await assertStorable(parts, options.tenant, request);
   await assertAgent(parts, options.tenant, request.agent);
   const schedule: Schedule = {
     ...FIELD_DEFAULTS,
@@ -124,14 +126,19 @@ const BEGINNING = {
   lastRunId: null,
   runCount: 0,
   failures: 0,
-  lastEnded: null,
+  countedUpTo: null,
+  counted: [],
 } satisfies Partial<Schedule>;
 
-/** Refused now, and not each time that it fires. Errors: `request.too-large`. */
-export function checkSizes({ message, context }: SchedulePatch, { maxInputBytes, maxContextBytes }: Settings['tasks']): void {
-  if (message !== undefined) assertBytes('message', message, maxInputBytes);
+/** Refused now, and not each time that it fires. Errors: `request.too-large`, `limit.storage`. */
+export async function assertStorable(parts: ScheduleParts, tenant: string, { message, context }: SchedulePatch): Promise<void> {
+  const { tasks, scheduler } = parts.settings;
+  if (message !== undefined) assertBytes('message', message, Math.min(tasks.maxInputBytes, scheduler.maxMessageBytes));
   // As it is counted when a run is accepted, which has no metadata.
-  if (context) assertContext('context', [context, null], maxContextBytes);
+  if (context) assertContext('context', [context, null], tasks.maxContextBytes);
+  if (message === undefined && !context) return;
+  parts.ledger.stored.assertRoom(tenant);
+  await parts.store.assertRoom(tenant);
 }
 
 function digestOf(request: ScheduleRequest): string {

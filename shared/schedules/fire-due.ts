@@ -1,8 +1,9 @@
-import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { readStates } from '#shared/ledger/read-states.ts';
 import { sessionLane } from '#shared/queue/session-lane.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { acceptRuns } from './accept-runs.ts';
 import { decideFiring } from './decide-firing.ts';
+import { sessionOf } from './places/schedule-platform.ts';
 import { scheduleLane } from './schedule-lane.ts';
 import { reportSchedule } from './report-schedule.ts';
 import type { Schedule } from './schedule.ts';
@@ -80,17 +81,19 @@ const NOT_RUNNING = { isRunning: false, waiting: 0 };
 type Facts = typeof NOT_RUNNING;
 
 async function readFacts({ ledger, redis, keys }: ScheduleParts, tenant: string, schedules: readonly Schedule[]): Promise<Facts[]> {
-  const runs = await readTasks(
+  const runs = await readStates(
     ledger,
     tenant,
     schedules.map(({ lastRunId }) => lastRunId ?? ''),
   );
   return await Promise.all(
-    schedules.map(async ({ id, overlap, session }, position) => {
-      const state = runs[position]?.state;
+    schedules.map(async (schedule, position) => {
+      const { id, overlap } = schedule;
+      const session = sessionOf(schedule);
+      const state = runs[position];
       const lane = session === null ? scheduleLane(id) : sessionLane(session);
       const waiting = overlap === 'queue' ? await redis.zcard(keys.tenant(tenant).laneWait(lane)) : 0;
-      return { isRunning: state !== undefined && !isTerminal(state.status), waiting };
+      return { isRunning: state ? !isTerminal(state.status) : false, waiting };
     }),
   );
 }

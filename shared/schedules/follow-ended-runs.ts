@@ -1,5 +1,6 @@
 import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
-import { forgetEnded, listEnded, type EndedTask } from '#shared/ledger/ended-tasks.ts';
+import { beginningOf } from '#shared/errors/beginning-of.ts';
+import { forgetEnded, listEndedBefore, type EndedTask } from '#shared/ledger/ended-tasks.ts';
 import { readTasks } from '#shared/ledger/read-tasks.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { reportSchedule } from './report-schedule.ts';
@@ -19,11 +20,11 @@ export interface EndedRun {
 
 /**
  * Tells schedules what became of their runs: one-shots are over then, and those that fail again and again are paused. An end stays
- * in the ledger until this is written, and counts once, however often it is read.
+ * in the ledger until this is written, and counts once, however often it is read. `before`: only what ended earlier, ms since the epoch.
  */
-export async function followEndedRuns(parts: ScheduleParts, shard: number): Promise<void> {
+export async function followEndedRuns(parts: ScheduleParts, shard: number, before?: number): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const ended = await listEnded(parts.ledger, shard, 'run', MOST);
+    const ended = await listEndedBefore(parts.ledger, shard, { kind: 'run', most: MOST, before });
     const byTenant = Map.groupBy(ended, ({ tenant }) => tenant);
     const followed = await Promise.all([...byTenant].map(([tenant, runs]) => followTenant(parts, tenant, runs)));
     await forgetEnded(parts.ledger, shard, followed.flat());
@@ -58,13 +59,38 @@ async function followTenant(parts: ScheduleParts, tenant: string, ended: readonl
 
 /** What follows from ends of runs, oldest first; null when nothing does. */
 export function followRuns(schedule: Schedule, runs: readonly EndedRun[], settings: SchedulerSettings): ScheduleChange | null {
-  const fresh = runs.filter(({ member }) => schedule.lastEnded === null || member > schedule.lastEnded);
-  const change = fresh.reduce<ScheduleChange>((before, { task, member }) => followRun(before, task, member, settings), { schedule });
-  return fresh.length === 0 ? null : change;
+  const fresh = runs.filter(({ member }) => !isCounted(schedule, member));
+  if (fresh.length === 0) return null;
+  const counted = withCounted(
+    schedule,
+    fresh.map(({ member }) => member),
+  );
+  return fresh.reduce<ScheduleChange>((change, { task }) => followRun(change, task, settings), { schedule: counted });
 }
 
-function followRun(before: ScheduleChange, task: Task, lastEnded: string, settings: SchedulerSettings): ScheduleChange {
-  const change = { ...before, schedule: { ...before.schedule, lastEnded } };
+function isCounted({ countedUpTo, counted }: Schedule, member: string): boolean {
+  return counted.includes(member) || (countedUpTo !== null && member <= countedUpTo);
+}
+
+/** Ends that a schedule remembers one by one. Each is written at most a lease later than those behind it. */
+const MAX_COUNTED = 100;
+const LATE_MS = 600_000;
+
+/** Remembers these ends as counted, the newest one by one, for as long as one before them may still be written. */
+function withCounted(schedule: Schedule, members: readonly string[]): Schedule {
+  const all = [...schedule.counted, ...members].toSorted();
+  const until = endedAtOf(all.at(-1) ?? '') - LATE_MS;
+  const isDone = (member: string, position: number): boolean => position < all.length - MAX_COUNTED || endedAtOf(member) < until;
+  const done = all.filter((member, position) => isDone(member, position));
+  return { ...schedule, countedUpTo: done.at(-1) ?? schedule.countedUpTo, counted: all.slice(done.length) };
+}
+
+/** Of `<kind>/<ms>/<tenant>/<task>`. */
+function endedAtOf(member: string): number {
+  return Number(member.split('/')[1] ?? 0);
+}
+
+function followRun(change: ScheduleChange, task: Task, settings: SchedulerSettings): ScheduleChange {
   if (task.state.status === 'skipped') return change;
   return change.schedule.rule.kind === 'once' ? followOnce(change, task) : countFailures(change, task, settings);
 }
@@ -93,5 +119,5 @@ const REASON_CHARACTERS = 500;
 
 function whyOf({ state }: Task): string {
   const why = state.error?.message ?? state.outcome?.reason ?? `it was ${state.status}`;
-  return why.slice(0, REASON_CHARACTERS);
+  return beginningOf(why, REASON_CHARACTERS);
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from '#shared/errors/beginning-of.ts';
 import type { Writ } from './take-writs.ts';
 import { formatWallTime } from './wall-time.ts';
 
@@ -7,6 +8,8 @@ export interface ListedSchedule {
   status: string;
   /** The normalised rule. */
   rule: string;
+  /** The same in words. */
+  sentence: string;
   tz: string;
   /** Milliseconds since the epoch; null when it does not fire again. */
   nextFireAt: number | null;
@@ -98,7 +101,7 @@ function whenOf(at: number | null, tz: string): string {
 
 function oneLine(text: string, most: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= most ? line : `${line.slice(0, most)} ...`;
+  return line.length <= most ? line : `${beginningOf(line, most)} ...`;
 }
 
 /** Cut between two words where there is a place for it. */
@@ -106,5 +109,5 @@ function shorten(text: string, most: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   if (line.length <= most) return line;
   const at = line.lastIndexOf(' ', most);
-  return `${line.slice(0, at > 0 ? at : most)} ...`;
+  return `${beginningOf(line, at > 0 ? at : most)} ...`;
 }

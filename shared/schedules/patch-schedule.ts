@@ -1,7 +1,7 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { assertAgent } from './assert-agent.ts';
 import { changeSchedule } from './change-schedule.ts';
-import { checkSizes } from './create-schedule.ts';
+import { assertStorable } from './create-schedule.ts';
 import { advanced } from './decide-firing.ts';
 import { describeRule } from './describe-rule.ts';
 import { upcomingTimes } from './due-occurrences.ts';
@@ -22,7 +22,7 @@ export async function patchSchedule(parts: ScheduleParts, tenant: string, id: st
   const now = await parts.now();
   const { maxCaughtUp } = parts.settings.scheduler;
   const fields = scheduleFields(patch, maxCaughtUp);
-  checkSizes(patch, parts.settings.tasks);
+  await assertStorable(parts, tenant, patch);
   if (patch.agent !== undefined) await assertAgent(parts, tenant, patch.agent);
   const tz = patch.tz === undefined ? undefined : readZone(patch.tz);
   return await changeSchedule(parts, tenant, id, {

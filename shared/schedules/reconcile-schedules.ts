@@ -43,15 +43,29 @@ async function eachRecord(parts: ScheduleParts, tenant: string, handle: (schedul
   } while (cursor !== '0');
 }
 
-async function mendBatch(parts: ScheduleParts, tenant: string, schedules: readonly Schedule[]): Promise<void> {
+async function mendBatch(parts: ScheduleParts, tenant: string, read: readonly Schedule[]): Promise<void> {
+  const now = await parts.now();
+  const schedules = await withoutOld(parts, read, now);
   if (schedules.length === 0) return;
   const { schedulesDue } = parts.keys.shard(parts.keys.shardOf(tenant));
-  const now = await parts.now();
   const scores = await parts.redis.zmscore(schedulesDue, ...schedules.map(({ id }) => `${tenant}/${id}`));
   const changes = await Promise.all(schedules.map((schedule, position) => mend(parts, schedule, { dueAt: scores[position] ?? null, now })));
   const wanted = changes.filter((change) => change !== null);
   const written = await parts.store.save(tenant, wanted);
   wanted.forEach((change, position) => written[position] && reportMended(parts, change));
+}
+
+const ENDED: ReadonlySet<Schedule['status']> = new Set(['completed', 'failed', 'canceled']);
+
+/**
+ * Removes those whose time to be read is over. Not those of the configuration, which are few, and would be made again.
+ * Returns the others.
+ */
+async function withoutOld(parts: ScheduleParts, schedules: readonly Schedule[], now: number): Promise<Schedule[]> {
+  const before = now - parts.settings.scheduler.endedRetentionMs;
+  const old = schedules.filter(({ status, definition, updatedAt }) => ENDED.has(status) && definition === null && updatedAt < before);
+  await Promise.all(old.map((schedule) => parts.store.remove(schedule, true)));
+  return schedules.filter((schedule) => !old.includes(schedule));
 }
 
 interface Found {
@@ -86,7 +100,9 @@ async function follow(parts: ScheduleParts, schedule: Schedule): Promise<Schedul
   const [task = null] = await readTasks(parts.ledger, schedule.tenant, [lastRunId]);
   if (task === null) return { schedule: { ...schedule, status: 'completed' }, event: 'completed' };
   if (!isTerminal(task.state.status)) return null;
-  return followRuns({ ...schedule, lastEnded: null }, [{ member: schedule.lastEnded ?? '', task }], parts.settings.scheduler);
+  const change = followRuns({ ...schedule, countedUpTo: null, counted: [] }, [{ member: lastRunId, task }], parts.settings.scheduler);
+  const { countedUpTo, counted } = schedule;
+  return change && { ...change, schedule: { ...change.schedule, countedUpTo, counted } };
 }
 
 /** As it is, which also writes when it is looked at; see `reportMended`. */

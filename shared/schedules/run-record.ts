@@ -1,18 +1,20 @@
+import { beginningOf } from '#shared/errors/beginning-of.ts';
 import type { Task, TaskState } from '#shared/tasks/task.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import { traceIdOf } from '#shared/tasks/trace.ts';
 import { toIso } from '#shared/time/iso.ts';
 
 export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** One that failed an attempt and will be tried again is under way. */
+/** One that failed an attempt waits for its next one. */
 const BY_TASK_STATUS: Readonly<Record<TaskStatus, RunStatus>> = {
   pending: 'pending',
   queued: 'pending',
   scheduled: 'pending',
   running: 'running',
-  failed: 'running',
-  timeout: 'running',
+  failed: 'pending',
+  timeout: 'pending',
   completed: 'succeeded',
   cancelled: 'failed',
   stale: 'failed',
@@ -30,12 +32,15 @@ export function runRecord({ body, state, output }: Task, summaryCharacters: numb
     status: BY_TASK_STATUS[state.status],
     reason: reasonOf(state),
     agent: body.agent,
+    trigger: body.trigger,
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
     resultSummary: output === null ? null : summaryOf(output, summaryCharacters),
     error: error ? { code: error.code, message: error.message } : null,
+    requestId: traceIdOf(body.traceparent),
+    traceId: traceIdOf(body.traceparent),
   };
 }
 
@@ -47,5 +52,5 @@ function reasonOf({ status, outcome, error }: TaskState): string | null {
 
 function summaryOf(output: string, most: number): string {
   if (output.length <= most) return output;
-  return `${output.slice(0, most).toWellFormed()} ...`;
+  return `${beginningOf(output, most)} ...`;
 }

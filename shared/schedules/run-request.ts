@@ -1,13 +1,15 @@
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import { traceparentFor } from '#shared/tasks/trace.ts';
+import { sessionOf, WEB_CHAT } from './places/schedule-platform.ts';
 import { scheduleLane } from './schedule-lane.ts';
 import type { Firing, Schedule } from './schedule.ts';
 
 /**
  * What is accepted for a run: a task of the schedule. Its `scheduledFor` is the occurrence, and `<schedule>:<occurrence>` the key
- * under which it is accepted once.
+ * under which it is accepted once. It has a trace of its own, which is the same however often it is accepted.
  */
 export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
-  const { tenant, agent, message, priority, channel, user, traceparent } = schedule;
+  const { tenant, agent, message, priority, channel, user } = schedule;
   const { id, occurrence, skip, missed } = firing;
   const key = `${schedule.id}:${occurrence}`;
   return {
@@ -17,10 +19,12 @@ export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
     input: message,
     source: 'schedule',
     scheduleId: schedule.id,
+    trigger: schedule.rule.kind,
     scheduledFor: new Date(occurrence).toISOString(),
     idempotencyKey: key,
     idempotencyBody: key,
-    ...withoutNull({ priority, channel, user, traceparent }),
+    traceparent: traceparentFor(id),
+    ...withoutNull({ priority, channel, user }),
     ...(missed === undefined ? {} : { metadata: { missed: { count: missed.count, from: new Date(missed.from).toISOString() } } }),
     ...(skip === undefined ? workOf(schedule) : { skip: { reason: skip } }),
   };
@@ -32,14 +36,16 @@ function workOf(schedule: Schedule): Partial<AcceptRequest> {
 }
 
 /** In a session it waits like all else there, and stops nobody else's work. */
-function orderOf({ id, overlap, session }: Schedule): Partial<AcceptRequest> {
+function orderOf(schedule: Schedule): Partial<AcceptRequest> {
+  const { id, overlap } = schedule;
+  const session = sessionOf(schedule);
   if (session !== null) return { session };
   if (overlap === 'allow') return {};
   return { lane: { name: scheduleLane(id), limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
 }
 
 function deliveryOf({ reply, platform, channel, callbackUrl }: Schedule): Partial<AcceptRequest> {
-  const named = platform === null || channel === null ? null : { platform, thread: channel };
+  const named = platform === null || platform === WEB_CHAT || channel === null ? null : { platform, thread: channel };
   return withoutNull({ reply: reply ?? named, callbackUrl });
 }
 

@@ -1,9 +1,11 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { ReplyAddress } from '#shared/tasks/task.ts';
+import { isInScope } from './commands/chat-scope.ts';
 import { removeSchedule } from './change-schedule.ts';
 import { createSchedule } from './create-schedule.ts';
 import { formatWritResult, type ListedSchedule, type WritResult } from './format-writ-result.ts';
-import { listSchedules } from './list-schedules.ts';
+import type { Writ } from './take-writs.ts';
+import { listSchedules, type SchedulePage } from './list-schedules.ts';
 import { patchSchedule } from './patch-schedule.ts';
 import { readScheduleCommand, type ScheduleCommand } from './read-schedule-command.ts';
 import type { Schedule } from './schedule.ts';
@@ -20,9 +22,9 @@ export interface ScheduleCommandCall {
   key?: string | undefined;
   user?: string | undefined;
   channel?: string | undefined;
-  /** Where the results of a new schedule go in a chat. */
+  /** The chat that it was written in: the results of a new schedule go there, and no other schedules are seen or changed. */
   reply?: ReplyAddress | undefined;
-  /** The session that the runs of a new schedule belong to, for a chat without an address. */
+  /** The same for a chat without an address: the session that the runs of a new schedule belong to. */
   session?: string | undefined;
   /** Zone of a new schedule; by default the host's. */
   tz?: string | undefined;
@@ -33,17 +35,21 @@ export interface ScheduleCommandCall {
 const LISTED = 50;
 
 /**
- * Carries out a `/schedule` command, as people write it in a chat and agents in their output, and answers the text that tells what
- * came of it. What cannot be done is told in that text; throws only when Redis cannot be reached.
+ * Carries out a `/schedule` command, as people write it in a chat and agents in their output, and answers what came of it in the words
+ * of `format`, by default those that agents read. What cannot be done is told in that text; throws only when Redis cannot be reached.
  */
-export async function runScheduleCommand(parts: ScheduleParts, call: ScheduleCommandCall): Promise<string> {
+export async function runScheduleCommand(
+  parts: ScheduleParts,
+  call: ScheduleCommandCall,
+  format: (writ: Writ, result: WritResult) => string = formatWritResult,
+): Promise<string> {
   const line = call.text.split('\n', 1)[0] ?? '';
   const command = readScheduleCommand(call.text);
   try {
-    return formatWritResult({ line, command }, await carryOut(parts, command, call));
+    return format({ line, command }, await carryOut(parts, command, call));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return formatWritResult({ line, command }, refused(error));
+    return format({ line, command }, refused(error));
   }
 }
 
@@ -51,20 +57,40 @@ async function carryOut(parts: ScheduleParts, command: ScheduleCommand, call: Sc
   switch (command.kind) {
     case 'create':
       return { kind: 'created', schedule: await make(parts, command, call) };
-    case 'list': {
-      const { items, next } = await listSchedules(parts, call.tenant, {}, { limit: LISTED, before: null });
-      return { kind: 'listed', schedules: items.map((each) => listed(each)), hasMore: next !== null };
-    }
+    case 'list':
+      return await list(parts, call);
     case 'cancel':
-      return (await removeSchedule(parts, call.tenant, `${command.number}`))
-        ? { kind: 'canceled', number: command.number }
-        : noSuch(command.number);
     case 'pause':
     case 'resume':
-      return await setStatus(parts, command.number, call.tenant, command.kind);
+      return await change(parts, command, call);
     case 'unreadable':
       return { kind: 'refused', reason: command.reason };
   }
+}
+
+/** Reads on while a page has few of the chat's own; a tenant's schedules are bounded. */
+async function list(parts: ScheduleParts, call: ScheduleCommandCall): Promise<WritResult> {
+  const found: Schedule[] = [];
+  let before: number | null = null;
+  do {
+    const filter = { isFitting: (schedule: Schedule) => isInScope(call, schedule) };
+    const page: SchedulePage = await listSchedules(parts, call.tenant, filter, { limit: LISTED - found.length, before });
+    found.push(...page.items);
+    before = page.next;
+  } while (before !== null && found.length < LISTED);
+  return { kind: 'listed', schedules: found.map((each) => listed(each)), hasMore: before !== null };
+}
+
+async function change(
+  parts: ScheduleParts,
+  { kind, number }: { kind: 'cancel' | 'pause' | 'resume'; number: number },
+  call: ScheduleCommandCall,
+): Promise<WritResult> {
+  const { tenant } = call;
+  const schedule = await parts.store.find(tenant, `${number}`);
+  if (schedule === null || !isInScope(call, schedule)) return noSuch(number);
+  if (kind === 'cancel') return (await removeSchedule(parts, tenant, schedule.id)) ? { kind: 'canceled', number } : noSuch(number);
+  return await setStatus(parts, schedule, kind);
 }
 
 async function make(
@@ -79,8 +105,8 @@ async function make(
   return listed((await createSchedule(parts, request.data, { tenant, key, user, reply, session, traceparent })).schedule);
 }
 
-async function setStatus(parts: ScheduleParts, number: number, tenant: string, kind: 'pause' | 'resume'): Promise<WritResult> {
-  const schedule = await patchSchedule(parts, tenant, `${number}`, { status: kind === 'pause' ? 'paused' : 'active' });
+async function setStatus(parts: ScheduleParts, { tenant, id, number }: Schedule, kind: 'pause' | 'resume'): Promise<WritResult> {
+  const schedule = await patchSchedule(parts, tenant, id, { status: kind === 'pause' ? 'paused' : 'active' });
   if (!schedule) return noSuch(number);
   const { nextFireAt, tz } = schedule;
   return kind === 'pause' ? { kind: 'paused', number } : { kind: 'resumed', number, nextFireAt, tz };
@@ -90,8 +116,8 @@ function noSuch(number: number): WritResult {
   return { kind: 'refused', reason: `there is no schedule #${number}` };
 }
 
-function listed({ number, status, ruleText: rule, tz, nextFireAt, agent, message }: Schedule): ListedSchedule {
-  return { number, status, rule, tz, nextFireAt, agent, message };
+function listed({ number, status, ruleText: rule, sentence, tz, nextFireAt, agent, message }: Schedule): ListedSchedule {
+  return { number, status, rule, sentence, tz, nextFireAt, agent, message };
 }
 
 function refused({ code, message, details = {} }: MusterError): WritResult {

@@ -1,9 +1,25 @@
 import { acceptTask } from '#shared/queue/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
+import { traceIdOf } from '#shared/tasks/trace.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { runRequest } from './run-request.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
+
+export interface RunNowOptions {
+  /** W3C trace context of the request; without one the run has a trace of its own. */
+  traceparent?: string | undefined;
+  /** The caller's own: asked again under it, the same run is answered. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface RunNow {
+  id: string;
+  status: TaskStatus | null;
+  /** Whether an earlier request under the same key had made it. */
+  isDuplicate: boolean;
+}
 
 /**
  * Makes a run of a schedule now, whatever its status, besides its own times; null when there is no such schedule. Where runs may
@@ -13,18 +29,30 @@ export async function runScheduleNow(
   parts: ScheduleParts,
   tenant: string,
   idOrNumber: string,
-  traceparent?: string,
-): Promise<{ id: string; status: TaskStatus } | null> {
+  options: RunNowOptions = {},
+): Promise<RunNow | null> {
   const schedule = await parts.store.find(tenant, idOrNumber);
   if (!schedule) return null;
   const [id, now] = [newTaskId(), await parts.now()];
-  const asked = { ...schedule, traceparent: traceparent ?? schedule.traceparent };
   // Its own key, so that it is never taken for an occurrence that comes at the same millisecond.
-  const key = `${schedule.id}:now:${id}`;
-  const accepted = await acceptTask(parts, { ...runRequest(asked, { id, occurrence: now }), idempotencyKey: key, idempotencyBody: key });
+  const key = `${schedule.id}:now:${options.idempotencyKey ?? id}`;
+  const request: AcceptRequest = {
+    ...runRequest(schedule, { id, occurrence: now }),
+    idempotencyKey: key,
+    idempotencyBody: key,
+    trigger: 'run-now',
+  };
+  if (options.traceparent !== undefined) request.traceparent = options.traceparent;
+  const accepted = await acceptTask(parts, request);
+  if (accepted.isDuplicate) return runOf(accepted);
   await changeSchedule(parts, tenant, schedule.id, {
     change: (current) => ({ ...current, lastRunAt: now, lastRunId: id, runCount: current.runCount + 1 }),
   });
-  parts.log.info({ event: 'schedule.run-now', schedule: schedule.id, tenant, task: id }, 'a schedule was made to run');
-  return { id: accepted.id, status: accepted.status };
+  const trace = traceIdOf(request.traceparent ?? '');
+  parts.log.info({ event: 'schedule.run-now', schedule: schedule.id, tenant, task: id, trace }, 'a schedule was made to run');
+  return runOf(accepted);
+}
+
+function runOf({ id, status, isDuplicate }: RunNow): RunNow {
+  return { id, status, isDuplicate };
 }

@@ -1,6 +1,8 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
+import { sessionIdSchema } from '#shared/tasks/session-id.ts';
 import type { ReadRule } from './rule.ts';
 import type { Missed, Schedule } from './schedule.ts';
+import { WEB_CHAT } from './places/schedule-platform.ts';
 import { mostOfMissed, type SchedulePatch, type ScheduleRequest } from './schedule-request.ts';
 
 type Given = ScheduleRequest | SchedulePatch;
@@ -60,6 +62,8 @@ export function ruleFields({ rule, text, sentence }: ReadRule, now: number): Pic
 
 /** A platform alone is no place for results. Errors: `request.invalid`. */
 export function assertPlace({ platform, channel, reply }: Pick<Schedule, 'platform' | 'channel' | 'reply'>): void {
+  if (platform === WEB_CHAT && channel !== null && !sessionIdSchema.safeParse(channel).success)
+    throw new MusterError('request.invalid', 'channel: expected the id of a session, for results in web chat');
   if (platform === null || channel !== null || reply !== null) return;
   throw new MusterError('request.invalid', 'platform: expected a channel with it, the chat that results are sent to');
 }

@@ -12,7 +12,7 @@ export interface ScheduleParts extends Intake {
   readonly keys: Keys;
   readonly settings: Settings;
   readonly store: ScheduleStore;
-  readonly tenants: { get(id: string): Tenant | null; list(): Tenant[] };
+  readonly tenants: { get(id: string): Tenant | null; find(name: string): Tenant | null; list(): Tenant[] };
   /** Redis's clock, ms since the epoch: the same for all processes, whatever their own ones say. */
   now(): Promise<number>;
 }
@@ -21,11 +21,12 @@ type Given = Intake & Pick<ScheduleParts, 'redis' | 'keys' | 'tenants'> & { conf
 
 /** Composes them from a process's parts. */
 export function openScheduleParts(parts: Given): ScheduleParts {
-  const { ledger, relay, log, redis, keys, tenants } = parts;
+  const { ledger, relay, queues, log, redis, keys, tenants } = parts;
   const { settings } = parts.config;
   return {
     ledger,
     relay,
+    queues,
     log,
     findAgent: (tenant, id) => parts.findAgent(tenant, id),
     redis,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/agent-definitions.ts';
-import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
 import { prioritySchema } from '#shared/tasks/priority.ts';
+import { jsonObjectSchema } from '#shared/tasks/task-request.ts';
 import { instantSchema } from '#shared/time/instant-schema.ts';
 import { formatDuration } from './format-duration.ts';
 import { readDuration } from './read-duration.ts';
+import { SCHEDULE_PLATFORMS } from './places/schedule-platform.ts';
 import { OVERLAPS } from './schedule.ts';
 
 const shortText = z.string().min(1).max(200);
@@ -50,12 +51,15 @@ const shape = {
   ...ruleShape,
   agent: agentIdSchema,
   message: z.string().min(1).meta({ description: 'What the agent is given as input.' }),
-  context: z.record(z.string(), z.json()).nullish(),
+  context: jsonObjectSchema.nullish(),
   name: shortText.nullish(),
   tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
   priority: prioritySchema.nullish(),
   channel: shortText.nullish(),
-  platform: z.enum(CHAT_PLATFORMS).nullish().meta({ description: 'With `channel`: the chat that results are sent to.' }),
+  platform: z
+    .enum(SCHEDULE_PLATFORMS)
+    .nullish()
+    .meta({ description: 'With `channel`: the chat that results are sent to; for `webchat` it is a session.' }),
   callbackUrl: z
     .url({ protocol: /^https?$/ })
     .max(2000)

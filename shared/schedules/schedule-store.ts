@@ -1,11 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '#shared/config/settings.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { measureKey } from '#shared/ledger/storage/measure-tenant.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import type { Keys } from '#shared/redis/keys.ts';
 import { pairs } from '#shared/redis/pairs.ts';
 import { scriptJson } from '#shared/redis/script-json.ts';
 import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import { readRecord, readRecords, type ReadRecords } from '#shared/redis/read-records.ts';
+import { tenantStateInLua } from '#shared/tenants/tenant-scripts.ts';
 import { readSchedule, writeSchedule, type Schedule } from './schedule.ts';
 
 export interface ScheduleStoreParts {
@@ -27,7 +31,8 @@ export interface ScheduleChange {
 export type CreateAnswer =
   | { kind: 'created'; number: number }
   | { kind: 'known' | 'conflict'; id: string }
-  | { kind: 'full'; count: number };
+  | { kind: 'full'; count: number }
+  | { kind: 'closed'; state: 'disabled' | 'ended' };
 
 export interface DueSchedule {
   tenant: string;
@@ -35,7 +40,7 @@ export interface DueSchedule {
   dueAt: number;
 }
 
-const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
+const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
 
 /**
  * ScheduleStore is responsible for the records of schedules and for when each is looked at next, which change together. A write
@@ -53,9 +58,10 @@ export class ScheduleStore {
     const { keys, settings } = this.#parts;
     const own = keys.tenant(schedule.tenant);
     const { maxSchedulesPerTenant: maxSchedules } = settings.scheduler;
+    const states = keys.shard(keys.shardOf(schedule.tenant)).tenantStates;
     const [kind, value] = await this.#run<[CreateAnswer['kind'], never]>(
       'create-schedule',
-      [own.schedules, own.scheduleNumbers, own.scheduleCount, own.scheduleKeys, this.#due(schedule.tenant), own.events],
+      [own.schedules, own.scheduleNumbers, own.scheduleCount, own.scheduleKeys, this.#due(schedule.tenant), own.events, states],
       [
         this.#options(schedule.tenant, { maxSchedules }),
         schedule.id,
@@ -63,10 +69,23 @@ export class ScheduleStore {
         schedule.wakeAt ?? '',
         schedule.key ?? '',
         digest,
+        aboutOf(schedule),
       ],
     );
     if (kind === 'created') return { kind, number: value };
+    if (kind === 'closed') return { kind, state: value };
     return kind === 'full' ? { kind, count: value } : { kind, id: value };
+  }
+
+  /** Throws `limit.storage` when a tenant's schedules take all the memory that they may. */
+  async assertRoom(tenant: string): Promise<void> {
+    const { redis, keys, settings } = this.#parts;
+    const { maxBytesPerTenant } = settings.scheduler;
+    const bytes = await measureKey(redis, keys.tenant(tenant).schedules);
+    if (bytes < maxBytesPerTenant) return;
+    throw new MusterError('limit.storage', `The schedules of a tenant take at most ${maxBytesPerTenant} bytes, and take ${bytes}`, {
+      details: { maxBytesPerTenant, bytes },
+    });
   }
 
   /** Writes schedules of one tenant. Answers for each whether it was written; false when somebody else changed or removed it. */
@@ -80,6 +99,7 @@ export class ScheduleStore {
       schedule.wakeAt === null ? '' : String(schedule.wakeAt),
       event === undefined ? '' : `schedule.${event}`,
       schedule.pausedReason ?? '',
+      event === undefined ? '' : aboutOf(schedule),
     ]);
     const written = await this.#run<number[]>(
       'save-schedules',
@@ -89,13 +109,14 @@ export class ScheduleStore {
     return written.map((one) => one === 1);
   }
 
-  /** False when somebody changed or removed it meanwhile. */
-  async remove({ tenant, id, version, key }: Schedule): Promise<boolean> {
+  /** False when somebody changed or removed it meanwhile. `isQuiet`: no event says so, because its time was over. */
+  async remove(schedule: Schedule, isQuiet = false): Promise<boolean> {
+    const { tenant, id, version, key } = schedule;
     const own = this.#parts.keys.tenant(tenant);
     const removed = await this.#run<number>(
       'remove-schedule',
       [own.schedules, own.scheduleNumbers, own.scheduleKeys, this.#due(tenant), own.events],
-      [this.#options(tenant), id, version, key ?? ''],
+      [this.#options(tenant), id, version, key ?? '', aboutOf(schedule), isQuiet ? 1 : ''],
     );
     return removed === 1;
   }
@@ -105,6 +126,16 @@ export class ScheduleStore {
     if (ids.length === 0) return [];
     const stored = await this.#parts.redis.hmget(this.#parts.keys.tenant(tenant).schedules, ...ids);
     return stored.map((text, position) => (text === null ? null : this.readStored(tenant, ids[position] ?? '', text)));
+  }
+
+  /** The same with what cannot be read. */
+  async readAll(tenant: string, ids: readonly string[]): Promise<ReadRecords<Schedule>> {
+    if (ids.length === 0) return { items: [], unreadable: [] };
+    const stored = await this.#parts.redis.hmget(this.#parts.keys.tenant(tenant).schedules, ...ids);
+    return readRecords(
+      stored.flatMap((text, position) => (text === null ? [] : [[ids[position] ?? '', text] as const])),
+      readSchedule,
+    );
   }
 
   /** One record as it is stored; null, with a line in the log, for one that cannot be read. */
@@ -120,11 +151,12 @@ export class ScheduleStore {
     }
   }
 
-  /** By its id or its number. */
+  /** By its id or its number. Errors: `record.unreadable`. */
   async find(tenant: string, idOrNumber: string): Promise<Schedule | null> {
     const id = /^\d{1,15}$/.test(idOrNumber) ? await this.#idOf(tenant, idOrNumber) : idOrNumber;
-    const [schedule = null] = id === null ? [] : await this.read(tenant, [id]);
-    return schedule;
+    if (id === null) return null;
+    const stored = await this.#parts.redis.hget(this.#parts.keys.tenant(tenant).schedules, id);
+    return stored === null ? null : readRecord(id, stored, readSchedule);
   }
 
   /** The schedule that was made under this key. */
@@ -181,6 +213,11 @@ export class ScheduleStore {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return (await runScript(this.#parts.redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
   }
+}
+
+/** What the event stream says of a schedule besides its number: it may be gone when somebody reads that. */
+function aboutOf({ name, agent, session }: Schedule): string {
+  return JSON.stringify({ name, agent, session });
 }
 
 /** The name of a schedule among those that are due, taken apart. */

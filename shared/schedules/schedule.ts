@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonObjectSchema } from '../tasks/task-request.ts';
 
 export const SCHEDULE_STATUSES = ['active', 'paused', 'completed', 'failed', 'canceled'] as const;
 export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number];
@@ -48,7 +49,7 @@ const storedSchema = z.object({
   tz: z.string(),
   agent: z.string(),
   message: z.string(),
-  context: z.record(z.string(), z.json()).nullable().default(null),
+  context: jsonObjectSchema.nullable().default(null),
   priority: z
     .union([z.number(), z.enum(['low', 'normal', 'high', 'critical'])])
     .nullable()
@@ -87,8 +88,10 @@ const storedSchema = z.object({
   runCount: z.number().int().default(0),
   /** Runs in a row that failed. */
   failures: z.number().int().default(0),
-  /** The end of a run that was counted last; see `followEndedRuns`. */
-  lastEnded: text,
+  /** Ends of runs up to this one, by their order, have been counted; see `followEndedRuns`. */
+  countedUpTo: text,
+  /** Those behind it that have been counted: an end may be written later than one that comes behind it. */
+  counted: z.array(z.string()).default([]),
   /** Under which key it was made; see `scheduleKeys`. */
   key: text,
   /** JSON of what the configuration said of it last. */

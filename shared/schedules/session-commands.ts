@@ -1,4 +1,5 @@
 import type { SessionCommand } from '#shared/sessions/session-command.ts';
+import { describeResult } from './commands/describe-result.ts';
 import { runScheduleCommand } from './run-schedule-command.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 
@@ -9,17 +10,22 @@ import type { ScheduleParts } from './schedule-parts.ts';
 export function scheduleCommands(parts: ScheduleParts): Readonly<Record<'schedule', SessionCommand>> {
   return {
     schedule: {
+      needs: 'schedule',
       help: '/schedule <when>: <message> has the agent do it then; /schedule list shows what is planned; pause, resume, cancel <number>',
       carryOut: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) =>
-        await runScheduleCommand(parts, {
-          tenant,
-          agent,
-          text: `/schedule ${argument}`,
-          key: idempotencyKey === null ? undefined : `chat:${idempotencyKey}`,
-          user: user ?? undefined,
-          channel: channel ?? undefined,
-          ...(reply === null ? { session } : { reply }),
-        }),
+        await runScheduleCommand(
+          parts,
+          {
+            tenant,
+            agent,
+            text: `/schedule ${argument}`,
+            key: idempotencyKey === null ? undefined : `chat:${idempotencyKey}`,
+            user: user ?? undefined,
+            channel: channel ?? undefined,
+            ...(reply === null ? { session } : { reply }),
+          },
+          describeResult,
+        ),
     },
   };
 }

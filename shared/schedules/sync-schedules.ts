@@ -50,7 +50,7 @@ function whatIsWrong({ tenant: _tenant, ...given }: Settings['schedules'][string
  */
 export async function syncSchedules(parts: ScheduleParts): Promise<void> {
   const configured = Object.entries(parts.settings.schedules).map(([name, { tenant, ...given }]): Configured => {
-    return { name, tenant, request: scheduleRequestSchema.parse({ ...given, name }) };
+    return { name, tenant: parts.tenants.find(tenant)?.id ?? tenant, request: scheduleRequestSchema.parse({ ...given, name }) };
   });
   for (const each of configured) await syncAlone(parts, each);
   const tenants = new Set([...parts.tenants.list().map(({ id }) => id), ...configured.map(({ tenant }) => tenant)]);

@@ -1,16 +1,19 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import { redisNow } from '../redis/redis-now.ts';
 import { readSession } from './session-record.ts';
 import type { SessionCommand } from './session-command.ts';
 import { beginTranscript, readChoices } from './session-store.ts';
 import { chooseMode } from './choose-mode.ts';
 import { describeMode, HOW_TO_CHOOSE } from './describe-mode.ts';
 import { describeSession } from './describe-session.ts';
+import { plainWords } from './waiting/waiting-words.ts';
 import { stopSession } from './stop-session.ts';
 
 /** The commands that every session has, and those of others; a name that is none of them is text for the agent. */
 export function createCommands(ledger: Ledger, others: Readonly<Record<string, SessionCommand>>): ReadonlyMap<string, SessionCommand> {
   const own: Record<string, SessionCommand> = {
     stop: {
+      needs: 'steer',
       help: '/stop withdraws what waits and stops what runs',
       carryOut: async ({ tenant, session, argument }) => {
         const { withdrawn, stopped } = await stopSession(ledger, tenant, session, 'stopped by /stop');
@@ -26,8 +29,11 @@ export function createCommands(ledger: Ledger, others: Readonly<Record<string, S
     },
     status: {
       help: '/status says what runs, what waits and why',
-      carryOut: async ({ tenant, session, argument }) =>
-        withNote(describeSession(await readSession({ ledger }, tenant, session)), argument),
+      carryOut: async ({ tenant, session, surface, argument }) => {
+        const now = await redisNow(ledger.redis);
+        const record = await readSession({ ledger }, tenant, session, { surface, words: plainWords(now) });
+        return withNote(describeSession(record, now), argument);
+      },
     },
     queue: {
       help: [

@@ -1,17 +1,18 @@
 import { describeMode } from './describe-mode.ts';
 import type { SessionHolder, SessionRecord } from './session-record.ts';
-import type { SessionWaiting } from './waiting-line.ts';
+import { spanText } from './waiting/waiting-words.ts';
+import type { SessionWaiting } from './waiting/waiting-line.ts';
 
 /** Waiting tasks that an answer in a chat names. */
 const SHOWN = 10;
 const EXCERPT_CHARACTERS = 60;
 
 /** What runs, what waits and why, for the people of a session. */
-export function describeSession({ holder, waiting, waitingTotal, mode, modeSource, surface }: SessionRecord): string {
+export function describeSession({ holder, waiting, waitingTotal, mode, modeSource, surface }: SessionRecord, now: number): string {
   const shown = waiting.slice(0, SHOWN).map(lineOf);
   const left = waitingTotal - shown.length;
   return [
-    holder ? holderLine(holder) : 'Nothing runs.',
+    holder ? holderLine(holder, now) : 'Nothing runs.',
     waitingTotal === 0 ? 'Nothing waits.' : `${waitingTotal} ${waitingTotal === 1 ? 'waits' : 'wait'}:`,
     ...shown,
     ...(left > 0 && shown.length > 0 ? [`and ${left} more`] : []),
@@ -19,14 +20,14 @@ export function describeSession({ holder, waiting, waitingTotal, mode, modeSourc
   ].join('\n');
 }
 
-function holderLine({ taskId, text, startedAt, reason }: SessionHolder): string {
-  const named = `${excerpt(text)} (task ${taskId})`;
+function holderLine({ text, startedAt, reason }: SessionHolder, now: number): string {
+  const named = excerpt(text);
   if (startedAt === null) return `Next is ${named}: it ${reason ?? 'starts now'}.`;
-  return `${named} runs since ${new Date(startedAt).toISOString()}.`;
+  return `${named} has run for ${spanText(now - startedAt)}.`;
 }
 
-function lineOf({ taskId, text, position, reason }: SessionWaiting): string {
-  return `${position}. ${excerpt(text)} (task ${taskId}): ${reason}`;
+function lineOf({ text, position, reason }: SessionWaiting): string {
+  return `${position}. ${excerpt(text)}: ${reason}`;
 }
 
 function excerpt(text: string): string {

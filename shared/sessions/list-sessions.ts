@@ -7,7 +7,7 @@ import type { Task } from '../tasks/task.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 import { sessionIdsAfter } from './session-ids-after.ts';
-import { waitingLine, type SessionWaiting } from './waiting-line.ts';
+import { waitingLine, type SessionWaiting } from './waiting/waiting-line.ts';
 
 /** A session in a list. */
 export interface SessionSummary {

@@ -1,7 +1,10 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { idAt } from '../ledger/list-tasks.ts';
+import { readLookup } from '../ledger/lookups/lookup.ts';
+import { sessionLookup } from '../ledger/task-lookups.ts';
 import { parseFullState } from '../ledger/parse-state.ts';
 import { isShort, parseShort } from '../ledger/short-state.ts';
+import { readRecords } from '../redis/read-records.ts';
 import { readChoices } from './session-store.ts';
 
 export interface TurnsOfSession {
@@ -33,10 +36,11 @@ export async function listTurns(ledger: Ledger, { tenant, session, except }: Tur
   const { transcriptTurns } = ledger.settings.sessions;
   const from = (await readChoices(ledger, tenant, session)).transcriptFrom ?? 0;
   const low = idAt(from - CLOCKS_APART_MS);
+  const lookup = sessionLookup(ledger, tenant, session);
   const turns: TurnRef[] = [];
   let cursor: string | null = null;
   for (let scanned = 0; scanned < SCAN_MOST && turns.length < transcriptTurns; scanned += PAGE) {
-    const ids = await idsOf(ledger, { tenant, session, low, cursor });
+    const ids = await readLookup(ledger, lookup, { low, before: cursor, max: PAGE });
     const times = await readTimes(ledger, tenant, ids);
     turns.push(...ids.flatMap((id, position) => turnOf(id, times[position] ?? null, from)).filter(({ id }) => id !== except));
     cursor = ids.at(-1) ?? null;
@@ -44,21 +48,6 @@ export async function listTurns(ledger: Ledger, { tenant, session, except }: Tur
   }
   // They were accepted in one order and, where a platform numbers its messages, run in another.
   return turns.slice(0, transcriptTurns).toSorted((a, b) => b.startedAt - a.startedAt);
-}
-
-interface Page {
-  tenant: string;
-  session: string;
-  /** The smallest id, and the one of the page before. */
-  low: string;
-  cursor: string | null;
-}
-
-async function idsOf(ledger: Ledger, { tenant, session, low, cursor }: Page): Promise<string[]> {
-  const prefix = `session=${session}/`;
-  const high = `(${prefix}${cursor ?? '\u00ff'}`;
-  const members = await ledger.redis.zrevrangebylex(ledger.keys.tenant(tenant).index, high, `[${prefix}${low}`, 'LIMIT', 0, PAGE);
-  return members.map((member) => member.slice(prefix.length));
 }
 
 /** When a task that completed by itself was accepted and run, ms since the epoch. */
@@ -71,7 +60,8 @@ interface Times {
 async function readTimes(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Times | null)[]> {
   if (ids.length === 0) return [];
   const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
-  return states.map((state) => (state === null ? null : timesOf(state)));
+  // One that cannot be read is no turn.
+  return states.map((state) => readRecords(state === null ? [] : [['', state] as const], timesOf).items[0] ?? null);
 }
 
 function timesOf(text: string): Times | null {

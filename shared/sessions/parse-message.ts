@@ -19,17 +19,35 @@ export type ParsedMessage =
 
 /** In a group, Telegram names the bot behind the command. */
 const COMMAND = /^\/([a-z][a-z0-9_-]{0,31})(?:@\S+)?(?:\s+([\s\S]*))?$/i;
-/** At the beginning anything behind `/queue` is meant as a mode; within a text only a whole word is, so that one may write about it. */
+/** At the beginning anything behind `/queue` is meant as a mode; within a text only a mode is, or what is nearly one. */
 const MODE_FIRST = /^\/queue(?:@\S+)?\s+(\S+)(?=\s|$)/i;
 const MODE_WITHIN = /\s\/queue(?:@\S+)?\s+([a-z]+)(?=\s|$)/i;
 
 /** Reads the commands and the mode out of a message. */
 export function parseMessage(text: string): ParsedMessage {
   const trimmed = text.trim();
-  const named = MODE_FIRST.exec(trimmed) ?? MODE_WITHIN.exec(trimmed);
+  const named = MODE_FIRST.exec(trimmed) ?? modeWithin(trimmed);
   if (named) return withMode(trimmed, named);
   const [, name, argument = ''] = COMMAND.exec(trimmed) ?? [];
   return name === undefined ? { kind: 'text', text, mode: null } : { kind: 'command', name: name.toLowerCase(), argument: argument.trim() };
+}
+
+/** One may write about `/queue` itself; a slip of the finger is not sent to the agent. */
+function modeWithin(text: string): RegExpExecArray | null {
+  const named = MODE_WITHIN.exec(text);
+  const word = named?.[1]?.toLowerCase() ?? '';
+  return MODE_WORDS.some((mode) => isNearly(word, mode)) ? named : null;
+}
+
+/** The same word, or one letter in it is another, missing, added or in its neighbour's place. */
+function isNearly(word: string, meant: string): boolean {
+  let start = 0;
+  while (start < word.length && word[start] === meant[start]) start += 1;
+  if (start === word.length && start === meant.length) return true;
+  const rests = [word.slice(start), meant.slice(start)] as const;
+  const [rest, other] = rests;
+  if (rest.slice(1) === other.slice(1) || rest.slice(1) === other || rest === other.slice(1)) return true;
+  return rest.slice(2) === other.slice(2) && rest[0] === other[1] && rest[1] === other[0];
 }
 
 function withMode(text: string, { 0: words, 1: word = '', index }: RegExpExecArray): ParsedMessage {
@@ -40,6 +58,8 @@ function withMode(text: string, { 0: words, 1: word = '', index }: RegExpExecArr
   if (before === '' && after.trim() === '') return { kind: 'mode', mode };
   return { kind: 'text', text: `${before}${before === '' ? after.trimStart() : after}`, mode };
 }
+
+const MODE_WORDS: readonly string[] = [...QUEUE_MODES, 'default', 'reset'];
 
 function modeOf(word: string): ModeWord | null {
   if (word === 'default' || word === 'reset') return 'default';

@@ -6,6 +6,11 @@ import type { Task } from '../tasks/task.ts';
 import { composeInput } from './compose-input.ts';
 import { listTurns, type TurnRef } from './list-turns.ts';
 
+/** A turn as agents get it, and whether a visitor said some of it. */
+export interface TranscriptTurn extends AgentTurn {
+  readonly hasVisitor: boolean;
+}
+
 export interface TranscriptOptions {
   /** A task that is left out: the one that asks what came before it. */
   before?: string;
@@ -27,9 +32,9 @@ export async function readTranscript(
   tenant: string,
   session: string,
   { before }: TranscriptOptions = {},
-): Promise<AgentTurn[]> {
+): Promise<TranscriptTurn[]> {
   const refs = await listTurns(ledger, { tenant, session, ...(before === undefined ? {} : { except: before }) });
-  const turns: AgentTurn[] = [];
+  const turns: TranscriptTurn[] = [];
   let leftBytes = ledger.settings.sessions.transcriptBytes;
   for (let from = 0; from < refs.length; from += BATCH) {
     for (const turn of await readTurns(ledger, tenant, refs.slice(from, from + BATCH))) {
@@ -42,19 +47,24 @@ export async function readTranscript(
   return turns.toReversed();
 }
 
-async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[]): Promise<AgentTurn[]> {
+async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[]): Promise<TranscriptTurn[]> {
   const ids = refs.map(({ id }) => id);
   const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
   return await Promise.all(tasks.map((task) => turnOf(ledger, tenant, task)));
 }
 
-async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<AgentTurn> {
+async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<TranscriptTurn> {
   const inputs = await readInputs(ledger, tenant, state.inputs ?? []);
-  return { taskId: body.id, input: composeInput(body.input, inputs, state.leftOut), output: output ?? '' };
+  return {
+    taskId: body.id,
+    input: composeInput(body.input, inputs, state.leftOut),
+    output: output ?? '',
+    hasVisitor: [body, ...inputs].some(({ visitor }) => visitor !== null),
+  };
 }
 
 /** Half of the room for the answer, and what the question or the answer leaves of its half for the other. */
-function cutTurn(turn: AgentTurn, bytes: number): AgentTurn {
+function cutTurn(turn: TranscriptTurn, bytes: number): TranscriptTurn {
   const half = Math.floor(bytes / 2);
   const outputBytes = Math.min(Buffer.byteLength(turn.output), Math.max(half, bytes - Buffer.byteLength(turn.input)));
   return { ...turn, input: cutBytes(turn.input, bytes - outputBytes), output: cutBytes(turn.output, outputBytes) };

@@ -7,13 +7,13 @@ import { canonicalJson } from '../tasks/canonical-json.ts';
 import { sessionIdSchema } from '../tasks/session-id.ts';
 import type { TaskRequest } from '../tasks/task-request.ts';
 import type { ReplyAddress } from '../tasks/task.ts';
-import { answerOnce } from './answer-once.ts';
+import { answerOnce } from './commands/answer-once.ts';
 import { chooseAgent } from './choose-agent.ts';
 import { chooseMode, DEFAULT_SURFACE } from './choose-mode.ts';
 import { createCommands } from './create-commands.ts';
 import { describeMode, HOW_TO_CHOOSE } from './describe-mode.ts';
 import { parseMessage, type ModeWord, type ParsedMessage } from './parse-message.ts';
-import type { SessionCommand } from './session-command.ts';
+import type { SessionCommand, SessionRight } from './session-command.ts';
 import { hintSession } from './session-hint.ts';
 import { readChoices, setMode, setSurface, useChoices } from './session-store.ts';
 
@@ -37,8 +37,10 @@ export interface IncomingMessage {
   mode?: ModeWord;
   /** Who wrote it, by the surface's own id. */
   user?: string;
-  /** A guest of this one session: what an agent writes in answer commands nothing in the tenant's name. */
-  isVisitor?: boolean;
+  /** The guest of this one session who wrote it, by the id of their token: an answer to it commands nothing in the tenant's name. */
+  visitor?: string;
+  /** What the person may not do; by default nothing. */
+  denied?: ReadonlySet<SessionRight>;
   /** The surface's own number, which orders the messages; by default they go by arrival. */
   sequence?: number;
   context?: TaskRequest['context'];
@@ -85,17 +87,25 @@ function nameOf(parsed: ParsedCommand): string {
 
 /** What the command does; null for a word that is no command here and belongs to the agent. */
 function commandOf(parts: SessionParts, message: IncomingMessage, parsed: ParsedCommand): (() => Promise<string>) | null {
-  if (parsed.kind === 'mode') return () => chooseSessionMode(parts, message, parsed.mode);
+  if (parsed.kind === 'mode') return permitted(message, 'steer', () => chooseSessionMode(parts, message, parsed.mode));
   if (parsed.kind === 'unknown-mode')
     return () => Promise.resolve(`"${parsed.word.slice(0, 50)}" is no mode, and nothing was sent to the agent. ${HOW_TO_CHOOSE}`);
   const command = createCommands(parts.ledger, parts.commands ?? {}).get(parsed.name);
   if (!command) return null;
-  return async () => {
+  return permitted(message, command.needs, async () => {
     const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null } = message;
     const agent = await chooseAgent(parts, { ...message, surface });
     const idempotencyKey = message.idempotencyKey ?? null;
     return await command.carryOut({ tenant, session, user, surface, channel, agent, argument: parsed.argument, reply, idempotencyKey });
-  };
+  });
+}
+
+const NEEDED: Readonly<Record<SessionRight, string>> = { schedule: 'make or change schedules', steer: 'stop or steer what runs' };
+
+/** The command, or the answer that the person may not have it carried out. */
+function permitted({ denied }: IncomingMessage, needed: SessionRight | undefined, act: () => Promise<string>): () => Promise<string> {
+  if (needed === undefined || denied?.has(needed) !== true) return act;
+  return () => Promise.resolve(`You may not ${NEEDED[needed]} here.`);
 }
 
 async function chooseSessionMode({ ledger }: SessionParts, message: IncomingMessage, word: ModeWord): Promise<string> {
@@ -114,7 +124,8 @@ async function acceptMessage(parts: SessionParts, message: IncomingMessage, text
     assertNoCommand(ledger, message),
   ]);
   if (surface !== (choices.surface ?? DEFAULT_SURFACE)) await setSurface(ledger, tenant, session, surface);
-  const { mode } = chooseMode(ledger.settings, { inline: word ?? message.mode ?? null, choices, surface });
+  const inline = message.denied?.has('steer') === true ? 'collect' : (word ?? message.mode ?? null);
+  const { mode } = chooseMode(ledger.settings, { inline, choices, surface });
   const accepted = await acceptTask(parts, {
     tenant,
     session,
@@ -137,11 +148,20 @@ async function assertNoCommand({ redis, keys }: SessionParts['ledger'], { tenant
   throw new MusterError('task.idempotency-conflict', 'This idempotency key was used for a command');
 }
 
+/** Stands for the token of a person without one, who could talk an agent into writing what the person may not do. */
+const GUEST = 'guest';
+
+function visitorOf({ visitor, denied }: IncomingMessage): string | undefined {
+  return visitor ?? (denied?.has('schedule') === true ? GUEST : undefined);
+}
+
 /** What the task takes from the message as it is; an exact optional property takes no undefined. */
-function fieldsOf({ user, isVisitor, sequence, context, idempotencyKey, reply, traceparent }: IncomingMessage): Partial<AcceptRequest> {
+function fieldsOf(message: IncomingMessage): Partial<AcceptRequest> {
+  const { user, sequence, context, idempotencyKey, reply, traceparent } = message;
+  const visitor = visitorOf(message);
   return {
     ...(user === undefined ? {} : { user }),
-    ...(isVisitor ? { metadata: { visitor: true } } : {}),
+    ...(visitor === undefined ? {} : { visitor }),
     ...(sequence === undefined ? {} : { order: sequence }),
     ...(context === undefined ? {} : { context }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -150,7 +170,9 @@ function fieldsOf({ user, isVisitor, sequence, context, idempotencyKey, reply, t
   };
 }
 
-function digestOf({ session, text, agent, surface, channel, mode, user, sequence, context }: IncomingMessage): string {
-  const said = canonicalJson([session, text, agent, surface, channel, mode, user, sequence, context]);
+function digestOf({ session, text, agent, surface, channel, mode, user, visitor, sequence, context }: IncomingMessage): string {
+  // Without a visitor as ever: a message may come again after an update.
+  const by = visitor === undefined ? [] : [visitor];
+  const said = canonicalJson([session, text, agent, surface, channel, mode, user, sequence, context, ...by]);
   return createHash('sha256').update(said).digest('base64url');
 }

@@ -17,8 +17,13 @@ export interface SessionCall {
   idempotencyKey: string | null;
 }
 
+/** What a person may not be allowed to do in a session: make schedules, or reach and stop what runs. */
+export type SessionRight = 'schedule' | 'steer';
+
 /** A command of a session. */
 export interface SessionCommand {
+  /** The right that it takes; absent for none. */
+  readonly needs?: SessionRight;
   /** What `/help` says of it, in a line that begins with the command. */
   readonly help: string;
   /** Carries it out at once, whatever runs; answers what to tell the person. */

@@ -1,5 +1,6 @@
 import { idAt } from '../ledger/list-tasks.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { lookupName, lookupValue } from '../ledger/lookups/lookup.ts';
 
 /** What the index lists a task of a session under, before the session's id. */
 const PREFIX = 'session=';
@@ -12,8 +13,7 @@ const AHEAD_MS = 86_400_000;
 
 /**
  * The next ids of sessions that have tasks, at most so many, in the order of the index: each step jumps over the rest of a
- * session's tasks, so that the cost is in sessions and not in tasks. A session whose id is another one's with `/` and the
- * beginning of a task's id behind it may be passed over.
+ * session's tasks, so that the cost is in sessions and not in tasks.
  */
 export async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | null, most: number): Promise<string[]> {
   const { index } = ledger.keys.tenant(tenant);
@@ -22,7 +22,7 @@ export async function sessionIdsAfter(ledger: Ledger, tenant: string, after: str
   while (found.size < most) {
     // The character after `=` ends the range, whatever letters the ids begin with.
     const members = await ledger.redis.zrangebylex(index, from, '(session>', 'LIMIT', 0, READ);
-    const ids = members.map((member) => member.slice(PREFIX.length, -SUFFIX_CHARACTERS));
+    const ids = members.map((member) => lookupValue(member.slice(PREFIX.length, -SUFFIX_CHARACTERS)));
     for (const id of ids) if (found.size < most) found.add(id);
     const last = ids.at(-1);
     if (last === undefined || members.length < READ) break;
@@ -33,5 +33,5 @@ export async function sessionIdsAfter(ledger: Ledger, tenant: string, after: str
 
 /** Behind the last task that the session can have by now. */
 function behind(id: string): string {
-  return `(${PREFIX}${id}/${idAt(Date.now() + AHEAD_MS)}`;
+  return `(${lookupName('session', id)}/${idAt(Date.now() + AHEAD_MS)}`;
 }

@@ -4,10 +4,11 @@ import { readLane, type Lane } from '../ledger/read-lane.ts';
 import type { Task } from '../tasks/task.ts';
 import type { TaskStatus } from '../tasks/transitions.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
-import { explainWaiting } from './explain-waiting.ts';
+import { explainWaiting } from './waiting/explain-waiting.ts';
 import { sessionLane } from '../queue/session-lane.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
-import { waitingLine, type SessionWaiting } from './waiting-line.ts';
+import { EXACT_WORDS, type WaitingWords } from './waiting/waiting-words.ts';
+import { waitingLine, type SessionWaiting } from './waiting/waiting-line.ts';
 
 export interface SessionHolder {
   taskId: string;
@@ -36,11 +37,23 @@ export interface SessionRecord {
 /** Waiting tasks that a record shows. */
 const SHOWN = 100;
 
+export interface ReadSessionOptions {
+  /** Where the one who asks writes; by default where the session's last message came from. */
+  surface?: string;
+  /** By default exact. */
+  words?: WaitingWords;
+}
+
 /** A session is a name: one that nobody used yet is free and has nothing waiting. */
-export async function readSession({ ledger }: { ledger: Ledger }, tenant: string, id: string): Promise<SessionRecord> {
+export async function readSession(
+  { ledger }: { ledger: Ledger },
+  tenant: string,
+  id: string,
+  options: ReadSessionOptions = {},
+): Promise<SessionRecord> {
   const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLane(ledger, tenant, sessionLane(id), SHOWN)]);
-  const surface = choices.surface ?? DEFAULT_SURFACE;
-  return { id, ...modeOf(ledger, choices, surface), surface, ...placesOf(lane) };
+  const surface = options.surface ?? choices.surface ?? DEFAULT_SURFACE;
+  return { id, ...modeOf(ledger, choices, surface), surface, ...placesOf(lane, options.words ?? EXACT_WORDS) };
 }
 
 function modeOf(ledger: Ledger, choices: SessionChoices, surface: string): Pick<SessionRecord, 'mode' | 'modeSource'> {
@@ -48,19 +61,20 @@ function modeOf(ledger: Ledger, choices: SessionChoices, surface: string): Pick<
   return { mode, modeSource: source };
 }
 
-function placesOf({ held, waiting, waitingTotal }: Lane): Pick<SessionRecord, 'holder' | 'waiting' | 'waitingTotal'> {
+function placesOf({ held, waiting, waitingTotal }: Lane, words: WaitingWords): Pick<SessionRecord, 'holder' | 'waiting' | 'waitingTotal'> {
   const [first] = held;
   return {
-    holder: first ? holderOf(first.task) : null,
+    holder: first ? holderOf(first.task, words) : null,
     waiting: waitingLine(
       held.map(({ task }) => task),
       waiting,
+      words,
     ),
     waitingTotal: Math.max(waitingTotal, waiting.length),
   };
 }
 
-function holderOf({ body, state }: Task): SessionHolder {
+function holderOf({ body, state }: Task, words: WaitingWords): SessionHolder {
   const isRunning = state.status === 'running';
   return {
     taskId: body.id,
@@ -68,6 +82,6 @@ function holderOf({ body, state }: Task): SessionHolder {
     text: body.input,
     startedAt: isRunning ? (state.startedAt ?? null) : null,
     worker: isRunning ? (state.worker ?? null) : null,
-    reason: isRunning ? null : explainWaiting(state, null),
+    reason: isRunning ? null : explainWaiting(state, null, words),
   };
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { QUEUE_MODES, type QueueMode } from '../config/queue-mode.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { pairs } from '../redis/pairs.ts';
 import { redisNow } from '../redis/redis-now.ts';
+import { writeOfTenant } from '../tenants/write-of-tenant.ts';
 
 /** What people chose for a session. It is forgotten `sessions.retentionMs` after the session was last used. */
 export interface SessionChoices {
@@ -39,27 +41,52 @@ export async function useChoices(ledger: Ledger, tenant: string, id: string): Pr
 
 /** Sets a session's mode; null gives it that of its surface again. Every process follows with its next message. */
 export async function setMode(ledger: Ledger, tenant: string, id: string, mode: QueueMode | null): Promise<void> {
-  const key = ledger.keys.tenant(tenant).session(id);
-  if (mode === null) await ledger.redis.hdel(key, 'mode');
-  else await writeChoice(ledger, key, 'mode', mode);
+  if (mode === null) await ledger.redis.hdel(ledger.keys.tenant(tenant).session(id), 'mode');
+  else await writeChoice(ledger, { tenant, id }, 'mode', mode);
 }
 
 /** Remembers where a session's messages come from, for what is shown of it. */
 export async function setSurface(ledger: Ledger, tenant: string, id: string, surface: string): Promise<void> {
-  await writeChoice(ledger, ledger.keys.tenant(tenant).session(id), 'surface', surface);
+  await writeChoice(ledger, { tenant, id }, 'surface', surface);
 }
 
 /** Lets the session's transcript begin with what is accepted from now on. */
 export async function beginTranscript(ledger: Ledger, tenant: string, id: string): Promise<void> {
   // Tasks are dated by the same clock, and one of this same millisecond came before.
   const from = (await redisNow(ledger.redis)) + 1;
-  await writeChoice(ledger, ledger.keys.tenant(tenant).session(id), 'transcriptFrom', String(from));
+  await writeChoice(ledger, { tenant, id }, 'transcriptFrom', String(from));
 }
 
-async function writeChoice(ledger: Ledger, key: string, field: keyof SessionChoices, value: string): Promise<void> {
-  await ledger.redis.multi().hset(key, field, value).pexpire(key, ledger.settings.sessions.retentionMs).exec();
+async function writeChoice(
+  ledger: Ledger,
+  { tenant, id }: { tenant: string; id: string },
+  field: keyof SessionChoices,
+  value: string,
+): Promise<void> {
+  const key = ledger.keys.tenant(tenant).session(id);
+  await writeOfTenant(ledger, { tenant, key, command: ['HSET', field, value], keepMs: ledger.settings.sessions.retentionMs });
+  await boundRecords(ledger, tenant, id);
 }
 
 async function keepChoices(ledger: Ledger, tenant: string, id: string): Promise<void> {
-  await ledger.redis.pexpire(ledger.keys.tenant(tenant).session(id), ledger.settings.sessions.retentionMs);
+  const own = ledger.keys.tenant(tenant);
+  await Promise.all([
+    ledger.redis.pexpire(own.session(id), ledger.settings.sessions.retentionMs),
+    ledger.redis.zadd(own.sessionRecords, 'XX', Date.now(), id),
+  ]);
+}
+
+/** Records dropped for one that is written; more than one, where the bound was lowered. */
+const MAX_DROPPED = 100;
+
+/** Ids are the caller's: whoever makes them up would fill Redis with choices. */
+async function boundRecords(ledger: Ledger, tenant: string, id: string): Promise<void> {
+  const { redis, settings } = ledger;
+  const own = ledger.keys.tenant(tenant);
+  const command = ['ZADD', String(Date.now()), id] as const;
+  await writeOfTenant(ledger, { tenant, key: own.sessionRecords, command, keepMs: settings.sessions.retentionMs });
+  const over = (await redis.zcard(own.sessionRecords)) - settings.sessions.maxRecords;
+  if (over <= 0) return;
+  const dropped = pairs(await redis.zpopmin(own.sessionRecords, Math.min(over, MAX_DROPPED)));
+  await redis.del(...dropped.map(([oldest]) => own.session(oldest)));
 }

@@ -32,19 +32,20 @@ export function defaultPriority({ source, channel, parentPriority, eventType, de
   }
   if (deadlineWithin < CRITICAL_WITHIN) return 'critical';
   const usual = usualPriority(source, parentPriority, eventType);
-  return deadlineWithin < HIGH_WITHIN ? Math.max(usual, PRIORITY_NAMES.high) : usual;
+  if (usual === 'critical' || deadlineWithin >= HIGH_WITHIN) return usual;
+  return Math.max(priorityNumber(usual), PRIORITY_NAMES.high);
 }
 
-function usualPriority(source: Source, parentPriority: number | undefined, eventType: string | undefined): number {
+function usualPriority(source: Source, parentPriority: number | undefined, eventType: string | undefined): PriorityInput {
   if (source === 'delegation' && parentPriority !== undefined) return Math.max(1, parentPriority - 1);
   if (source === 'webhook' && eventType !== undefined) return eventPriority(eventType);
   return BY_SOURCE[source];
 }
 
-/** By the type of a webhook's event: what speaks of security is 10, of payment 8, and all else 5. */
-export function eventPriority(eventType: string): number {
-  if (eventType.includes('security')) return 10;
-  return eventType.includes('payment') ? 8 : BY_SOURCE.webhook;
+/** By the type of a webhook's event: what speaks of security is `critical`, of payment 8, and all else 5. */
+export function eventPriority(eventType: string): PriorityInput {
+  if (/security/i.test(eventType)) return 'critical';
+  return /payment/i.test(eventType) ? PRIORITY_NAMES.high : BY_SOURCE.webhook;
 }
 
 /** A priority as a number. */

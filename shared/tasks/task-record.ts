@@ -1,28 +1,35 @@
 import { toIso } from '../time/iso.ts';
-import type { StoredAttempt, StoredError, Task, TaskError } from './task.ts';
+import { traceIdOf } from './trace.ts';
+import type { Gate, StoredAttempt, StoredError, Task, TaskError, TaskState } from './task.ts';
+import { publicTenantId } from '../tenants/tenant.ts';
 import { wholeOutcome } from './whole-outcome.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */
 export function taskRecord({ body, state, output, result }: Task): Record<string, unknown> {
   return {
     id: body.id,
-    tenant: body.tenant,
+    tenant: publicTenantId(body.tenant),
     agent: body.agent,
     source: body.source,
     channel: body.channel,
     session: body.session,
+    visitor: body.visitor,
     status: state.status,
     priority: state.priority,
     queue: state.queue,
     input: body.input,
+    system: body.system,
     context: body.context,
     metadata: body.metadata,
     parentTaskId: body.parentTaskId,
     correlationId: body.correlationId,
     scheduleId: body.scheduleId,
+    sourceId: body.sourceId ?? body.scheduleId,
+    trigger: body.trigger,
     deadline: toIso(body.deadline),
     sla: toIso(body.sla),
     scheduledFor: toIso(body.scheduledFor),
+    retryAt: toIso(retryAtOf(state)),
     requirements: body.requirements ?? null,
     execution: body.execution,
     callbackUrl: body.callbackUrl,
@@ -33,12 +40,22 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     outcome: state.outcome ? wholeOutcome(state.outcome) : null,
     usage: state.usage ?? null,
     worker: state.worker ?? null,
+    requestId: traceIdOf(body.traceparent),
+    traceId: traceIdOf(body.traceparent),
     createdAt: toIso(state.createdAt),
     queuedAt: toIso(state.queuedAt),
     scheduledAt: toIso(state.scheduledAt),
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
   };
+}
+
+/** Gates of a task that has run before and waits for the time of its next attempt. */
+const BACKOFFS: ReadonlySet<Gate | undefined> = new Set<Gate>(['retry', 'provider', 'suspect']);
+
+/** When a task that waits for a retry starts again, ms since the epoch; undefined when it waits for none. */
+export function retryAtOf({ gate, notBefore }: TaskState): number | undefined {
+  return BACKOFFS.has(gate) ? notBefore : undefined;
 }
 
 /** An attempt as the API shows it. */

@@ -8,7 +8,8 @@ import { prioritySchema } from './priority.ts';
 import { sessionIdSchema } from './session-id.ts';
 
 const shortText = z.string().min(1).max(200);
-const json = z.record(z.string(), z.json());
+/** Any JSON. It was parsed from JSON: a schema of its own would look at each value again, for nothing. */
+export const jsonObjectSchema = z.record(z.string(), z.unknown());
 
 export const requirementsSchema = z.strictObject({
   capabilities: z.array(shortText).max(50).optional(),
@@ -24,11 +25,17 @@ export const executionSchema = z.strictObject(executionFields);
 /** What `POST /v1/tasks` takes. Sizes of `input`, `context` and `metadata` are bounded by the configuration besides. */
 export const taskRequestSchema = z.strictObject({
   agent: agentIdSchema,
-  input: z.string(),
+  input: z.string().regex(/\S/, 'expected a text that is not empty'),
+  system: z.string().min(1).max(100_000).optional(),
   session: sessionIdSchema.optional(),
   priority: prioritySchema.optional(),
   mode: z.enum(QUEUE_MODES).optional(),
-  source: z.enum(SOURCES).optional(),
+  source: z
+    .enum(SOURCES)
+    .optional()
+    .meta({ description: '`api` by default, `delegation` with `parentTaskId`; the others but `proactive` are given by Muster itself.' }),
+  /** Of the trigger that asked, with source `proactive`. */
+  sourceId: shortText.optional(),
   channel: shortText.optional(),
   deadline: instantSchema.optional(),
   sla: instantSchema.optional(),
@@ -37,8 +44,8 @@ export const taskRequestSchema = z.strictObject({
   execution: executionSchema.optional(),
   parentTaskId: shortText.optional(),
   correlationId: shortText.optional(),
-  context: json.optional(),
-  metadata: json.optional(),
+  context: jsonObjectSchema.optional(),
+  metadata: jsonObjectSchema.optional(),
   callbackUrl: z
     .url({ protocol: /^https?$/ })
     .max(2000)

@@ -52,6 +52,10 @@ export interface PartOfInput {
   how: 'steered' | 'merged' | 'carried';
 }
 
+/** What makes a task without a request for it: a schedule at its time or on demand, or a webhook. */
+export const TRIGGERS = ['heartbeat', 'cron', 'once', 'run-now', 'hook'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
 /** What is fixed when a task is accepted, as it is stored. Times are milliseconds since the epoch. */
 export interface TaskBody {
   id: string;
@@ -61,11 +65,17 @@ export interface TaskBody {
   channel: string | null;
   session: string | null;
   input: string;
+  /** What the model is told besides, after its agent's own. */
+  system: string | null;
   context: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
   parentTaskId: string | null;
   correlationId: string | null;
   scheduleId: string | null;
+  /** The trigger or hook that it came from; a run's is its schedule. */
+  sourceId: string | null;
+  /** What made it, when that was no person's request. */
+  trigger: Trigger | null;
   deadline: number | null;
   sla: number | null;
   scheduledFor: number | null;
@@ -74,6 +84,8 @@ export interface TaskBody {
   callbackUrl: string | null;
   /** Who wrote the message, by the surface's own id; null when nobody said. */
   user: string | null;
+  /** The visitor who wrote it, by the id of their token; null for a message of the tenant's own. It decides what its turn may do. */
+  visitor: string | null;
   /** Where the answer goes in a chat; null for nowhere. */
   reply: ReplyAddress | null;
   /** W3C trace context of the request that made it. */
@@ -99,8 +111,14 @@ export interface StoredError {
 }
 
 /** What a parked task can wait at. */
-export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'provider', 'fleet'] as const;
+export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'provider', 'suspect'] as const;
 export type Gate = (typeof GATES)[number];
+
+/** A lane that tasks have besides their own one, and how many of it run at once. */
+export interface SharedLane {
+  name: string;
+  limit: number;
+}
 
 /** What changes, as the ledger's scripts work on it. Times are milliseconds since the epoch. */
 export interface TaskState {
@@ -113,9 +131,13 @@ export interface TaskState {
   class: string;
   lane?: string;
   laneLimit?: number;
+  /** Lanes that it shares with tasks of other ones, and takes all at once after its own; absent for none. */
+  sharedLanes?: SharedLane[];
   /** Its place in the lane, as text, because the scripts would write a long number short; by default when it was accepted. */
   order?: string;
   deadline?: number;
+  /** How long it is taken to run, ms; kept with a deadline, because what is near it is escalated by that. */
+  estimateMs?: number;
   notBefore?: number;
   gate?: Gate;
   granted?: boolean;
@@ -128,6 +150,10 @@ export interface TaskState {
   /** Number of the attempt before it was opened again; the numbers go on from there. */
   earlier?: number;
   attempt: number;
+  /** Processes that were lost while it ran there, it being unknown or known which task ended them. From the first on it runs isolated. */
+  losses?: number;
+  /** Of the current attempt: whether its process holds only suspects (`shared`), or only this one (`own`). */
+  isolation?: 'own' | 'shared';
   /** Number of its newest ticket. */
   ticket: number;
   worker?: string;
@@ -141,6 +167,8 @@ export interface TaskState {
   /** How it behaves towards what its session is at; absent for a task that only waits its turn. */
   mode?: QueueMode;
   user?: string;
+  /** As in its body; absent for none. */
+  visitor?: string;
   /** Whether messages may go into its run. */
   takesInput?: boolean;
   /** While it waits: the running task that it was offered to as input. */

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 /** All zeroes is no id. */
+const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
@@ -8,6 +9,12 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-
 export function childTraceparent(parent?: string): string {
   const [, traceId = randomHex(), , flags = '01'] = (parent !== undefined && TRACEPARENT.exec(parent)) || [];
   return `00-${traceId}-${randomHex().slice(0, SPAN_DIGITS)}-${flags}`;
+}
+
+/** W3C trace context of a trace that belongs to this id alone: whoever asks again for the same id gets the same trace. */
+export function traceparentFor(id: string): string {
+  const digits = createHash('sha256').update(id).digest('hex');
+  return `00-${digits.slice(0, TRACE_DIGITS)}-${digits.slice(TRACE_DIGITS, TRACE_DIGITS + SPAN_DIGITS)}-01`;
 }
 
 /** 32 digits. A UUID, because Node keeps random bytes for those in stock: one is made per accepted task. */

@@ -1,7 +1,12 @@
+import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
+import { pairs } from '../redis/pairs.ts';
+import { readRecord, readRecords, type ReadRecords } from '../redis/read-records.ts';
 import { apiKeySchema, keyDigest, newKeyId, newKeySecret, type ApiKey } from './api-key.ts';
 import type { Scope } from './scopes.ts';
+import { runTenantScript } from './tenant-scripts.ts';
+import { writeOfFleet } from './write-of-tenant.ts';
 
 interface KeyStoreParts {
   redis: RedisClient;
@@ -16,48 +21,88 @@ export interface NewKey {
   secret?: string;
 }
 
-/** Makes a key and returns its secret, which cannot be read again. The same chosen secret replaces its key. */
+/** Makes a key and returns its secret, which cannot be read again. The same chosen secret replaces its key. Errors: `tenant.ended`. */
 export async function createKey(
   { redis, keys }: KeyStoreParts,
   { secret = newKeySecret(), ...key }: NewKey,
 ): Promise<ApiKey & { secret: string }> {
   const stored: ApiKey = { id: newKeyId(), ...key, createdAt: Date.now() };
-  await redis.hset(keys.fleet.apiKeys, keyDigest(secret), JSON.stringify(stored));
+  const command = ['HSET', keyDigest(secret), JSON.stringify(stored)] as const;
+  await writeOfFleet({ redis, keys }, { tenant: key.tenant, key: keys.fleet.apiKeys, command });
   return { ...stored, secret };
 }
 
-/** The key with this secret, or null. */
-export async function findKey({ redis, keys }: KeyStoreParts, secret: string): Promise<ApiKey | null> {
-  const stored = await redis.hget(keys.fleet.apiKeys, keyDigest(secret));
-  return stored === null ? null : apiKeySchema.parse(JSON.parse(stored));
+/** The key with this secret; null when there is none, or its tenant has ended. */
+export async function findKey(parts: KeyStoreParts, secret: string): Promise<ApiKey | null> {
+  return await findKeyByDigest(parts, keyDigest(secret));
+}
+
+/** The same by the digest of its secret. */
+export async function findKeyByDigest({ redis, keys }: KeyStoreParts, digest: string): Promise<ApiKey | null> {
+  const places = [keys.fleet.apiKeys, keys.shard(0).tenantStates];
+  const stored = await runTenantScript<string | null>(redis, 'find-key', places, [digest]);
+  return stored === null ? null : readRecord('of an API key', stored, readKey);
 }
 
 /** The keys of a tenant, oldest first. */
 export async function listKeys(parts: KeyStoreParts, tenant: string): Promise<ApiKey[]> {
-  const own = await keysOf(parts, tenant);
-  return [...own.values()].toSorted((a, b) => a.createdAt - b.createdAt);
+  return (await listKeyRecords(parts, tenant)).items;
 }
 
-/** Revokes a tenant's key by its id. Returns whether there was one. */
+/** The same with those of the tenant that cannot be read. */
+export async function listKeyRecords(parts: KeyStoreParts, tenant: string): Promise<ReadRecords<ApiKey>> {
+  const own = [...(await keysOf(parts, tenant)).values()];
+  const found = readRecords(
+    own.map(({ id, text }) => [id, text] as const),
+    readKey,
+  );
+  return { ...found, items: found.items.toSorted((a, b) => a.createdAt - b.createdAt) };
+}
+
+/** Revokes a tenant's key by its id, also one that cannot be read. Returns whether there was one. */
 export async function revokeKey(parts: KeyStoreParts, tenant: string, id: string): Promise<boolean> {
   const found = [...(await keysOf(parts, tenant))].find(([, key]) => key.id === id);
   return found !== undefined && (await parts.redis.hdel(parts.keys.fleet.apiKeys, found[0])) === 1;
 }
 
+/** Removes all keys of a tenant. */
+export async function removeKeysOf(parts: KeyStoreParts, tenant: string): Promise<void> {
+  const digests = [...(await keysOf(parts, tenant)).keys()];
+  for (let from = 0; from < digests.length; from += PAGE) {
+    await parts.redis.hdel(parts.keys.fleet.apiKeys, ...digests.slice(from, from + PAGE));
+  }
+}
+
 /** Keys read at once. */
 const PAGE = 500;
 
+interface StoredKey {
+  id: string;
+  text: string;
+}
+
 /** A tenant's keys by digest. All tenants' are in one hash, which may be large, and is read in pages so that nobody waits for it. */
-async function keysOf({ redis, keys }: KeyStoreParts, tenant: string): Promise<Map<string, ApiKey>> {
-  const found = new Map<string, ApiKey>();
+async function keysOf({ redis, keys }: KeyStoreParts, tenant: string): Promise<Map<string, StoredKey>> {
+  const found = new Map<string, StoredKey>();
   let cursor = '0';
   do {
     const [next, flat] = await redis.hscan(keys.fleet.apiKeys, cursor, 'COUNT', PAGE);
     cursor = next;
-    for (let position = 0; position + 1 < flat.length; position += 2) {
-      const key = apiKeySchema.parse(JSON.parse(flat[position + 1] ?? ''));
-      if (key.tenant === tenant) found.set(flat[position] ?? '', key);
+    for (const [digest, text] of pairs(flat)) {
+      const owned = ownerOf(text);
+      if (owned?.tenant === tenant) found.set(digest, { id: owned.id, text });
     }
   } while (cursor !== '0');
   return found;
+}
+
+/** What is needed to know whose a key is; null where not even that can be read. */
+const ownerSchema = z.object({ id: z.string(), tenant: z.string() });
+
+function ownerOf(text: string): z.infer<typeof ownerSchema> | null {
+  return readRecords([['', text]], () => ownerSchema.parse(JSON.parse(text))).items[0] ?? null;
+}
+
+function readKey(text: string): ApiKey {
+  return apiKeySchema.parse(JSON.parse(text));
 }

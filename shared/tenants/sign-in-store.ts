@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
-import { apiKeySchema, keyDigest, type ApiKey } from './api-key.ts';
+import { keyDigest, type ApiKey } from './api-key.ts';
+import { findKeyByDigest } from './key-store.ts';
 
 export interface SignInStoreOptions {
   redis: RedisClient;
@@ -38,8 +39,7 @@ export class SignInStore {
     const { redis, keys } = this.#options;
     const stored = await redis.get(this.#nameOf(id));
     if (stored === null) return null;
-    const key = await redis.hget(keys.fleet.apiKeys, signInSchema.parse(JSON.parse(stored)).key);
-    return key === null ? null : apiKeySchema.parse(JSON.parse(key));
+    return await findKeyByDigest({ redis, keys }, signInSchema.parse(JSON.parse(stored)).key);
   }
 
   async close(id: string): Promise<void> {

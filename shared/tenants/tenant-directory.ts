@@ -1,8 +1,13 @@
+import { MusterError } from '../errors/muster-error.ts';
 import type { Settings, TenantLimits } from '../config/settings.ts';
 import type { Log } from '../log/create-log.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
-import { DEFAULT_TENANT, tenantSchema, type Tenant } from './tenant.ts';
+import { DEFAULT_TENANT, generationOf, publicTenantId, tenantSchema, type Tenant } from './tenant.ts';
+import { reasonOf, type UnreadableRecord } from '../redis/read-records.ts';
+import { runTenantScript } from './tenant-scripts.ts';
+import { tenantEnded } from './write-of-tenant.ts';
+import { wait } from '../time/wait.ts';
 
 export interface TenantDirectoryOptions {
   redis: RedisClient;
@@ -15,6 +20,12 @@ const DEFAULT: Tenant = { id: DEFAULT_TENANT, name: 'Default', disabled: false, 
 
 /** How old what a process knows of the tenants may be. */
 const REFRESH_MS = 2000;
+/** Reads in a row that a write of this process may outdate before the next round is waited for. */
+const READ_TRIES = 5;
+/** About two seconds in all. Of those who try at the same time one succeeds each time. */
+const CHANGE_TRIES = 50;
+const MAX_PAUSE_MS = 100;
+const ANY_RECORD = '*';
 
 /**
  * TenantDirectory is responsible for knowing every tenant and its limits without a round trip, so that accepting a task
@@ -23,9 +34,13 @@ const REFRESH_MS = 2000;
 export class TenantDirectory {
   readonly #options: TenantDirectoryOptions;
   #tenants = new Map<string, Tenant>([[DEFAULT_TENANT, DEFAULT]]);
-  /** Tenants whose record cannot be read, each reported once. */
-  readonly #unreadable = new Set<string>();
+  /** Tenants whose record could not be read the last time, by name; each is reported once. */
+  #unreadable = new Map<string, UnreadableRecord>();
   #timer: NodeJS.Timeout | undefined;
+  /** How many tenants this process wrote, how often it read them all, and the read whose answer it has. */
+  #writes = 0;
+  #reads = 0;
+  #applied = 0;
 
   constructor(options: TenantDirectoryOptions) {
     this.#options = options;
@@ -49,47 +64,161 @@ export class TenantDirectory {
     return [...this.#tenants.values()].toSorted((a, b) => a.id.localeCompare(b.id));
   }
 
+  /** Tenants whose record could not be read the last time. */
+  get unreadable(): readonly UnreadableRecord[] {
+    return [...this.#unreadable.values()];
+  }
+
+  /** Whether there are other tenants than `default`, or were until lately, as Redis has it now. */
+  async hasOthers(): Promise<boolean> {
+    const { redis, keys } = this.#options;
+    const [names, ended] = await Promise.all([redis.hkeys(keys.fleet.tenants), redis.zcard(keys.fleet.endedTenants)]);
+    return ended > 0 || names.some((name) => name !== DEFAULT_TENANT);
+  }
+
   /** A tenant's limits: its own, the configuration's for it, else the configuration's for all. Null is no limit. */
   limitsOf(id: string): TenantLimits | null {
     const { limits } = this.#options.settings;
     const own = this.#tenants.get(id)?.limits;
     if (own) return own;
+    const name = publicTenantId(id);
     // A tenant may have any name, also that of something that every object inherits.
-    if (Object.hasOwn(limits.tenants, id)) return limits.tenants[id] ?? limits.tenant;
+    if (Object.hasOwn(limits.tenants, name)) return limits.tenants[name] ?? limits.tenant;
     return id === DEFAULT_TENANT ? null : limits.tenant;
   }
 
+  /** The tenant that has this name now. */
+  find(name: string): Tenant | null {
+    for (const tenant of this.#tenants.values()) if (publicTenantId(tenant.id) === name) return tenant;
+    return null;
+  }
+
+  /** Makes a tenant. Returns null when its name is taken, and `full` when the fleet has all the tenants it may have. */
+  async create(name: string, draft: Omit<Tenant, 'id'>): Promise<Tenant | 'full' | null> {
+    const { redis, keys, settings } = this.#options;
+    if (name === DEFAULT_TENANT) return null;
+    const { tenants, tenantGenerations } = keys.fleet;
+    const [kind, id = ''] = await runTenantScript<[kind: 'created' | 'exists' | 'full', id?: string]>(
+      redis,
+      'create-tenant',
+      [tenants, tenantGenerations],
+      [name, JSON.stringify(draft), settings.limits.maxTenants],
+    );
+    if (kind !== 'created') return kind === 'full' ? kind : null;
+    const tenant: Tenant = { id, ...draft };
+    if (tenant.disabled) await this.save(tenant);
+    this.#know(tenant);
+    return tenant;
+  }
+
+  /** Writes a tenant's record; from then on every script goes by its state. Errors: `tenant.ended`. */
   async save(tenant: Tenant): Promise<void> {
+    await this.#write(tenant, ANY_RECORD);
+  }
+
+  /**
+   * Changes a tenant, whatever others do to it at the same time: what `change` is given is what it replaces. Errors: `tenant.ended`,
+   * `tenant.busy`, and what `change` throws.
+   */
+  async change(known: Tenant, change: (tenant: Tenant) => Tenant): Promise<Tenant> {
     const { redis, keys } = this.#options;
-    await redis.hset(keys.fleet.tenants, tenant.id, JSON.stringify(tenant));
+    for (let attempt = 0; attempt < CHANGE_TRIES; attempt += 1) {
+      const seen = await redis.hget(keys.fleet.tenants, publicTenantId(known.id));
+      const changed = change((seen === null ? null : this.#read(known.id, seen, new Map())) ?? known);
+      if (await this.#write({ ...changed, id: known.id }, seen ?? '')) return changed;
+      // Those who lost are not to meet again at once.
+      await wait(Math.random() * Math.min(5 * attempt, MAX_PAUSE_MS));
+    }
+    throw new MusterError('tenant.busy', 'Too many change this tenant at the same time; try again');
+  }
+
+  /** False when the record is another one than was seen. */
+  async #write(tenant: Tenant, seen: string): Promise<boolean> {
+    const { redis, keys } = this.#options;
+    const state = tenant.disabled ? 'disabled' : '';
+    const written = await runTenantScript<number>(
+      redis,
+      'save-tenant',
+      [keys.fleet.tenants, keys.shard(0).tenantStates],
+      [publicTenantId(tenant.id), tenant.id, JSON.stringify(tenant), state, seen],
+    );
+    if (written === 0) throw tenantEnded(tenant.id);
+    if (written === 2) return false;
+    await this.#setState(tenant.id, state);
+    this.#know(tenant);
+    return true;
+  }
+
+  /** Ends a tenant, and frees its name. Returns false when it had ended already. What it owned is still there. */
+  async end({ id }: Tenant, now: number): Promise<boolean> {
+    const { redis, keys } = this.#options;
+    const { tenants, endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
+    const ended = await runTenantScript<number>(
+      redis,
+      'end-tenant',
+      [tenants, keys.shard(0).tenantStates, endedTenants, tenantsToClean, tenantGenerations],
+      [publicTenantId(id), id, generationOf(id), now],
+    );
+    this.#writes += 1;
+    this.#tenants.delete(id);
+    return ended === 1;
+  }
+
+  /**
+   * Writes the state beside each tenant's keys where it is missing there: its record and its state are in two places when a fleet has
+   * shards, and whoever wrote the one may have died before the other.
+   */
+  async repairStates(): Promise<void> {
+    const { redis, keys } = this.#options;
+    await this.refresh();
+    const indices = Array.from({ length: keys.shards }, (_, index) => index);
+    const states = await Promise.all(indices.map((index) => redis.hgetall(keys.shard(index).tenantStates)));
+    for (const { id, disabled } of this.list()) {
+      const wanted = disabled ? 'disabled' : '';
+      if ((states[keys.shardOf(id)]?.[id] ?? '') !== wanted) await this.#setState(id, wanted);
+    }
+  }
+
+  #know(tenant: Tenant): void {
+    this.#writes += 1;
     this.#tenants.set(tenant.id, tenant);
   }
 
-  async remove(id: string): Promise<void> {
+  async #setState(id: string, state: string): Promise<void> {
     const { redis, keys } = this.#options;
-    await redis.hdel(keys.fleet.tenants, id);
-    this.#tenants.delete(id);
+    await runTenantScript(redis, 'set-state', [keys.shard(keys.shardOf(id)).tenantStates], [id, state]);
   }
 
+  /** Reads all tenants. What this process wrote meanwhile, or what a later call read, is newer and stays. */
   async refresh(): Promise<void> {
-    const { redis, keys } = this.#options;
-    const stored = await redis.hgetall(keys.fleet.tenants);
+    for (let attempt = 0; attempt < READ_TRIES; attempt += 1) {
+      const [writes, read] = [this.#writes, (this.#reads += 1)];
+      const stored = await this.#options.redis.hgetall(this.#options.keys.fleet.tenants);
+      if (read < this.#applied) return;
+      if (writes === this.#writes) return this.#apply(stored, read);
+    }
+  }
+
+  #apply(stored: Record<string, string>, read: number): void {
+    this.#applied = read;
     const tenants = new Map([[DEFAULT_TENANT, DEFAULT]]);
+    const unreadable = new Map<string, UnreadableRecord>();
     for (const [id, json] of Object.entries(stored)) {
-      const tenant = this.#read(id, json);
+      const tenant = this.#read(id, json, unreadable);
       if (tenant) tenants.set(id, tenant);
     }
+    this.#unreadable = unreadable;
     this.#tenants = tenants;
   }
 
   /** One bad record must not hide the others. What was known of its tenant stays. */
-  #read(id: string, json: string): Tenant | null {
+  #read(id: string, json: string, unreadable: Map<string, UnreadableRecord>): Tenant | null {
     try {
       return tenantSchema.parse(JSON.parse(json));
     } catch (error) {
       if (!this.#unreadable.has(id)) this.#options.log.error({ err: error, tenant: id }, 'the record of a tenant cannot be read');
-      this.#unreadable.add(id);
-      return this.get(id);
+      unreadable.set(id, { id, reason: reasonOf(error) });
+      return this.find(id);
     }
   }
 

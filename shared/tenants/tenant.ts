@@ -1,7 +1,26 @@
 import { z } from 'zod';
 import { tenantLimitsSchema } from '../config/settings.ts';
 
-export const tenantIdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'expected lower-case letters, digits, "_" or "-", at most 63');
+/** What people call a tenant. */
+export const tenantNameSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'expected lower-case letters, digits, "_" or "-", at most 63');
+
+/**
+ * What everything of a tenant is kept under: its name, and after `~` the generation of a name that was used before. A name used again is
+ * another tenant, so that nothing of the earlier one is ever its own.
+ */
+export const tenantIdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}(~\d{1,9})?$/, 'expected the id of a tenant');
+
+/** The id of a tenant as callers see it: its name, whichever generation it is. */
+export function publicTenantId(id: string): string {
+  return id.split('~', 1)[0] ?? id;
+}
+
+/** How many tenants of its name there were up to this one. */
+export function generationOf(id: string): number {
+  return Number(id.split('~')[1] ?? 1);
+}
 
 /** The owner of everything; nothing crosses tenants. */
 export const tenantSchema = z.object({

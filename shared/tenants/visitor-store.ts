@@ -3,6 +3,9 @@ import { MusterError } from '../errors/muster-error.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keys } from '../redis/keys.ts';
 import { apiKeySchema, keyDigest, newKeyId, type ApiKey } from './api-key.ts';
+import { runTenantScript } from './tenant-scripts.ts';
+import { publicTenantId } from './tenant.ts';
+import { writeOfFleet } from './write-of-tenant.ts';
 
 interface VisitorStoreParts {
   redis: RedisClient;
@@ -32,7 +35,7 @@ const visitorKeySchema = apiKeySchema.required({ session: true, expiresAt: true 
 
 /**
  * Makes a token for one session of a tenant, which cannot be read again. Redis itself forgets it when it expires.
- * Errors: `limit.visitors` when the tenant has `most` already.
+ * Errors: `limit.visitors` when the tenant has `most` already, `tenant.ended`.
  */
 export async function createVisitor(
   { redis, keys }: VisitorStoreParts,
@@ -55,19 +58,24 @@ export async function createVisitor(
   const all = keys.fleet.visitors(tenant);
   await redis.zremrangebyscore(all, '-inf', String(now));
   // Its place first: of two that come at once for the last place, one at most gets it.
-  await redis.zadd(all, key.expiresAt, digest);
+  await writeOfFleet({ redis, keys }, { tenant, key: all, command: ['ZADD', key.expiresAt, digest] });
+  // The list goes with the last of them.
+  const [, last] = await redis.zrange(all, '-1', '-1', 'WITHSCORES');
+  if (last !== undefined) await redis.pexpireat(all, Number(last));
   if ((await redis.zcard(all)) > most) {
     await redis.zrem(all, digest);
-    throw new MusterError('limit.visitors', `Tenant ${tenant} has ${most} visitor tokens already`, { details: { most } });
+    throw new MusterError('limit.visitors', `Tenant ${publicTenantId(tenant)} has ${most} visitor tokens already`, { details: { most } });
   }
-  await redis.set(keys.fleet.visitor(digest), JSON.stringify(key), 'PX', expiresInMs);
+  const command = ['SET', JSON.stringify(key), 'PX', expiresInMs] as const;
+  await writeOfFleet({ redis, keys }, { tenant, key: keys.fleet.visitor(digest), command });
   return { ...key, token };
 }
 
-/** The key of this visitor's token; null when there is none, or no longer. */
+/** The key of this visitor's token; null when there is none, or no longer, or its tenant has ended. */
 export async function findVisitor({ redis, keys }: VisitorStoreParts, token: string): Promise<ApiKey | null> {
   if (!TOKEN.test(token)) return null;
-  const stored = await redis.get(keys.fleet.visitor(keyDigest(token)));
+  const places = [keys.fleet.visitor(keyDigest(token)), keys.shard(0).tenantStates];
+  const stored = await runTenantScript<string | null>(redis, 'find-key', places, ['']);
   return stored === null ? null : apiKeySchema.parse(JSON.parse(stored));
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startDeadline } from './start-deadline.ts';
 
 /**
  * Waits `ms` milliseconds, or until the signal aborts, whichever comes first.
@@ -21,5 +22,13 @@ export function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof L
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(LATE), ms);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The same, but time in which this process was too busy to see the promise settle does not count. */
+export function withinAttentive<T>(promise: Promise<T>, ms: number): Promise<T | typeof LATE> {
+  return new Promise((resolve, reject) => {
+    const stop = startDeadline(ms, () => resolve(LATE));
+    promise.then(resolve, reject).finally(stop);
   });
 }

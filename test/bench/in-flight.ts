@@ -11,9 +11,9 @@ export async function inFlight(count: number, most: number, work: (index: number
   await Promise.all(Array.from({ length: Math.min(most, count) }, lane));
 }
 
-/** How many times a second `work` handled one of `count` items. */
-export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
+/** How many times a second `work` handled one of `count` items. It may say itself how long that took, in ms. */
+export async function perSecond(count: number, work: () => Promise<number | void>): Promise<number> {
   const start = performance.now();
-  await work();
-  return count / ((performance.now() - start) / 1000);
+  const elapsedMs = await work();
+  return count / ((elapsedMs ?? performance.now() - start) / 1000);
 }

@@ -34,7 +34,7 @@ const fromHere: Offer = async (session) => {
   const message = { tenant: 'default', agent: 'hold', input: 'x', session, mode: 'interrupt', source: 'chat' } as const;
   return (await acceptTask(parts, message)).id;
 };
-const overHttp: Offer = (session) => fleet.client.submit({ agent: 'hold', input: 'x', session, mode: 'interrupt', source: 'chat' });
+const overHttp: Offer = (session) => fleet.client.submit({ agent: 'hold', input: 'x', session, mode: 'interrupt' });
 
 interface Sample {
   toAbort: number;

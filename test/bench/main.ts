@@ -58,7 +58,7 @@ interface Calls {
   commands: number;
 }
 
-async function callsOf(work: () => Promise<void>): Promise<Calls> {
+async function callsOf(work: () => Promise<unknown>): Promise<Calls> {
   await monitor.config('RESETSTAT');
   await work();
   const stats = await monitor.info('commandstats');
@@ -88,7 +88,7 @@ try {
   print(`\naccept to start, idle     p50 ${percentile(latencies, 0.5).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`);
 
   print('\nRedis per task            script calls   commands, those inside scripts included');
-  const calls = async (name: string, work: () => Promise<void>): Promise<void> => {
+  const calls = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     const { scripts, commands } = await callsOf(work);
     print(`${name.padEnd(26)}${scripts.toFixed(2).padStart(12)}${commands.toFixed(1).padStart(11)}`);
   };

@@ -37,8 +37,8 @@ export class OurFleet {
     await acceptTask(this.parts, { id, tenant: 'default', agent: 'nothing', input: 'x', ...(session === undefined ? {} : { session }) });
   }
 
-  /** Runs a worker until `count` tasks have ended. */
-  async process(count: number, slots = BENCH_QUEUE_SLOTS): Promise<void> {
+  /** Runs a worker until `count` tasks have ended. Returns how long that took, ms, without the worker's start, which comes once a deploy. */
+  async process(count: number, slots = BENCH_QUEUE_SLOTS): Promise<number> {
     const { config } = this.parts;
     const env = { ...config.env, MUSTER_QUEUES: `tasks=${slots}` };
     const worker = createWorkerService({ ...this.parts, config: { ...config, env } });
@@ -49,8 +49,10 @@ export class OurFleet {
       };
     });
     await worker.start();
+    const startedAt = performance.now();
     await all;
     await worker.stop(10_000);
+    return performance.now() - startedAt;
   }
 
   /** Milliseconds from calling accept to the start of the agent, one task at a time on an idle fleet. */

@@ -4,7 +4,7 @@ import { environmentSchema } from '#shared/config/environment.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf } from '#shared/queue/queue-names.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
 import { ingressPaths } from './manifests.ts';
-import { ENVIRONMENT_NAMES, exists, read, SERVICES } from './repository.ts';
+import { ENVIRONMENT_NAMES, exists, mayHold, read, SECRETS, SERVICES } from './repository.ts';
 
 interface ComposeService {
   /** Of Redis a line, of ours a list. */
@@ -31,7 +31,8 @@ const all = Object.entries(ours);
 
 /** What compose makes of `${NAME:-fallback}` when nobody sets the name. */
 function withoutVariables(value: string | number): string {
-  return String(value).replaceAll(/\$\{\w+(?::-([^}]*)|:\?[^}]*)\}/g, (_all, fallback?: string) => fallback ?? 'set-by-the-operator');
+  const inner = String(value).replaceAll(/\$\{\w+:\+[^{}]*\}/g, '');
+  return inner.replaceAll(/\$\{\w+(?::-([^{}]*)|:\?[^}]*)\}/g, (_all, fallback?: string) => fallback ?? 'set-by-the-operator');
 }
 
 function environmentOf(service: ComposeService): Record<string, string> {
@@ -74,7 +75,17 @@ describe('docker-compose.yml', () => {
   });
 
   it('does not start without a key, and says so', () => {
-    for (const [, { environment }] of all) expect(environment['MUSTER_ADMIN_KEY']).toMatch(/^\$\{MUSTER_ADMIN_KEY:\?.+\}$/);
+    expect(ours['api']?.environment['MUSTER_ADMIN_KEY']).toMatch(/^\$\{MUSTER_ADMIN_KEY:\?.+\}$/);
+  });
+
+  it.each(all)('gives %s no secret that it does not need', (name, { environment }) => {
+    const secrets = Object.keys(environment).filter((variable) => SECRETS.has(variable));
+    expect(secrets.filter((variable) => !mayHold(name, variable))).toEqual([]);
+  });
+
+  it('puts no variable into the default of another, which docker-compose 1 leaves as it is', () => {
+    const values = all.flatMap(([, { environment }]) => Object.values(environment).map(String));
+    expect(values.filter((value) => /\$\{[^}]*\$\{|:\+/.test(value))).toEqual([]);
   });
 
   it('is reached by one address, whose gateway leads each path to the service that the Ingress leads it to', () => {
@@ -89,6 +100,29 @@ describe('docker-compose.yml', () => {
     const targets = [...read(mounted).matchAll(/set \$(\w+) (\S+);/g)].map(([, name, target]) => [name, target]);
     for (const [name, target] of targets) expect(target).toBe(`http://${name}:${port}`);
     expect(new Set(targets.map(([name]) => name))).toEqual(new Set(routes.map(({ service }) => service)));
+  });
+
+  it('asks Redis for a password, which every service is given and without which nothing starts', () => {
+    const password = '${REDIS_PASSWORD:?set it}';
+    expect(redis?.command).toContain(`--requirepass ${password}`);
+    expect(String(redis?.command)).not.toContain('--protected-mode no');
+    expect(redis?.environment).toEqual({ REDISCLI_AUTH: password });
+    for (const [, { environment }] of all) expect(environment['REDIS_URL']).toMatch(/^redis:\/\/:\$\{REDIS_PASSWORD:\?[^}]+\}@redis:6379$/);
+  });
+
+  it('takes the scheme and the address of a caller from a proxy in front of it, and from nobody else', () => {
+    const [mounted = '', target] = (gateway?.volumes?.[0] ?? '').split(':');
+    expect(target).toBe('/etc/nginx/templates/default.conf.template');
+    const text = read(mounted);
+    const trusted = '${GATEWAY_TRUSTED_PROXY}';
+    expect([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name)).toEqual(['GATEWAY_TRUSTED_PROXY', 'GATEWAY_TRUSTED_PROXY']);
+    expect(text).toContain(`set_real_ip_from ${trusted};`);
+    expect(text).toContain(`geo $realip_remote_addr $is_trusted {\n  default 0;\n  ${trusted} 1;\n}`);
+    expect(text).toMatch(/map \$is_trusted:\$http_x_forwarded_proto \$forwarded_proto \{\n {2}default \$scheme;/);
+    expect(gateway?.environment).toEqual({
+      GATEWAY_TRUSTED_PROXY: '${GATEWAY_TRUSTED_PROXY:-127.0.0.1}',
+      NGINX_ENVSUBST_FILTER: '^GATEWAY_',
+    });
   });
 
   it('has several workers, which serve every queue but the one of the hub', () => {

@@ -14,8 +14,10 @@ import {
   manifestsIn,
   ofKind,
 } from './manifests.ts';
-import { ENVIRONMENT_NAMES, exists, pathsOf, SERVICES } from './repository.ts';
+import { ENVIRONMENT_NAMES, exists, mayHold, pathsOf, SECRETS, SERVICES } from './repository.ts';
 
+/** The secret of the Redis itself, which no service is given. */
+const OF_REDIS = 'muster-redis-server';
 const config = literals(base.configMapGenerator[0]?.literals ?? []);
 const cases = deployments.map((workload) => [workload.metadata.name, workload] as const);
 const containerOf = ({ spec }: Workload): Container => spec.template.spec.containers[0];
@@ -39,10 +41,12 @@ describe('the kustomize base', () => {
   });
 
   it('sets only variables that the configuration knows, with values that it takes', () => {
-    const { stringData: secret = {} } = manifestsIn('secret.example.yaml')[0] ?? {};
-    const inOverlay = [...development.configMapGenerator, ...(development.secretGenerator ?? [])].flatMap(
-      (generator) => generator.literals,
-    );
+    const ours = manifestsIn('secret.example.yaml').filter(({ metadata }) => metadata.name !== OF_REDIS);
+    const secret = Object.assign({}, ...ours.map(({ stringData }) => stringData)) as Record<string, string>;
+    const inOverlay = [
+      ...development.configMapGenerator,
+      ...(development.secretGenerator ?? []).filter(({ name }) => name !== OF_REDIS),
+    ].flatMap((generator) => generator.literals);
     const inPods = deployments.flatMap((workload) => containerOf(workload).env ?? []).map(({ name, value }) => `${name}=${value}`);
     for (const given of [config, secret, literals(inOverlay), ...inPods.map((line) => literals([line]))]) {
       expect(Object.keys(given).filter((name) => !ENVIRONMENT_NAMES.has(name))).toEqual([]);
@@ -51,10 +55,25 @@ describe('the kustomize base', () => {
     }
   });
 
-  it.each(cases)('gives %s the configuration, and then the secret, which wins', (_name, workload) => {
-    expect(containerOf(workload).envFrom).toEqual([{ configMapRef: { name: 'muster' } }, { secretRef: { name: 'muster' } }]);
+  it.each(cases)('gives %s the configuration, and then the secrets that it needs, which win', (_name, workload) => {
+    const [first, ...others] = containerOf(workload).envFrom ?? [];
+    expect(first).toEqual({ configMapRef: { name: 'muster' } });
     expect(base.configMapGenerator.map(({ name }) => name)).toEqual(['muster']);
-    expect(manifestsIn('secret.example.yaml')[0]?.metadata.name).toBe('muster');
+    const examples = new Map(manifestsIn('secret.example.yaml').map(({ metadata, stringData }) => [metadata.name, stringData ?? {}]));
+    const given = others.flatMap(({ secretRef }) => Object.keys(examples.get(secretRef?.name ?? '') ?? { 'of no example': '' }));
+    expect(given.filter((name) => SECRETS.has(name) && !mayHold(serviceOf(workload), name))).toEqual([]);
+    expect(given).toContain('REDIS_URL');
+    expect(others).toContainEqual({ secretRef: { name: 'muster-redis' } });
+    expect(Object.keys(config).filter((name) => SECRETS.has(name))).toEqual([]);
+  });
+
+  it('gives every secret of the example to a service, and the API its key', () => {
+    const used = new Set(deployments.flatMap((workload) => (containerOf(workload).envFrom ?? []).map(({ secretRef }) => secretRef?.name)));
+    const unused = manifestsIn('secret.example.yaml').map(({ metadata }) => metadata.name);
+    expect(unused.filter((name) => !used.has(name))).toEqual([OF_REDIS]);
+    const api = deployments.find(({ metadata }) => metadata.name === 'api');
+    // Not optional: without it the key would be in a log.
+    expect(containerOf(api!).envFrom).toContainEqual({ secretRef: { name: 'muster-admin' } });
   });
 
   it.each(cases)('probes %s at the port that it listens on', (_name, workload) => {
@@ -115,7 +134,12 @@ describe('the kustomize base', () => {
     expect(options).toContain('--appendonly yes');
     expect(options).toContain('--maxmemory-policy noeviction');
     expect(redis?.spec.volumeClaimTemplates).toHaveLength(1);
-    const { hostname, port } = new URL(config['REDIS_URL'] ?? '');
+    const examples = new Map(manifestsIn('secret.example.yaml').map(({ metadata, stringData }) => [metadata.name, stringData ?? {}]));
+    const { hostname, port, password } = new URL(examples.get('muster-redis')?.['REDIS_URL'] ?? '');
+    expect(options).toContain('--requirepass $(REDIS_PASSWORD)');
+    const secretKeyRef = { name: OF_REDIS, key: 'REDIS_PASSWORD' };
+    expect(containerOf(redis!).env).toEqual(['REDIS_PASSWORD', 'REDISCLI_AUTH'].map((name) => ({ name, valueFrom: { secretKeyRef } })));
+    expect(examples.get(OF_REDIS)).toEqual({ REDIS_PASSWORD: password });
     const service = ofKind('Service').find(({ metadata }) => metadata.name === hostname);
     expect(service?.spec['ports']).toEqual([{ name: 'redis', port: Number(port), targetPort: 'redis' }]);
   });

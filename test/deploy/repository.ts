@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentSchema } from '#shared/config/environment.ts';
+import { secretVariables } from '#shared/config/secret-variables.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -27,4 +28,15 @@ export function pathsOf(service: string): string[] {
   const text = sources.map((file) => read(`services/${service}/${file}`)).join('\n');
   const found = text.matchAll(/(?:\bpath: |PATH = |\.(?:get|post|put|patch|delete|all|use|route)\(\s*)'(\/[^']*)'/g);
   return [...new Set([...found].map(([, path = '']) => path.replaceAll(/:\w+/g, 'x')))];
+}
+
+/** Variables that give access to something. */
+export const SECRETS: ReadonlySet<string> = new Set(secretVariables({}));
+
+/** Which service needs a secret; what is not listed, and is no chat platform's, is for all. */
+const HOLDERS: Readonly<Record<string, string>> = { MUSTER_ADMIN_KEY: 'api', OPENAI_API_KEY: 'worker' };
+
+export function mayHold(service: string, variable: string): boolean {
+  if (variable === 'REDIS_URL') return true;
+  return (HOLDERS[variable] ?? 'chat') === service;
 }

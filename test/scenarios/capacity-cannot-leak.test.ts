@@ -56,7 +56,8 @@ describe("a tenant's cap", () => {
     }
     const tasks = await fleet.client.ended(ids, 60_000, acme);
     expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
-    expect(tasks.filter(({ attempt }) => attempt > 1).length).toBeGreaterThan(0);
+    // Some were under way in a worker that was killed: a loss costs no attempt, and they ran again.
+    expect(tasks.filter(({ result }) => (result?.run ?? 0) > 1).length).toBeGreaterThan(0);
     expect(await counts()).toEqual({ granted: 0, leases: 0, lanes: 0 });
 
     const full = await Promise.all(Array.from({ length: CAP + 1 }, () => fleet.client.submit({ context: { workMs: [120_000] } }, acme)));

@@ -2,16 +2,22 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wait } from '#shared/time/wait.ts';
 import { startFakeTelegram, type FakeTelegram } from '../support/fake-telegram.ts';
 import { reportFigure } from '../support/fleet-figures.ts';
-import { overlapsOf } from '../support/fleet-overlaps.ts';
+import { overlapsOf } from '../support/fleet-journal.ts';
 import type { FleetProcess, ServiceName } from '../support/fleet-process.ts';
 import { openFleet, type Fleet } from '../support/fleet-processes.ts';
+import { skewedClock } from '../support/fleet-skew.ts';
 import { repeatUntilStopped } from '../support/fleet-repeat.ts';
 import { testEnvironment } from '../support/test-environment.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const FULL = { chats: 1000, turns: 20, killEveryMs: 3000, endMs: 1_500_000 };
-const SMALL = { chats: 30, turns: 10, killEveryMs: 10, endMs: 90_000 };
-const { chats: CHATS, turns: TURNS, killEveryMs: KILL_EVERY_MS, endMs: END_MS } = testEnvironment.isChaos ? FULL : SMALL;
+const FULL = { chats: 1000, turns: 20, killEveryMs: 3000, poisonEveryMs: 20_000, endMs: 1_500_000 };
+const SMALL = { chats: 30, turns: 10, killEveryMs: 10, poisonEveryMs: 60_000, endMs: 90_000 };
+const SIZE = testEnvironment.isChaos ? FULL : SMALL;
+const { chats: CHATS, turns: TURNS, killEveryMs: KILL_EVERY_MS, endMs: END_MS } = SIZE;
+/** Tasks that do this to their process run among the messages. */
+const POISONS = ['exit', 'kill', 'block', 'memory'] as const;
+/** How far the clocks of the workers are from Redis's, in turn. */
+const SKEWS_MS = [0, 300_000, -300_000];
 /** Chats whose people write at the same time; each waits until the platform took its message. */
 const WRITING_AT_ONCE = 50;
 /** A platform sends an update again until somebody takes it. */
@@ -25,11 +31,14 @@ beforeEach(async () => {
   telegram = await startFakeTelegram();
   fleet = await openFleet({
     settings: {
-      agents: { answer: { kind: 'function', file: new URL('../support/fleet-chat-agent.ts', import.meta.url).pathname } },
+      agents: {
+        poison: { kind: 'function', file: new URL('fixtures/poison-agent.ts', import.meta.url).pathname },
+        answer: { kind: 'function', file: new URL('../support/fleet-chat-agent.ts', import.meta.url).pathname },
+      },
       routing: { agent: 'answer', queue: { bySurface: { telegram: 'queue' } } },
       worker: { leaseMs: 3000 },
     },
-    env: { ...telegram.env, SHUTDOWN_GRACE_MS: '1000', MUSTER_QUEUES: 'chat=20,maintenance=1' },
+    env: { ...telegram.env, SHUTDOWN_GRACE_MS: '1000', MUSTER_QUEUES: 'chat=20,tasks=2,maintenance=1' },
   });
   await fleet.start('api');
 });
@@ -80,19 +89,29 @@ async function forEachChat(work: (chat: number) => Promise<void>): Promise<void>
 
 describe('every message has one outcome', () => {
   it('over two chat processes and four workers that are killed all the time: none lost, none twice at once, all in order', async () => {
-    const started = (service: ServiceName): Promise<FleetProcess> => fleet.start(service);
+    let startedProcesses = 0;
+    const started = async (service: ServiceName): Promise<FleetProcess> => {
+      const skew = service === 'worker' ? skewedClock(SKEWS_MS[startedProcesses % SKEWS_MS.length] ?? 0) : {};
+      const heap = service === 'worker' ? { NODE_OPTIONS: `${skew['NODE_OPTIONS'] ?? ''} --max-old-space-size=250` } : {};
+      startedProcesses += 1;
+      return await fleet.start(service, heap);
+    };
     const chats = await Promise.all([started('chat'), started('chat')]);
     const workers = await Promise.all(Array.from({ length: 4 }, () => started('worker')));
-    const killedAt = new Map<number, number>();
     let kills = 0;
     const chaos = repeatUntilStopped(async () => {
       const [group, service] = kills % 3 === 0 ? ([chats, 'chat'] as const) : ([workers, 'worker'] as const);
       const victim = kills % group.length;
       await group[victim]?.kill();
-      killedAt.set(group[victim]?.pid ?? 0, Date.now());
       group[victim] = await started(service);
       kills += 1;
     }, KILL_EVERY_MS);
+    const poisoned: string[] = [];
+    const poisoning = repeatUntilStopped(async () => {
+      const poison = POISONS[poisoned.length % POISONS.length];
+      const sent = { agent: 'poison', context: { poison }, execution: { maxAttempts: 100, retryDelayMs: 100 } };
+      poisoned.push(await fleet.client.submit(sent));
+    }, SIZE.poisonEveryMs);
     const startedAt = Date.now();
     await forEachChat(async (chat) => {
       for (let turn = 1; turn <= TURNS; turn += 1) {
@@ -102,7 +121,7 @@ describe('every message has one outcome', () => {
       }
     });
     const acceptedIn = Date.now() - startedAt;
-    await chaos.stop();
+    await Promise.all([chaos.stop(), poisoning.stop()]);
 
     const turns = Array.from({ length: TURNS }, (_, index) => index + 1);
     const lost: string[] = [];
@@ -119,9 +138,14 @@ describe('every message has one outcome', () => {
     expect(lost).toEqual([]);
 
     const journal = fleet.journal();
-    expect(overlapsOf(journal, killedAt)).toEqual([]);
+    const ofChats = journal.filter(({ session }) => session !== null);
+    // A loop, and memory that runs out, keep everything else of the process from running until its end.
+    const blocked = new Set(journal.filter(({ task }) => poisoned.includes(task)).map(({ pid }) => pid));
+    expect(overlapsOf(journal, blocked)).toEqual([]);
+    const guilty = await Promise.all(poisoned.map((id) => fleet.client.task(id)));
+    expect(guilty.map(({ status, error }) => [status, error?.code])).toEqual(poisoned.map(() => ['permanently_failed', 'WORKER_LOST']));
     const order = new Map<string, Set<string>>();
-    for (const { event, session, input } of journal) {
+    for (const { event, session, input } of ofChats) {
       if (event === 'start') order.set(session ?? '', (order.get(session ?? '') ?? new Set()).add(input));
     }
     const breaks = [...order].filter(
@@ -143,7 +167,7 @@ describe('every message has one outcome', () => {
     const answers = telegram.shown.filter(({ text }) => text.startsWith('answer to')).length;
     reportFigure(
       `${CHATS} chats, ${CHATS * TURNS} messages`,
-      `${kills} processes killed, ${runs} runs, ${answers} answers shown, taken in ${(acceptedIn / 1000).toFixed(0)} s, done in ${((Date.now() - startedAt) / 1000).toFixed(0)} s`,
+      `${kills} processes killed, ${poisoned.length} poisonous tasks, ${runs} runs, ${answers} answers shown, taken in ${(acceptedIn / 1000).toFixed(0)} s, done in ${((Date.now() - startedAt) / 1000).toFixed(0)} s`,
     );
   });
 });

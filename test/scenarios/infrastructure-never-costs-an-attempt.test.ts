@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { transitionsInLua } from '#shared/ledger/transitions-in-lua.ts';
+import { scriptFragments } from '#shared/ledger/script-fragments.ts';
 import { loadScripts } from '#shared/redis/script.ts';
 import { startFakeHttpEndpoint } from '../support/fake-http-endpoint.ts';
 import { reportFigure, spread } from '../support/fleet-figures.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** What a worker calls the script by that claims. */
-const CLAIM_SHA = loadScripts('shared/ledger/scripts', { transitions: transitionsInLua() }).get('claim-tasks')?.sha ?? '';
+const CLAIM_SHA = loadScripts('shared/ledger/scripts', scriptFragments()).get('claim-tasks')?.sha ?? '';
 const ONCE = { maxAttempts: 1 };
 
 const started = (count: number): Promise<boolean> =>

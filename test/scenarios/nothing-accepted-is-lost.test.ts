@@ -37,7 +37,8 @@ describe('every webhook of GitHub while workers are killed', () => {
     fleet = await openFleet({ settings: { worker: { leaseMs: 1000 }, retries: { webhook: { maxAttempts: 5 } } } });
     await fleet.start('api');
     const webhooks = await fleet.start('webhooks');
-    const draft = { provider: 'github', secret: SECRET, agent: 'work-150' };
+    // Five of the examples are there twice, byte for byte.
+    const draft = { provider: 'github', secret: SECRET, agent: 'work-150', options: { equalBodies: 'each' } };
     const { id } = await fleet.client.make('/v1/hooks', draft, { url: webhooks.url });
     hookUrl = `${webhooks.url}/hooks/${id}`;
   });

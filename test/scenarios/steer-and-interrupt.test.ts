@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const say = (session: string, input: string, mode: 'steer' | 'interrupt' = 'steer', paceMs = 100): Promise<string> =>
-  fleet.client.submit({ agent: 'echo', session, input, mode, source: 'chat', context: { paceMs } });
+  fleet.client.submit({ agent: 'echo', session, input, mode, context: { paceMs } });
 
 const outcomeOf = async (id: string): Promise<object | null> => (await fleet.client.task(id)).outcome;
 
@@ -46,11 +46,14 @@ describe('a message for a running task', () => {
     // Nobody hears of this one; it waits for the next attempt, or for its own turn.
     const later = await say('killed', 'said to nobody');
     const [task, taken, last] = await fleet.client.ended([id, message, later], 40_000);
-    expect(task).toMatchObject({ status: 'completed', attempt: 2 });
+    expect(task).toMatchObject({ status: 'completed', attempt: 1 });
     expect(taken).toMatchObject({ status: 'skipped', outcome: { kind: 'steered', taskId: id } });
     expect(task?.output?.split('not to be lost')).toHaveLength(2);
     expect(`${task?.output}${last?.output}`.split('said to nobody')).toHaveLength(2);
-    expect(await fleet.client.attempts(id)).toMatchObject([{ status: 'failed', error: { code: 'WORKER_LOST' } }, { status: 'success' }]);
+    expect(await fleet.client.attempts(id)).toMatchObject([
+      { status: 'interrupted', error: { code: 'WORKER_LOST' } },
+      { status: 'success' },
+    ]);
     await fleet.start('worker');
   });
 
@@ -77,7 +80,7 @@ const found = async (event: JournalEntry['event'], task: string): Promise<Journa
 describe('a message that interrupts', () => {
   it('aborts the agent in another process, and only the last one comes to its end', async () => {
     const interrupt = (workMs: number): Promise<string> =>
-      fleet.client.submit({ session: 'cut', mode: 'interrupt', source: 'chat', context: { workMs: [workMs] } });
+      fleet.client.submit({ session: 'cut', mode: 'interrupt', context: { workMs: [workMs] } });
     const ids = [await interrupt(120_000)];
     const toAbortMs: number[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {

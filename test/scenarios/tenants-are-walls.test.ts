@@ -83,7 +83,11 @@ describe('an id of another tenant', () => {
     ['POST', `/v1/schedules/${ids.schedules}/run`, ids.schedules],
     ['PATCH', `/v1/schedules/${ids.schedules}`, ids.schedules, { status: 'paused' }],
     ['DELETE', `/v1/schedules/${ids.schedules}`, ids.schedules],
+    ['DELETE', `/v1/tasks/${ids.failed}`, ids.failed],
+    ['GET', `/v1/tasks/${ids.tasks}/log`, ids.tasks],
     ['POST', `/v1/tasks/${ids.tasks}/priority`, ids.tasks, { priority: 1 }],
+    ['GET', `/v1/tasks/${ids.tasks}/log`, ids.tasks],
+    ['DELETE', `/v1/tasks/${ids.failed}`, ids.failed],
     ['POST', '/v1/tasks', ids.tasks, { agent: 'echo', input: 'x', parentTaskId: ids.tasks }],
     ['POST', '/v1/tasks', ids.agents, { agent: ids.agents, input: 'x' }],
     ['GET', `/v1/agents/${ids.agents}`, ids.agents],
@@ -191,6 +195,8 @@ describe('a session of another tenant', () => {
 describe('a tenant', () => {
   it('lists only what is its own', async () => {
     const id = await fleet.client.submit({ agent: 'echo' }, mine);
+    // It must not be among what runs.
+    await fleet.client.reaches(id, ['completed'], mine);
     const { body } = await fleet.client.call('GET', '/v1/tasks', mine);
     expect((body.items as { id: string }[]).map((item) => item.id)).toEqual([id]);
     for (const filter of ['session=shared', 'status=running', 'status=permanently_failed', 'agent=work'])
@@ -245,9 +251,14 @@ describe('a tenant', () => {
     const get = (path: string): Promise<Reply> => fleet.client.call('GET', path, { url: dashboardUrl, key: null, headers });
     expect((await get('/')).status).toBe(200);
     for (const path of [`/tasks/${own.task}`, `/tasks/${own.task}?tenant=theirs`]) {
-      const page = await get(path);
-      expect([403, 404]).toContain(page.status);
-      expect(page.body).not.toContain('120000');
+      // The page is the same for every id; what it shows it asks of the API.
+      const [page, unknown] = [await get(path), await get(path.replace(own.task, UNKNOWN_TASK))];
+      expect([page.status, page.body]).toEqual([unknown.status, unknown.body]);
+    }
+    for (const path of [`/v1/tasks/${own.task}`, `/v1/tasks/${own.task}?tenant=theirs`]) {
+      const answer = await fleet.client.call('GET', path, { key: null, headers: { ...headers, 'sec-fetch-site': 'same-origin' } });
+      expect([404, 422]).toContain(answer.status);
+      expect(JSON.stringify(answer.body)).not.toContain('120000');
     }
     expect((await get('/board')).status).toBe(403);
   });

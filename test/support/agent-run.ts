@@ -1,7 +1,7 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
 import type { AgentInput, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
 import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
-import type { AgentRun } from '#shared/agents/agent-runner.ts';
+import type { AgentRun, Diagnostics } from '#shared/agents/agent-runner.ts';
 
 export const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
@@ -21,6 +21,8 @@ export interface ObservedRun<Definition extends AgentDefinition> {
   /** Every piece that was written, in order. */
   readonly written: string[];
   readonly notes: (string | undefined)[];
+  /** What the runner found out about a failure. */
+  readonly diagnostics: Diagnostics;
   readonly warnings: unknown[];
   readonly abort: (reason: Error) => void;
   /** A message arrives for it. */
@@ -41,6 +43,7 @@ export function observeRun<Kind extends AgentKind>(
   const written: string[] = [];
   const notes: (string | undefined)[] = [];
   const warnings: unknown[] = [];
+  const diagnostics: Diagnostics = {};
   const messages: AgentInput[] = [];
   let arrived = Promise.withResolvers<void>();
   const context = {
@@ -66,6 +69,8 @@ export function observeRun<Kind extends AgentKind>(
     input: 'hello',
     session: null,
     source: 'api',
+    visitor: null,
+    system: null,
     context: {},
     metadata: {},
     correlationId: null,
@@ -73,9 +78,18 @@ export function observeRun<Kind extends AgentKind>(
     ...options.task,
   };
   return {
-    run: { task, definition, context, inputArrived: () => arrived.promise, untilStopped: (work) => untilAborted(work, controller.signal) },
+    run: {
+      task,
+      definition,
+      isOperators: true,
+      context,
+      inputArrived: () => arrived.promise,
+      diagnose: (found) => Object.assign(diagnostics, found),
+      untilStopped: (work) => untilAborted(work, controller.signal),
+    },
     written,
     notes,
+    diagnostics,
     warnings,
     abort: (reason) => controller.abort(reason),
     say: (text) => {

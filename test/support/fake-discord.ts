@@ -20,7 +20,8 @@ const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
     headers: { 'retry-after': '2' },
   },
   gone: { status: 403, body: { message: 'Missing Access', code: 50_001 } },
-  broken: { status: 500, body: { message: 'Internal Server Error', code: 0 } },
+  broken: { status: 503, body: { message: 'Service Unavailable', code: 0 } },
+  unsure: { status: 500, body: { message: 'Internal Server Error', code: 0 } },
 };
 
 export interface FakeDiscord extends FakePlatform {
@@ -44,8 +45,12 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     }
     if (rest === 'threads') return { status: 201, body: { id, name: 'Thread' } };
     const refusal = refusals.shift();
-    if (refusal) return REFUSALS[refusal];
-    return call.method === 'PATCH' ? edit(shown, id ?? '', call.body) : post(shown, channel, call.body);
+    if (refusal !== undefined && refusal !== 'unsure') return REFUSALS[refusal];
+    const answer = apply(call, channel, id ?? '');
+    return refusal === undefined ? answer : REFUSALS[refusal];
+  };
+  const apply = (call: PlatformCall, channel: string, id: string): PlatformAnswer => {
+    return call.method === 'PATCH' ? edit(shown, id, call.body) : post(shown, channel, call.body);
   };
   const { url, close } = await servePlatform(calls, respond);
   const platform: FakeDiscord = {

@@ -12,8 +12,11 @@ export interface ShownMessage {
   edits: number;
 }
 
-/** How a platform says no: later (in 2 s); the chat or the bot's place in it is gone; it is broken. */
-export type Refusal = 'throttled' | 'gone' | 'broken';
+/**
+ * How a platform says no: later (in 2 s); the chat or the bot's place in it is gone; it is broken and has not done it; or it fails
+ * with a 500 after it did what it was asked.
+ */
+export type Refusal = 'throttled' | 'gone' | 'broken' | 'unsure';
 
 /** One call that the platform got. */
 export interface PlatformCall {

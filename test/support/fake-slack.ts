@@ -15,7 +15,9 @@ const MAX_CHARACTERS = 12_000;
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '2' } },
   gone: no('channel_not_found'),
-  broken: { status: 500, body: { ok: false, error: 'internal_error' } },
+  broken: { status: 503, body: { ok: false, error: 'service_unavailable' } },
+  // Some aspect of the operation may have succeeded, says Slack.
+  unsure: no('internal_error'),
 };
 
 /** Slack's Web API on the loopback: https://docs.slack.dev/reference/methods */
@@ -32,7 +34,11 @@ export async function startFakeSlack(): Promise<FakePlatform> {
       return yes({});
     }
     const refusal = refusals.shift();
-    if (refusal) return REFUSALS[refusal];
+    if (refusal !== undefined && refusal !== 'unsure') return REFUSALS[refusal];
+    const answer = apply(method, call);
+    return refusal === undefined ? answer : REFUSALS[refusal];
+  };
+  const apply = (method: string, call: PlatformCall): PlatformAnswer => {
     if (method === 'chat.postMessage') return post(shown, call.body);
     return method === 'chat.update' ? edit(shown, call.body) : no('unknown_method');
   };

@@ -14,7 +14,8 @@ const MAX_CHARACTERS = 4096;
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: no(429, 'Too Many Requests: retry after 2', { parameters: { retry_after: 2 } }),
   gone: no(403, 'Forbidden: bot was blocked by the user'),
-  broken: no(500, 'Internal Server Error'),
+  broken: no(503, 'Service Unavailable'),
+  unsure: no(500, 'Internal Server Error'),
 };
 
 export interface FakeTelegram extends FakePlatform {
@@ -23,6 +24,10 @@ export interface FakeTelegram extends FakePlatform {
   readonly topics: Set<number>;
   /** An older Bot API server knows no rich messages; it reads MarkdownV2 only. */
   isOld: boolean;
+  /** A formatted text that has this in it is refused, in words that no document has. */
+  dislikes: string;
+  /** Groups that became supergroups, with their new ids. */
+  readonly moved: Map<string, number>;
 }
 
 /** Telegram's Bot API on the loopback: https://core.telegram.org/bots/api */
@@ -39,7 +44,17 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     }
     if (method === 'sendRichMessage' && platform.isOld) return no(404, 'Not Found: method not found');
     const refusal = refusals.shift();
-    if (refusal) return REFUSALS[refusal];
+    if (refusal !== undefined && refusal !== 'unsure') return REFUSALS[refusal];
+    const answer = apply(method, call);
+    return refusal === undefined ? answer : REFUSALS[refusal];
+  };
+  const apply = (method: string, call: PlatformCall): PlatformAnswer => {
+    const moved = platform.moved.get(String(call.body['chat_id']));
+    if (moved !== undefined) {
+      return no(400, 'Bad Request: group chat was upgraded to a supergroup chat', { parameters: { migrate_to_chat_id: moved } });
+    }
+    const isFormatted = call.body['rich_message'] !== undefined || call.body['parse_mode'] !== undefined;
+    if (isFormatted && textOf(call.body).includes(platform.dislikes)) return no(400, 'Bad Request: MESSAGE_ENTITY_PECULIAR');
     if (method === 'sendMessage' || method === 'sendRichMessage') return post(platform, call.body);
     if (method === 'editMessageText') return edit(shown, call.body);
     return no(404, 'Not Found: method not found');
@@ -55,6 +70,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     typings: 0,
     topics: new Set(),
     isOld: false,
+    dislikes: '\0',
+    moved: new Map(),
     refuseNext: (...more) => void refusals.push(...more),
     personWrites: ({ text, number, chat = '4001', user = chat }) =>
       telegramUpdate({

@@ -16,7 +16,8 @@ const MAX_CHARACTERS = 4096;
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: no(429, 130_429, '(#130429) Rate limit hit'),
   gone: no(400, 131_047, '(#131047) Re-engagement message'),
-  broken: no(500, 131_000, '(#131000) Something went wrong'),
+  broken: no(400, 1, '(#1) API Unknown'),
+  unsure: { status: 500, body: 'Internal Server Error' },
 };
 
 /** Meta's Cloud API on the loopback: https://developers.facebook.com/docs/whatsapp/cloud-api */
@@ -30,7 +31,9 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
       return { status: 200, body: { success: true } };
     }
     const refusal = refusals.shift();
-    return refusal ? REFUSALS[refusal] : post(shown, call.body);
+    if (refusal !== undefined && refusal !== 'unsure') return REFUSALS[refusal];
+    const answer = post(shown, call.body);
+    return refusal === undefined ? answer : REFUSALS[refusal];
   };
   const { url, close } = await servePlatform(calls, respond);
   const platform: FakePlatform = {

@@ -29,6 +29,8 @@ export interface TaskView {
   attempt: number;
   session: string | null;
   output: string | null;
+  /** What the agent of the tests answers with: which of its runs it was. */
+  result: { run: number } | null;
   error: { code: string } | null;
   outcome: { kind: string; reason: string | null } | null;
   startedAt: string | null;

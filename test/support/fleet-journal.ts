@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { beginRun, endRun } from './unfinished-runs.ts';
 
 /**
  * What an agent really did, written outside the fleet: the fleet's own records cannot hide a run that happened twice.
@@ -17,15 +18,20 @@ export interface JournalEntry {
   attempt: number;
   /** The process that ran it. */
   pid: number;
-  /** Wall time, ms since the epoch. */
+  /** Wall time of that process, which a scenario may shift; ms since the epoch. */
   at: number;
+  /** At a start: the living processes in which another run of the session had not ended. */
+  beside?: number[];
 }
 
 const FILE = 'journal.ndjson';
 
 /** One write to a file opened for appending, so that lines of many processes do not mix and survive a kill. */
 export function appendToJournal(directory: string, entry: JournalEntry): void {
-  appendFileSync(join(directory, FILE), `${JSON.stringify(entry)}\n`);
+  const { event, session, task } = entry;
+  if (session !== null && event !== 'start') endRun(directory, { session, task });
+  const seen = session !== null && event === 'start' ? { beside: beginRun(directory, { session, task }) } : {};
+  appendFileSync(join(directory, FILE), `${JSON.stringify({ ...entry, ...seen })}\n`);
 }
 
 /** Everything in the order in which it was written. */
@@ -34,4 +40,21 @@ export function readJournal(directory: string): JournalEntry[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalEntry);
+}
+
+/**
+ * The runs that began while another run of their session had not ended in a process that lived. A run in a process that was `blocked`
+ * stands still, and counts only when it went on afterwards instead of aborting.
+ */
+export function overlapsOf(journal: readonly JournalEntry[], blocked: ReadonlySet<number> = new Set()): string[] {
+  return journal.flatMap(({ input, session, pid, beside = [] }, at) => {
+    const running = beside.filter((other) => !blocked.has(other) || wentOn(journal.slice(at + 1), session, other));
+    return running.length === 0 ? [] : [`${input} of ${session} began in process ${pid} beside a run in ${running.join(', ')}`];
+  });
+}
+
+/** Whether the next word of the session from this process is that its run came to an end of its own. */
+function wentOn(later: readonly JournalEntry[], session: string | null, pid: number): boolean {
+  const next = later.find((entry) => entry.pid === pid && entry.session === session && entry.event !== 'start');
+  return next !== undefined && next.event !== 'abort';
 }

@@ -82,6 +82,13 @@ function withDefaults(settings: SettingsInput): SettingsInput {
     ...settings,
     agents: { ...AGENTS, ...settings.agents },
     limits: { httpPerMinute: 1_000_000, httpAnonymousPerMinute: 1_000_000, ...settings.limits },
-    worker: { leaseMs: 1500, reconcileMs: 200, outboxSweepMs: 1000, ticketAuditMs: 1000, cancelGraceMs: 1000, ...settings.worker },
+    worker: {
+      leaseMs: 1500,
+      orphanCheckIntervalMs: 200,
+      outboxSweepMs: 1000,
+      ticketAuditMs: 1000,
+      cancelGraceMs: 1000,
+      ...settings.worker,
+    },
   };
 }

@@ -11,18 +11,36 @@ export interface FleetProxy {
   loseAnswerTo(text: string): void;
   /** Both sides lose their connections, with what is on the wire. */
   reset(): void;
+  /** From here on each connection waits so long before its second INFO gets through, with what comes behind it. Once per connection. */
+  holdSecondInfo(ms: number): void;
   /** Everything gets through again, what was held back first. */
   mend(): void;
   close(): Promise<void>;
 }
 
+interface Link {
+  client: Socket;
+  upstream: Socket;
+  /** INFO commands that came from the service. */
+  infos: number;
+  isHeld: boolean;
+}
+
+/** Counts those of the chunk, too. */
+function isSecondInfo(link: Link, chunk: Buffer): boolean {
+  const before = link.infos;
+  link.infos += chunk.toString('latin1').match(/\$4\r\ninfo\r\n/gi)?.length ?? 0;
+  return before < 2 && link.infos >= 2;
+}
+
 /** Starts a proxy on a free port in front of the Redis at this port. */
 export async function startFleetProxy(port: number): Promise<FleetProxy> {
-  const links = new Set<{ client: Socket; upstream: Socket }>();
+  const links = new Set<Link>();
   let isCut: 'both' | 'answers' | null = null;
   let fatalText: string | null = null;
-  const apply = ({ client, upstream }: { client: Socket; upstream: Socket }): void => {
-    if (isCut === 'both') client.pause();
+  let holdInfoMs = 0;
+  const apply = ({ client, upstream, isHeld }: Link): void => {
+    if (isCut === 'both' || isHeld) client.pause();
     else client.resume();
     if (isCut === null) upstream.resume();
     else upstream.pause();
@@ -32,9 +50,18 @@ export async function startFleetProxy(port: number): Promise<FleetProxy> {
     fatalText = null;
     for (const link of links) apply(link);
   };
+  const hold = (link: Link, chunk: Buffer): void => {
+    link.isHeld = true;
+    apply(link);
+    setTimeout(() => {
+      link.isHeld = false;
+      link.upstream.write(chunk);
+      apply(link);
+    }, holdInfoMs).unref();
+  };
   const server = createServer({ pauseOnConnect: true }, (client) => {
     const upstream = connect(port, '127.0.0.1');
-    const link = { client, upstream };
+    const link: Link = { client, upstream, infos: 0, isHeld: false };
     links.add(link);
     for (const [from, to] of [
       [client, upstream],
@@ -44,7 +71,8 @@ export async function startFleetProxy(port: number): Promise<FleetProxy> {
       from.on('data', (chunk) => {
         // Before the server has it, so that its answer finds the wire cut.
         if (from === client && fatalText !== null && chunk.includes(fatalText)) set('answers');
-        to.write(chunk);
+        if (from === client && isSecondInfo(link, chunk) && holdInfoMs > 0) hold(link, chunk);
+        else to.write(chunk);
       });
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -70,6 +98,9 @@ export async function startFleetProxy(port: number): Promise<FleetProxy> {
       fatalText = text;
     },
     reset,
+    holdSecondInfo: (ms) => {
+      holdInfoMs = ms;
+    },
     mend: () => set(null),
     close: async () => {
       set(null);

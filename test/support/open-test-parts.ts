@@ -3,6 +3,7 @@ import type { SettingsInput } from '#shared/config/settings.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
 import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
+import { noFailure } from './no-failure.ts';
 
 export interface TestPartsOptions {
   redisUrl: string;
@@ -20,5 +21,5 @@ async function testConfig({ redisUrl, settings = {}, env = {} }: TestPartsOption
 export async function openTestParts(options: TestPartsOptions): Promise<Parts> {
   const config = await testConfig(options);
   const log = createLog({ level: config.env.LOG_LEVEL, service: 'test', destination: { write: () => undefined } });
-  return await openParts({ config, log, service: 'test' });
+  return await openParts({ config, log, service: 'test', fail: noFailure });
 }

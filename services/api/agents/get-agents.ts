@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
 import { agentViewSchema, viewAgent } from './agent-view.ts';
 
 /** `GET /v1/agents`, by name. */
@@ -10,10 +11,10 @@ export function getAgents({ catalog }: Parts): Route {
     path: '/v1/agents',
     summary: 'The agents that tasks can name',
     scope: 'read',
-    responses: { 200: z.strictObject({ items: z.array(agentViewSchema), nextCursor: z.null() }) },
+    responses: { 200: z.strictObject({ items: z.array(agentViewSchema), nextCursor: z.null(), unreadable: unreadableSchema }) },
     handle: async (_input, { tenant }) => {
-      const entries = await catalog.list(tenant);
-      return { status: 200, body: { items: entries.map((entry) => viewAgent(entry)), nextCursor: null } };
+      const { items, unreadable } = await catalog.list(tenant);
+      return { status: 200, body: { items: items.map((entry) => viewAgent(entry)), nextCursor: null, ...unreadableOf(unreadable) } };
     },
   });
 }

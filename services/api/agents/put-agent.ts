@@ -3,6 +3,7 @@ import { agentIdSchema, apiAgentDefinitionSchema } from '#shared/config/agent-de
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { assertTimeout } from '#shared/queue/assert-timeout.ts';
 import { agentViewSchema, viewAgent } from './agent-view.ts';
 
 /** Known, to be refused by name instead of as a typing error. */
@@ -12,7 +13,7 @@ const commandAgent = z.object({ kind: z.literal('command') }).meta({ description
 const bodySchema = z.discriminatedUnion('kind', [...apiAgentDefinitionSchema.options, functionAgent, commandAgent]);
 
 /** `PUT /v1/agents/:id`: makes or replaces an agent of the tenant's own. Agents that run code here come from the configuration only. */
-export function putAgent({ catalog }: Parts): Route {
+export function putAgent({ catalog, ledger }: Parts): Route {
   return route({
     method: 'put',
     path: '/v1/agents/:id',
@@ -27,6 +28,8 @@ export function putAgent({ catalog }: Parts): Route {
           `Agents of the kind "${body.kind}" run code here and come from the configuration only`,
         );
       }
+      ledger.stored.assertRoom(tenant);
+      assertTimeout(ledger, tenant, 'timeoutMs', body.timeoutMs);
       const isNew = await catalog.put(tenant, id, body);
       return { status: isNew ? 201 : 200, body: viewAgent({ id, origin: 'api', definition: body }) };
     },

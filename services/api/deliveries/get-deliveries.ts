@@ -6,16 +6,18 @@ import {
   deliveryId,
   deliveryView,
   deliveryViewSchema,
+  type Delivery,
 } from '#shared/deliveries/delivery.ts';
-import { readDeliveries } from '#shared/deliveries/delivery-store.ts';
+import { readAllDeliveries } from '#shared/deliveries/delivery-store.ts';
 import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { unreadableOf, unreadableSchema, type ReadRecords } from '#shared/redis/read-records.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { pageLimitSchema } from '#shared/http/page-limit.ts';
-import { findTask, taskPathSchema } from '../tasks/find-task.ts';
+import { findState, taskPathSchema } from '../tasks/find-task.ts';
 
-const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable() });
+const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema });
 
 /** Strict, because a filter with a typing error would otherwise find everything. */
 const querySchema = z.strictObject({
@@ -39,11 +41,11 @@ export function getDeliveries({ ledger }: Parts): Route {
     handle: async ({ query: { task, limit, cursor, ...filter } }, { tenant }) => {
       if (task !== undefined) {
         const own = await ofTask(ledger, tenant, task);
-        const items = own.filter(({ status, kind }) => (filter.status ?? status) === status && (filter.kind ?? kind) === kind);
-        return { status: 200, body: { items, nextCursor: null } };
+        const items = own.items.filter(({ status, kind }) => (filter.status ?? status) === status && (filter.kind ?? kind) === kind);
+        return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(own.unreadable) } };
       }
-      const { items, next } = await listDeliveries(ledger, tenant, filter, { limit, before: cursor });
-      return { status: 200, body: { items: items.map(deliveryView), nextCursor: next } };
+      const { items, next, unreadable } = await listDeliveries(ledger, tenant, filter, { limit, before: cursor });
+      return { status: 200, body: { items: items.map(deliveryView), nextCursor: next, ...unreadableOf(unreadable) } };
     },
   });
 }
@@ -58,15 +60,15 @@ export function getTaskDeliveries({ ledger }: Parts): Route {
     request: { params: taskPathSchema },
     responses: { 200: pageSchema },
     handle: async ({ params: { id } }, { tenant }) => {
-      await findTask(ledger, tenant, id);
-      return { status: 200, body: { items: await ofTask(ledger, tenant, id), nextCursor: null } };
+      await findState(ledger, tenant, id);
+      const { items, unreadable } = await ofTask(ledger, tenant, id);
+      return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(unreadable) } };
     },
   });
 }
 
 /** A task has one delivery of each kind at most. */
-async function ofTask(ledger: Parts['ledger'], tenant: string, task: string): Promise<z.infer<typeof deliveryViewSchema>[]> {
+async function ofTask(ledger: Parts['ledger'], tenant: string, task: string): Promise<ReadRecords<Delivery>> {
   const ids = DELIVERY_KINDS.map((kind) => deliveryId({ task, kind }));
-  const found = await readDeliveries(ledger, tenant, ids);
-  return found.filter((each) => each !== null).map(({ delivery }) => deliveryView(delivery));
+  return await readAllDeliveries(ledger, tenant, ids);
 }

@@ -1,13 +1,16 @@
+import { z } from 'zod';
 import type { TenantEvent } from '#shared/events/tenant-events.ts';
 import { toIso } from '#shared/time/iso.ts';
 
 /** What may be told of one entry of the event stream. */
 export interface Notice {
   kind: string;
-  /** What is told; of a run, what its record says besides. */
+  /** What the entry says of it. */
   data: object;
-  /** The task that has to be a schedule's for this to be told. */
-  run: string | null;
+  /** The task it is about; null for none. */
+  task: string | null;
+  /** Whether that has to be a schedule's for this to be told. */
+  isOfRun: boolean;
 }
 
 /** What a step of a task is to the schedule that made it. */
@@ -26,9 +29,21 @@ export function kindsOf(event: string): string[] {
   return asRun === undefined ? [event] : [event, asRun];
 }
 
+/** What the writer of an entry knew of its subject. */
+const factSchema = z.record(z.string(), z.json());
+type Fact = z.infer<typeof factSchema>;
+
 /** What is told of an event besides its kind and time, for those that are about no tasks; by the first word of the event. */
 const DETAILS: Readonly<Record<string, (fields: TenantEvent['fields']) => object>> = {
-  schedule: ({ schedule = null, reason }) => ({ scheduleId: schedule, reason: reason || null }),
+  schedule: ({ schedule = null, number, about, reason }) => ({
+    scheduleId: schedule,
+    number: number === undefined ? null : Number(number),
+    name: null,
+    agent: null,
+    session: null,
+    ...(about ? factSchema.parse(JSON.parse(about)) : {}),
+    reason: reason || null,
+  }),
   backpressure: ({ depth = 0 }) => ({ queueDepth: Number(depth) }),
   fleet: ({ worker = null, reason }) => ({ worker, reason: reason || null }),
 };
@@ -37,10 +52,27 @@ const DETAILS: Readonly<Record<string, (fields: TenantEvent['fields']) => object
 export function noticesOf({ event, tasks, fields, at: ms }: TenantEvent): Notice[] {
   const at = toIso(ms);
   const [group = ''] = event.split('.', 1);
-  if (group === 'task')
-    return tasks.flatMap((taskId) =>
-      kindsOf(event).map((kind) => ({ kind, data: { kind, at, taskId }, run: kind === event ? null : taskId })),
+  if (group === 'task') {
+    const facts = factsOf(fields);
+    return tasks.flatMap((taskId, position) =>
+      kindsOf(event).map((kind) => {
+        const data = { kind, at, taskId, ...attemptOf(event, facts[position]) };
+        return { kind, data, task: taskId, isOfRun: kind !== event };
+      }),
     );
+  }
   const tell = DETAILS[group];
-  return tell ? [{ kind: event, data: { kind: event, at, ...tell(fields) }, run: null }] : [];
+  return tell ? [{ kind: event, data: { kind: event, at, ...tell(fields) }, task: null, isOfRun: false }] : [];
+}
+
+/** What the entry says of each of its tasks, in their order. */
+function factsOf({ facts }: TenantEvent['fields']): (Fact | null)[] {
+  return facts === undefined ? [] : factSchema.nullable().array().parse(JSON.parse(facts));
+}
+
+/** The events that only a task with an attempt has. What nothing is said of is the first. */
+const OF_ATTEMPTS = new Set(['task.started', 'task.completed']);
+
+function attemptOf(event: string, fact: Fact | null | undefined): object {
+  return fact ?? (OF_ATTEMPTS.has(event) ? { attempt: 1 } : {});
 }

@@ -4,6 +4,7 @@ import { noticesOf, type Notice } from './notices-of.ts';
 import type { WantedKinds } from './read-kinds.ts';
 import { formatPlace, type ReaderPlace } from './reader-place.ts';
 import { describeNotices, findRuns, type RunParts } from './run-notices.ts';
+import { readSubjects, type Subject } from './subjects.ts';
 
 export interface TellerOptions {
   parts: RunParts;
@@ -42,10 +43,10 @@ export class NotificationTeller {
       const { entry, told } = this.#place;
       const { entries, gap } = await readTenantEvents(parts, tenant, { entry, isPart: told !== null }, PAGE);
       if (gap !== null) await stream.send('gap', { from: formatPlace(this.#place), oldest: gap });
-      const notices = entries.map((each) => this.#wantedOf(each));
-      const runs = await findRuns(parts, tenant, [...new Set(notices.flat().flatMap(({ notice }) => notice.run ?? []))]);
+      const notices = await this.#withoutOthers(entries.map((each) => this.#wantedOf(each)));
+      const subjects = await readSubjects(parts, tenant, tasksOf(notices.flat()));
       for (const [position, each] of entries.entries()) {
-        await this.#tellEntry(each, notices[position] ?? [], runs);
+        await this.#tellEntry(each, notices[position] ?? [], subjects);
         if (stream.signal.aborted) return;
       }
       if (entries.length < PAGE) return;
@@ -61,14 +62,17 @@ export class NotificationTeller {
     return numbered.slice(begin).filter(({ notice }) => this.#options.kinds.has(notice.kind));
   }
 
-  async #tellEntry({ id: entry }: TenantEvent, wanted: readonly Numbered[], runs: ReadonlySet<string>): Promise<void> {
+  /** Leaves out what is told of runs for tasks that are none. */
+  async #withoutOthers(wanted: readonly Numbered[][]): Promise<Numbered[][]> {
+    const { parts, tenant } = this.#options;
+    const runs = await findRuns(parts, tenant, tasksOf(wanted.flat().filter(({ notice }) => notice.isOfRun)));
+    return wanted.map((each) => each.filter(({ notice: { isOfRun, task } }) => !isOfRun || (task !== null && runs.has(task))));
+  }
+
+  async #tellEntry({ id: entry }: TenantEvent, numbered: readonly Numbered[], subjects: ReadonlyMap<string, Subject>): Promise<void> {
     const { parts, tenant, stream } = this.#options;
-    const numbered = wanted.filter(({ notice }) => notice.run === null || runs.has(notice.run));
-    const data = await describeNotices(
-      parts,
-      tenant,
-      numbered.map(({ notice }) => notice),
-    );
+    const notices = numbered.map(({ notice }) => notice);
+    const data = await describeNotices(parts, tenant, notices, subjects);
     for (const [position, { told }] of numbered.entries()) {
       const whole = data[position];
       if (stream.signal.aborted) return;
@@ -80,6 +84,11 @@ export class NotificationTeller {
     this.#isPlaceKnown &&= this.#place.entry === entry && this.#place.told === null;
     this.#place = { entry, told: null };
   }
+}
+
+/** The tasks of these, each once. */
+function tasksOf(numbered: readonly Numbered[]): string[] {
+  return [...new Set(numbered.flatMap(({ notice }) => notice.task ?? []))];
 }
 
 interface Numbered {

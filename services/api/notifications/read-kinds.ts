@@ -7,7 +7,7 @@ export interface WantedKinds {
 }
 
 /** What a reader gets that names no kinds: not each step of each task. */
-const DEFAULT_KINDS = ['run.*', 'schedule.*', 'backpressure.*', 'fleet.*'];
+const DEFAULT_KINDS = ['run.*', 'schedule.*', 'backpressure.*', 'fleet.*', 'task.permanently_failed'];
 const MOST_KINDS = 50;
 const KIND = /^(?:\*|(?:run|task|schedule|backpressure|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
 

@@ -1,10 +1,10 @@
 import { readTasks } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { runRecord } from '#shared/schedules/run-record.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import type { Notice } from './notices-of.ts';
+import type { Subject, SubjectParts } from './subjects.ts';
 
-export type RunParts = Pick<Parts, 'ledger' | 'redis' | 'keys' | 'config'>;
+export type RunParts = SubjectParts;
 
 /** Which of these tasks are runs. Most are not, and are not read for it. */
 export async function findRuns({ redis, keys }: RunParts, tenant: string, tasks: readonly string[]): Promise<ReadonlySet<string>> {
@@ -15,14 +15,20 @@ export async function findRuns({ redis, keys }: RunParts, tenant: string, tasks:
 }
 
 /** What is told: of runs, what their records say by now; null for what is no run after all, or no longer kept. */
-export async function describeNotices(parts: RunParts, tenant: string, notices: readonly Notice[]): Promise<(object | null)[]> {
-  const ids = notices.flatMap(({ run }) => run ?? []);
+export async function describeNotices(
+  parts: RunParts,
+  tenant: string,
+  notices: readonly Notice[],
+  subjects: ReadonlyMap<string, Subject>,
+): Promise<(object | null)[]> {
+  const ids = notices.flatMap(({ task, isOfRun }) => (isOfRun ? (task ?? []) : []));
   const tasks = await readTasks(parts.ledger, tenant, ids);
   const { resultSummaryChars } = parts.config.settings.scheduler;
   return notices.map((notice) => {
-    if (notice.run === null) return notice.data;
-    const task = tasks[ids.indexOf(notice.run)];
-    return task?.body.scheduleId ? describeRun(notice, task, resultSummaryChars) : null;
+    const known = { ...notice, data: { ...notice.data, ...subjects.get(notice.task ?? '') } };
+    if (!notice.isOfRun) return known.data;
+    const task = tasks[ids.indexOf(notice.task ?? '')];
+    return task?.body.scheduleId ? describeRun(known, task, resultSummaryChars) : null;
   });
 }
 
@@ -34,5 +40,5 @@ function describeRun({ kind, data }: Notice, task: Task, summaryCharacters: numb
   const { status, completedAt, reason, resultSummary, error, inputTokens, outputTokens } = now;
   const ended = { ...known, status, startedAt, completedAt, reason };
   if (kind === 'run.completed') return { ...ended, resultSummary, inputTokens, outputTokens };
-  return kind === 'run.failed' ? { ...ended, error } : ended;
+  return kind === 'run.failed' ? { ...ended, error, code: task.state.error?.code ?? null, willRetry: false } : ended;
 }

@@ -15,7 +15,7 @@ export function streamNotifications(parts: Parts): Route {
     path: '/v1/notifications/stream',
     summary: 'What happens to the tenant while it happens',
     description:
-      'Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `scheduleId, runId, taskId, agent, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `schedule.*` with `scheduleId, reason`; `backpressure.warning`, `.critical` and `.cleared` with `queueDepth`; `task.*` with `taskId`; `fleet.*` with `worker`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) all that came since is told first; `gap {from, oldest}` says that some of it may not be there any more: `GET /v1/runs?since=` has the runs.',
+      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `backpressure.warning`, `.critical` and `.cleared` with `queueDepth`; `fleet.*` with `worker`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) all that came since is told first; `gap {from, oldest}` says that some of it may not be there any more: `GET /v1/runs?since=` has the runs.",
     scope: 'read',
     media: 'text/event-stream',
     request: {
@@ -29,7 +29,7 @@ export function streamNotifications(parts: Parts): Route {
     handle: ({ query, headers }, call) => {
       const after = placeOf(headers['last-event-id'] ?? query.lastEventId ?? '');
       const options = { tenant: call.tenant, kinds: readKinds(query.kinds, mayHaveFleet(call)), after };
-      return { status: 200, events: (stream) => writeNotifications(parts, options, stream) };
+      return { status: 200, hasOwnComments: true, events: (stream) => writeNotifications(parts, options, stream) };
     },
   });
 }

@@ -14,7 +14,7 @@ export interface NotificationsOptions {
   after: ReaderPlace | null;
 }
 
-type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys' | 'config' | 'tenants'>;
+type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys' | 'config' | 'log' | 'tenants'>;
 
 /**
  * Tells a reader what happens to its tenant until it is gone or may read no more. The event stream is read, hints only say when,

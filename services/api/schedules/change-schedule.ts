@@ -1,6 +1,7 @@
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { patchSchedule } from '#shared/schedules/patch-schedule.ts';
+import { assertServed } from '#shared/schedules/places/served-platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
 import { schedulePatchSchema } from '#shared/schedules/schedule-request.ts';
@@ -21,6 +22,7 @@ export function changeSchedule(parts: Parts): Route {
     request: { params: schedulePathSchema, body: schedulePatchSchema },
     responses: { 200: scheduleViewSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
+      await assertServed(parts, body.platform);
       const schedule = await patchSchedule(scheduling, tenant, id, body);
       if (!schedule) throw scheduleNotFound(id);
       return { status: 200, body: scheduleRecord(schedule) };

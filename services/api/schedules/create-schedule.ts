@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createSchedule as create } from '#shared/schedules/create-schedule.ts';
+import { assertServed } from '#shared/schedules/places/served-platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
 import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
@@ -23,13 +24,14 @@ export function createSchedule(parts: Parts): Route {
     summary: 'Make a schedule',
     description:
       'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
-      'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes it once, however often it is sent. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number.',
+      'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes it once, however often it is sent. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number. A `platform` that no chat service serves answers 422 `schedule.platform-off`.',
     scope: 'submit',
     request: { headers: headersSchema, body: scheduleRequestSchema },
     responses: { 200: scheduleViewSchema, 201: scheduleViewSchema },
     handle: async ({ body, headers }, { tenant, traceparent }) => {
       const idempotencyKey = body.idempotencyKey ?? headers['idempotency-key'];
       const request = idempotencyKey === undefined ? body : { ...body, idempotencyKey };
+      await assertServed(parts, body.platform);
       const { schedule, isNew } = await create(scheduling, request, { tenant, traceparent });
       return { status: isNew ? 201 : 200, body: scheduleRecord(schedule), headers: { Location: `/v1/schedules/${schedule.id}` } };
     },

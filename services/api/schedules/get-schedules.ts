@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/agent-definitions.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
 import { listSchedules } from '#shared/schedules/list-schedules.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
@@ -25,14 +26,19 @@ export function getSchedules(parts: Parts): Route {
     method: 'get',
     path: '/v1/schedules',
     summary: 'List schedules, newest first',
-    description: 'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find.',
+    description:
+      'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find, and long messages end a page early.',
     scope: 'read',
     request: { query: querySchema },
-    responses: { 200: z.strictObject({ items: z.array(scheduleViewSchema), nextCursor: z.string().nullable() }) },
+    responses: {
+      200: z.strictObject({ items: z.array(scheduleViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }),
+    },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
-      const page = { limit, before: cursor === undefined ? null : Number(cursor) };
-      const { items, next } = await listSchedules(scheduling, tenant, filter, page);
-      return { status: 200, body: { items: items.map((each) => scheduleRecord(each)), nextCursor: next === null ? null : String(next) } };
+      const maxBytes = parts.config.settings.http.maxListBytes;
+      const page = { limit, before: cursor === undefined ? null : Number(cursor), maxBytes };
+      const { items, next, unreadable } = await listSchedules(scheduling, tenant, filter, page);
+      const nextCursor = next === null ? null : String(next);
+      return { status: 200, body: { items: items.map((each) => scheduleRecord(each)), nextCursor, ...unreadableOf(unreadable) } };
     },
   });
 }

@@ -3,10 +3,16 @@ import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { runScheduleNow } from '#shared/schedules/run-schedule-now.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { taskStatusSchema } from '../tasks/task-view.ts';
+import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
+import { keptStatusSchema } from '../tasks/task-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 
-/** `POST /v1/schedules/:id/run`: besides its own times, whatever its status. */
+const headersSchema = z.object({
+  'idempotency-key': idempotencyKeySchema.meta({ description: 'The same key for the same schedule makes one run.' }).optional(),
+});
+const runSchema = z.strictObject({ id: z.string(), status: keptStatusSchema });
+
+/** `POST /v1/schedules/:id/run`: besides its own times, whatever its status. Answers 202; 200 for a key that came before. */
 export function runSchedule(parts: Parts): Route {
   const scheduling = openScheduleParts(parts);
   return route({
@@ -15,12 +21,13 @@ export function runSchedule(parts: Parts): Route {
     summary: 'Make a run of a schedule now',
     description: 'Besides its own times, also while it is paused. Where runs may not overlap it waits for the one before.',
     scope: 'submit',
-    request: { params: schedulePathSchema },
-    responses: { 202: z.strictObject({ id: z.string(), status: taskStatusSchema }) },
-    handle: async ({ params: { id } }, { tenant, traceparent }) => {
-      const run = await runScheduleNow(scheduling, tenant, id, traceparent);
+    request: { params: schedulePathSchema, headers: headersSchema },
+    responses: { 200: runSchema.meta({ description: 'The key came before.' }), 202: runSchema },
+    handle: async ({ params: { id }, headers }, { tenant, traceparent }) => {
+      const run = await runScheduleNow(scheduling, tenant, id, { traceparent, idempotencyKey: headers['idempotency-key'] });
       if (!run) throw scheduleNotFound(id);
-      return { status: 202, body: run, headers: { Location: `/v1/tasks/${run.id}` } };
+      const { isDuplicate, ...body } = run;
+      return { status: isDuplicate ? 200 : 202, body, headers: { Location: `/v1/tasks/${run.id}` } };
     },
   });
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '#shared/schedules/run-record.ts';
 import { OVERLAPS, SCHEDULE_STATUSES } from '#shared/schedules/schedule.ts';
+import { TRIGGERS } from '#shared/tasks/task.ts';
+import { requestIdSchema, traceIdSchema } from '../tasks/task-view.ts';
 
 const instant = z.iso.datetime();
 const duration = z.union([z.string(), z.number()]);
@@ -53,12 +55,15 @@ const runViewSchema = z
     status: z.enum(RUN_STATUSES),
     reason: z.string().nullable(),
     agent: z.string(),
+    trigger: z.enum(TRIGGERS).nullable(),
     startedAt: instant.nullable(),
     completedAt: instant.nullable(),
     inputTokens: z.number().nullable(),
     outputTokens: z.number().nullable(),
     resultSummary: z.string().nullable(),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    requestId: requestIdSchema,
+    traceId: traceIdSchema,
   })
   .meta({ id: 'Run' });
 

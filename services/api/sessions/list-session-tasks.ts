@@ -1,6 +1,8 @@
 import { idAt } from '#shared/ledger/list-tasks.ts';
+import { readLookup } from '#shared/ledger/lookups/lookup.ts';
 import { readLaneIds } from '#shared/ledger/read-lane.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
+import { sessionLookup } from '#shared/ledger/task-lookups.ts';
 import { sessionLane } from '#shared/queue/session-lane.ts';
 
 /** Tasks of the lane's line that are looked at. */
@@ -19,12 +21,9 @@ export interface SessionTasks {
  * whoever comes in between is among the first.
  */
 export async function listSessionTasks(ledger: Ledger, { tenant, session, since, most }: SessionTasks): Promise<string[]> {
-  const prefix = `session=${session}/`;
   const [newest, { held, waiting }] = await Promise.all([
-    ledger.redis.zrevrangebylex(ledger.keys.tenant(tenant).index, `(${prefix}\u00ff`, `[${prefix}${idAt(since)}`, 'LIMIT', 0, most),
+    readLookup(ledger, sessionLookup(ledger, tenant, session), { low: idAt(since), before: null, max: most }),
     readLaneIds(ledger, tenant, sessionLane(session), WAITING),
   ]);
-  // Of a session whose id begins with this one and a slash, the rest is no id.
-  const ids = newest.map((member) => member.slice(prefix.length)).filter((id) => !id.includes('/'));
-  return [...new Set([...ids, ...held.keys(), ...waiting])].toSorted();
+  return [...new Set([...newest, ...held.keys(), ...waiting])].toSorted();
 }

@@ -7,8 +7,9 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { receiveMessage, type IncomingMessage, type MessageAnswer, type SessionParts } from '#shared/sessions/receive-message.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleCommands } from '#shared/schedules/session-commands.ts';
+import { jsonObjectSchema } from '#shared/tasks/task-request.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/idempotency-key.ts';
-import { outcomeSchema, taskStatusSchema } from '../tasks/task-view.ts';
+import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './session-path.ts';
 
 const shortText = z.string().min(1).max(200);
@@ -28,14 +29,14 @@ const messageSchema = z.strictObject({
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({ description: 'Orders the messages of the session; else their arrival does.' }),
-  context: z.record(z.string(), z.json()).optional(),
+  context: jsonObjectSchema.optional(),
 });
 type Message = z.infer<typeof messageSchema>;
 
 const acceptedMessageSchema = z
   .strictObject({
     id: z.string(),
-    status: taskStatusSchema,
+    status: keptStatusSchema,
     position: z.int().meta({ description: 'How many tasks are before it in the session.' }),
     outcome: outcomeSchema.nullable().meta({ description: 'What became of it, when that is final already.' }),
   })
@@ -65,14 +66,14 @@ export function sendMessage(parts: Parts & SessionParts): Route {
       202: acceptedMessageSchema.meta({ description: 'Accepted: it will reach its one outcome.' }),
     },
     handle: async ({ params, headers, body }, call) => {
-      const isVisitor = call.key?.session !== undefined;
-      if (isVisitor) assertOwnWords(body);
+      const visitor = call.key?.session === undefined ? null : call.key;
+      if (visitor !== null) assertOwnWords(body);
       // What others registered was not made with strangers in mind.
       const answer = await receiveMessage(
-        { ...parts, commands: isVisitor ? {} : commands },
+        { ...parts, commands: visitor === null ? commands : {} },
         {
           ...given(body),
-          ...(isVisitor ? { user: call.key?.name ?? '', isVisitor } : {}),
+          ...(visitor === null ? {} : { user: visitor.name, visitor: visitor.id }),
           tenant: call.tenant,
           session: params.id,
           traceparent: call.traceparent,

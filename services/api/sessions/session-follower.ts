@@ -1,12 +1,13 @@
 import type { EventStream } from '#shared/http/event-stream.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { readStates } from '#shared/ledger/read-states.ts';
+import { readTask, readTasks } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Task } from '#shared/tasks/task.ts';
+import type { Task, TaskState } from '#shared/tasks/task.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { writeOutput } from '../tasks/write-output.ts';
 import { listSessionTasks } from './list-session-tasks.ts';
 import { readHistory } from './session-history.ts';
-import { turnOf } from './session-turn.ts';
+import { outcomeOf, turnOf } from './session-turn.ts';
 import type { SessionWatch } from './watch-session.ts';
 
 export interface FollowerOptions {
@@ -64,10 +65,11 @@ export class SessionFollower {
     const { parts, tenant } = this.#options;
     const ids = [...this.#live.keys()].filter((id) => hinted?.has(id) ?? true);
     // The state before the output: what was written before a task ended is then told before its end.
-    const tasks = await readTasks(parts.ledger, tenant, ids);
+    const states = await readStates(parts.ledger, tenant, ids);
     for (const [position, id] of ids.entries()) {
-      const task = tasks[position];
-      if (task) await this.#tell(task);
+      const state = states[position];
+      if (state && isTerminal(state.status)) await this.#end(id);
+      else if (state) await this.#show(id, state);
       else this.#forget(id);
     }
   }
@@ -77,23 +79,37 @@ export class SessionFollower {
     await this.#options.stream.send('message', { taskId, text, user, agent, status, createdAt });
     this.#live.set(taskId, { status, after: this.#options.after });
     this.#options.watch.add(taskId);
-    await this.#tell(task);
+    if (isTerminal(status)) await this.#end(taskId);
+    else await this.#show(taskId, task.state);
   }
 
-  async #tell(task: Task): Promise<void> {
-    const { parts, tenant, stream } = this.#options;
-    const { taskId, status, outcome, output, error } = turnOf(task);
+  /** Sends what is new of a task that has not ended. */
+  async #show(taskId: string, state: TaskState): Promise<void> {
     const known = this.#live.get(taskId);
     if (!known) return;
-    const hasEnded = isTerminal(status);
-    if (status !== known.status && !hasEnded) await stream.send('status', { taskId, status, outcome });
+    const { status } = state;
+    if (status !== known.status) await this.#options.stream.send('status', { taskId, status, outcome: outcomeOf(state) });
     known.status = status;
-    if (task.state.attempt > 0)
-      known.after = await writeOutput(parts, { tenant, id: taskId, after: known.after, names: { taskId } }, stream);
-    if (!hasEnded) return;
-    await stream.send('status', { taskId, status, outcome });
-    await stream.send('end', { taskId, status, output, outcome, error });
+    if (state.attempt > 0) await this.#writeOutput(taskId);
+  }
+
+  /** Sends the rest of a task that has ended, and its end. Only here its output is read as its record has it. */
+  async #end(taskId: string): Promise<void> {
+    const { parts, tenant, stream } = this.#options;
+    const task = await readTask(parts.ledger, tenant, taskId);
+    if (task && this.#live.has(taskId)) {
+      const { status, outcome, output, error } = turnOf(task);
+      if (task.state.attempt > 0) await this.#writeOutput(taskId);
+      await stream.send('status', { taskId, status, outcome });
+      await stream.send('end', { taskId, status, output, outcome, error });
+    }
     this.#forget(taskId);
+  }
+
+  async #writeOutput(taskId: string): Promise<void> {
+    const { parts, tenant, stream } = this.#options;
+    const known = this.#live.get(taskId);
+    if (known) known.after = await writeOutput(parts, { tenant, id: taskId, after: known.after, names: { taskId } }, stream);
   }
 
   #forget(id: string): void {

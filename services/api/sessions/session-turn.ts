@@ -1,4 +1,4 @@
-import type { Task, TaskOutcome } from '#shared/tasks/task.ts';
+import type { Task, TaskOutcome, TaskState } from '#shared/tasks/task.ts';
 import { toIso } from '#shared/time/iso.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { wholeOutcome } from '#shared/tasks/whole-outcome.ts';
@@ -17,15 +17,19 @@ export interface SessionTurn {
   completedAt: string | null;
 }
 
+export function outcomeOf({ outcome }: TaskState): TaskOutcome | null {
+  return outcome ? wholeOutcome(outcome) : null;
+}
+
 export function turnOf({ body, state, output }: Task): SessionTurn {
-  const { outcome, error } = state;
+  const { error } = state;
   return {
     taskId: body.id,
     text: body.input,
     user: body.user,
     agent: body.agent,
     status: state.status,
-    outcome: outcome ? wholeOutcome(outcome) : null,
+    outcome: outcomeOf(state),
     output,
     error: error ? { code: error.code, message: error.message } : null,
     createdAt: toIso(state.createdAt),

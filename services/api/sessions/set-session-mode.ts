@@ -14,14 +14,14 @@ export function setSessionMode({ ledger }: Parts): Route {
     method: 'put',
     path: '/v1/sessions/:id/mode',
     summary: 'Choose what becomes of messages that meet a running task',
-    description: '`default` takes the choice back. Holds for the next message, at every process.',
+    description: '`default`, or `reset`, takes the choice back. Holds for the next message, at every process.',
     scope: 'submit',
     // Who may write in a session may choose by `/queue` in a message as well.
     forVisitors: true,
-    request: { params: sessionPathSchema, body: z.strictObject({ mode: z.enum([...QUEUE_MODES, 'default']) }) },
+    request: { params: sessionPathSchema, body: z.strictObject({ mode: z.enum([...QUEUE_MODES, 'default', 'reset']) }) },
     responses: { 200: sessionViewSchema },
     handle: async ({ params: { id }, body: { mode } }, { tenant }) => {
-      await setMode(ledger, tenant, id, mode === 'default' ? null : mode);
+      await setMode(ledger, tenant, id, mode === 'default' || mode === 'reset' ? null : mode);
       hintSession(ledger, tenant, id);
       return { status: 200, body: await showSession(ledger, tenant, id) };
     },

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
-import type { Task } from '#shared/tasks/task.ts';
+import type { Task, TaskState } from '#shared/tasks/task.ts';
 
 /** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
 export const taskPathSchema = z.object({ id: z.string().meta({ description: "The task's id." }) });
@@ -13,6 +14,13 @@ export async function findTask(ledger: Ledger, tenant: string, id: string): Prom
   const task = TASK_ID.test(id) ? await readTask(ledger, tenant, id) : null;
   if (!task) throw taskNotFound(id);
   return task;
+}
+
+/** Its state, without its input and output. Errors: `task.not-found`, also for another tenant's. */
+export async function findState(ledger: Ledger, tenant: string, id: string): Promise<TaskState> {
+  const state = TASK_ID.test(id) ? await readState(ledger, tenant, id) : null;
+  if (!state) throw taskNotFound(id);
+  return state;
 }
 
 export function taskNotFound(id: string): MusterError {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
+import { readAttempts } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { attemptRecord } from '#shared/tasks/task-record.ts';
-import { findTask, taskPathSchema } from './find-task.ts';
+import { taskNotFound, taskPathSchema } from './find-task.ts';
 import { attemptViewSchema } from './task-view.ts';
 
 /** `GET /v1/tasks/:id/attempts`, first to last. */
@@ -15,7 +17,8 @@ export function getAttempts({ ledger }: Parts): Route {
     request: { params: taskPathSchema },
     responses: { 200: z.strictObject({ items: z.array(attemptViewSchema), nextCursor: z.null() }) },
     handle: async ({ params }, { tenant }) => {
-      const { attempts } = await findTask(ledger, tenant, params.id);
+      const attempts = TASK_ID.test(params.id) ? await readAttempts(ledger, tenant, params.id) : null;
+      if (!attempts) throw taskNotFound(params.id);
       return { status: 200, body: { items: attempts.map((attempt) => attemptRecord(attempt)), nextCursor: null } };
     },
   });

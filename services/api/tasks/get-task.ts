@@ -1,10 +1,12 @@
+import { readProgress } from '#shared/ledger/task-log/read-log.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import { findTask, taskPathSchema } from './find-task.ts';
+import { progressView, progressViewSchema } from './log-entry-view.ts';
 import { taskViewSchema } from './task-view.ts';
 
-/** `GET /v1/tasks/:id`. */
+/** `GET /v1/tasks/:id`: the record, with how far the task said last that it is. */
 export function getTask({ ledger }: Parts): Route {
   return route({
     method: 'get',
@@ -12,7 +14,10 @@ export function getTask({ ledger }: Parts): Route {
     summary: 'Read a task',
     scope: 'read',
     request: { params: taskPathSchema },
-    responses: { 200: taskViewSchema },
-    handle: async ({ params }, { tenant }) => ({ status: 200, body: taskRecord(await findTask(ledger, tenant, params.id)) }),
+    responses: { 200: taskViewSchema.extend({ progress: progressViewSchema.nullable() }).meta({ id: 'TaskWithProgress' }) },
+    handle: async ({ params }, { tenant }) => {
+      const [task, progress] = await Promise.all([findTask(ledger, tenant, params.id), readProgress(ledger, tenant, params.id)]);
+      return { status: 200, body: { ...taskRecord(task), progress: progress && progressView(progress) } };
+    },
   });
 }

@@ -4,6 +4,8 @@ import { SOURCES } from '#shared/config/settings.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import { listTasks, type TaskFilter } from '#shared/ledger/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import { instantSchema } from '#shared/time/instant-schema.ts';
@@ -12,15 +14,27 @@ import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
 const text = z.string().min(1).max(200);
 
+/** `status=failed,timeout`, or `status=failed&status=timeout`. */
+const statusesSchema = z
+  .union([z.string(), z.array(z.string()).max(TASK_STATUSES.length)])
+  .transform((given) => (typeof given === 'string' ? [given] : given).flatMap((each) => each.split(',')))
+  .pipe(z.array(taskStatusSchema))
+  .meta({ description: `One or several of ${TASK_STATUSES.join(', ')}; several are separated by commas, or repeated.` });
+
 /** Strict, because a filter with a typing error would otherwise find everything. */
 const querySchema = z.strictObject({
-  status: taskStatusSchema.optional(),
+  status: statusesSchema.optional(),
+  skipped: z
+    .stringbool()
+    .optional()
+    .meta({ description: 'Whether skipped occurrences are among them; by default only when `status` names them.' }),
   agent: agentIdSchema.optional(),
   source: z.enum(SOURCES).optional(),
   session: text.optional(),
   schedule: text.optional(),
   correlation: text.optional(),
   parent: text.optional(),
+  sourceId: text.optional().meta({ description: 'Made by this trigger, hook or schedule.' }),
   since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
@@ -37,16 +51,16 @@ export function getTasks({ ledger }: Parts): Route {
     description: 'A page may be short while `nextCursor` says that there is more: rare matches, and long tasks, take several pages.',
     scope: 'read',
     request: { query: querySchema },
-    responses: { 200: z.strictObject({ items: z.array(taskViewSchema), nextCursor: z.string().nullable() }) },
+    responses: { 200: z.strictObject({ items: z.array(taskViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
-      const { items, next } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
-      return { status: 200, body: { items: items.map((task) => taskRecord(task)), nextCursor: next } };
+      const { items, next, unreadable } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
+      return { status: 200, body: { items: items.map((task) => taskRecord(task)), nextCursor: next, ...unreadableOf(unreadable) } };
     },
   });
 }
 
-function filterOf({ since, until, ...rest }: Omit<z.infer<typeof querySchema>, 'limit' | 'cursor'>): TaskFilter {
-  const filter: TaskFilter = {};
+function filterOf({ since, until, skipped = false, ...rest }: Omit<z.infer<typeof querySchema>, 'limit' | 'cursor'>): TaskFilter {
+  const filter: TaskFilter = { skipped };
   if (since !== undefined) filter.since = Date.parse(since);
   if (until !== undefined) filter.until = Date.parse(until);
   return Object.assign(filter, rest);

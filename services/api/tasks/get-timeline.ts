@@ -3,7 +3,7 @@ import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
 import { toIso } from '#shared/time/iso.ts';
-import { findTask, taskPathSchema } from './find-task.ts';
+import { findState, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
 
 const stepSchema = z.strictObject({ status: taskStatusSchema, at: z.iso.datetime(), note: z.string().nullable() });
@@ -18,8 +18,8 @@ export function getTimeline({ ledger }: Parts): Route {
     request: { params: taskPathSchema },
     responses: { 200: z.strictObject({ items: z.array(stepSchema), nextCursor: z.null() }) },
     handle: async ({ params }, { tenant }) => {
-      const { state } = await findTask(ledger, tenant, params.id);
-      const items = parseTimeline(state.log).map(({ status, at, note }) => ({ status, at: toIso(at), note }));
+      const { log } = await findState(ledger, tenant, params.id);
+      const items = parseTimeline(log).map(({ status, at, note }) => ({ status, at: toIso(at), note }));
       return { status: 200, body: { items, nextCursor: null } };
     },
   });

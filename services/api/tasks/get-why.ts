@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
+import { readAttempts } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { explainWait } from '#shared/queue/explain-wait.ts';
 import { WAIT_GATES } from '#shared/queue/wait-reason.ts';
 import { toIso } from '#shared/time/iso.ts';
-import { findTask, taskPathSchema } from './find-task.ts';
+import { findState, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
 
 const whySchema = z
@@ -33,7 +34,10 @@ export function getWhy(parts: Parts): Route {
     request: { params: taskPathSchema },
     responses: { 200: whySchema },
     handle: async ({ params }, { tenant }) => {
-      const { reasons, ...rest } = await explainWait(parts, await findTask(parts.ledger, tenant, params.id));
+      const { id } = params;
+      const state = await findState(parts.ledger, tenant, id);
+      const attempts = (await readAttempts(parts.ledger, tenant, id)) ?? [];
+      const { reasons, ...rest } = await explainWait(parts, { body: { id, tenant }, state, attempts });
       const dated = reasons.map(({ gate, detail, since, until, taskId }) => ({
         gate,
         detail,

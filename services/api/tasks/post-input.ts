@@ -5,11 +5,11 @@ import { offerInput } from '#shared/queue/offer-input.ts';
 import { TASK_ID } from '#shared/tasks/task-id.ts';
 import { taskNotFound, taskPathSchema } from './find-task.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';
-import { outcomeSchema, taskStatusSchema } from './task-view.ts';
+import { keptStatusSchema, outcomeSchema } from './task-view.ts';
 
 const answerSchema = z.strictObject({
   id: z.string().meta({ description: "The message's own task." }),
-  status: taskStatusSchema,
+  status: keptStatusSchema,
   outcome: outcomeSchema.nullable().meta({ description: 'Null until the running task takes it, or it runs itself.' }),
   position: z.int().meta({ description: 'How many tasks are before it in its line.' }),
 });

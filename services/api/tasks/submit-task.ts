@@ -5,6 +5,7 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 import { acceptedView } from './accepted-view.ts';
+import { assertCallersSource } from './assert-callers-source.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
 import { waitForEnd } from './wait-for-end.ts';
@@ -34,6 +35,7 @@ export function submitTask(parts: Parts): Route {
       202: acceptedViewSchema.meta({ description: 'Accepted: it will reach its end.' }),
     },
     handle: async ({ headers, query, body }, call) => {
+      assertCallersSource(body);
       const accepted = await acceptTask(parts, {
         ...body,
         tenant: call.tenant,
@@ -41,7 +43,13 @@ export function submitTask(parts: Parts): Route {
         ...idempotencyOf(headers['idempotency-key']),
       });
       if (query.waitMs) {
-        const ended = await waitForEnd(parts, { tenant: call.tenant, id: accepted.id, waitMs: query.waitMs, signal: call.signal });
+        const ended = await waitForEnd(parts, {
+          tenant: call.tenant,
+          id: accepted.id,
+          waitMs: query.waitMs,
+          signal: call.signal,
+          mayRead: () => call.isStillAdmitted(),
+        });
         if (ended) return { status: 200, body: taskRecord(ended) };
       }
       return { status: accepted.isDuplicate ? 200 : 202, body: acceptedView(accepted), headers: { Location: `/v1/tasks/${accepted.id}` } };

@@ -8,6 +8,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 import { acceptedView } from './accepted-view.ts';
+import { assertCallersSource } from './assert-callers-source.ts';
 import { idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf } from './idempotency-key.ts';
 import { mapBounded } from './map-bounded.ts';
 import { acceptedViewSchema } from './task-view.ts';
@@ -92,6 +93,7 @@ async function submitOne(parts: Parts, call: Call, item: unknown, placeKey: stri
   const parsed = withoutNulls(itemSchema, item);
   if (!parsed.success) throw invalidRequest(problemsOf(parsed.error, 'item'));
   const { idempotencyKey = placeKey, ...request } = parsed.data;
+  assertCallersSource(request);
   const accepted = await acceptTask(parts, {
     ...request,
     tenant: call.tenant,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SOURCES, TASK_QUEUES } from '#shared/config/settings.ts';
 import { executionSchema, requirementsSchema } from '#shared/tasks/task-request.ts';
+import { TRIGGERS } from '#shared/tasks/task.ts';
 import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
 
 const instant = z.iso.datetime();
@@ -14,6 +15,11 @@ export const outcomeSchema = z
 
 export const taskStatusSchema = z.enum(TASK_STATUSES).meta({ id: 'TaskStatus' });
 
+export const requestIdSchema = z
+  .string()
+  .meta({ description: '`X-Request-Id` of the answer to the request that made it; what a schedule made at its time has one of its own.' });
+export const traceIdSchema = z.string().meta({ description: 'The W3C trace in which it runs: of `traceparent`, in the log `trace`.' });
+
 /** A task as callers see it; absent means null. */
 export const taskViewSchema = z
   .strictObject({
@@ -23,18 +29,23 @@ export const taskViewSchema = z
     source: z.enum(SOURCES),
     channel: z.string().nullable(),
     session: z.string().nullable(),
+    visitor: z.string().nullable().meta({ description: "Who of the session's visitors wrote it, by the id of their token." }),
     status: taskStatusSchema,
     priority: z.int().min(1).max(10),
     queue: z.enum(TASK_QUEUES),
     input: z.string(),
+    system: z.string().nullable().meta({ description: "Told to the model after its agent's own instructions." }),
     context: json.nullable(),
     metadata: json.nullable(),
     parentTaskId: z.string().nullable(),
     correlationId: z.string().nullable(),
     scheduleId: z.string().nullable(),
+    sourceId: z.string().nullable().meta({ description: 'Of the trigger, hook or schedule that it came from.' }),
+    trigger: z.enum(TRIGGERS).nullable().meta({ description: 'What made it, when that was no request for it.' }),
     deadline: instant.nullable(),
     sla: instant.nullable(),
     scheduledFor: instant.nullable(),
+    retryAt: instant.nullable().meta({ description: 'When it starts again, while it waits for a retry or for its provider.' }),
     requirements: requirementsSchema.nullable(),
     execution: executionSchema.required(),
     callbackUrl: z.string().nullable(),
@@ -45,6 +56,8 @@ export const taskViewSchema = z
     outcome: outcomeSchema.nullable(),
     usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number() }).nullable(),
     worker: z.string().nullable(),
+    requestId: requestIdSchema,
+    traceId: traceIdSchema,
     createdAt: instant,
     queuedAt: instant.nullable(),
     scheduledAt: instant.nullable(),
@@ -66,11 +79,15 @@ export const attemptViewSchema = z
   })
   .meta({ id: 'Attempt' });
 
+export const keptStatusSchema = taskStatusSchema
+  .nullable()
+  .meta({ description: 'Null for a task that an earlier request under the key made, and whose record is no longer kept.' });
+
 /** What accepting a task answers. */
 export const acceptedViewSchema = z
   .strictObject({
     id: z.string(),
-    status: taskStatusSchema,
+    status: keptStatusSchema,
     position: z.int().meta({ description: 'How many tasks are before it in its session or backlog.' }),
     estimatedStartMs: z.number().nullable(),
     pressure: z.object({ level: z.enum(['warning', 'critical']), queueDepth: z.int(), recommendations: z.array(z.string()) }).nullable(),

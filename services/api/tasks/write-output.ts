@@ -10,6 +10,8 @@ export interface WriteOutputOptions {
   id: string;
   /** The entry that the reader saw last; null from the start. */
   after: string | null;
+  /** The id of an entry's event. Defaults to that of the entry. */
+  idOf?: (entryId: string) => string;
   /** What each event says besides. */
   names?: Readonly<Record<string, string>>;
 }
@@ -17,7 +19,7 @@ export interface WriteOutputOptions {
 /** Writes the entries of a task's output after the last one as `output` events with their ids; returns the last one then. */
 export async function writeOutput(
   { redis, keys }: Pick<Parts, 'redis' | 'keys'>,
-  { tenant, id, after, names = {} }: WriteOutputOptions,
+  { tenant, id, after, names = {}, idOf = (entryId) => entryId }: WriteOutputOptions,
   stream: EventStream,
 ): Promise<string | null> {
   const key = keys.tenant(tenant).output(id);
@@ -26,7 +28,7 @@ export async function writeOutput(
     const entries = await redis.xrange(key, last === null ? '-' : `(${last}`, '+', 'COUNT', PAGE);
     for (const [entryId, fields] of entries) {
       if (stream.signal.aborted) return last;
-      await stream.send('output', { ...names, ...outputOf(fields) }, entryId);
+      await stream.send('output', { ...names, ...outputOf(fields) }, idOf(entryId));
       last = entryId;
     }
     if (entries.length < PAGE) return last;

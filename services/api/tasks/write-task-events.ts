@@ -1,9 +1,11 @@
 import type { EventStream } from '#shared/http/event-stream.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { watchTask } from '#shared/events/watch-task.ts';
+import { streamId, type StreamPlace } from './stream-place.ts';
+import { writeLog } from './write-log.ts';
 import { writeOutput } from './write-output.ts';
 
 /** Longest between two looks, for when a hint was lost. */
@@ -12,8 +14,8 @@ const LOOK_MS = 2000;
 export interface TaskEventsOptions {
   tenant: string;
   id: string;
-  /** The entry that the reader saw last; null from the start. */
-  after: string | null;
+  /** What the reader saw last. */
+  after: StreamPlace;
 }
 
 type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys'>;
@@ -27,16 +29,16 @@ export async function writeTaskEvents(parts: StreamParts, options: TaskEventsOpt
   try {
     while (!stream.signal.aborted) {
       // The state before the output: what was written before the task ended is then shown before its end.
-      const task = await readTask(parts.ledger, tenant, id);
-      if (!task) return;
-      const { status } = task.state;
+      const state = await readState(parts.ledger, tenant, id);
+      if (!state) return;
+      const { status } = state;
       const hasEnded = isTerminal(status);
       if (!hasEnded && status !== shown) await stream.send('status', { status });
-      after = await writeOutput(parts, { tenant, id, after }, stream);
-      if (hasEnded) {
-        await writeEnd(task, after, stream);
-        return;
-      }
+      const output = await writeNewOutput(parts, { tenant, id, after }, stream);
+      const seen = { output, log: after.log };
+      // What the task reported before it ended is shown before its end.
+      after = watch.mayHaveLogged() || hasEnded ? await writeLog(parts, { tenant, id, after: seen }, stream) : seen;
+      if (hasEnded) return await writeEnd(parts, { tenant, id, after, status }, stream);
       shown = status;
       await watch.next(LOOK_MS);
     }
@@ -45,9 +47,20 @@ export async function writeTaskEvents(parts: StreamParts, options: TaskEventsOpt
   }
 }
 
-async function writeEnd({ state, output }: Task, after: string | null, stream: EventStream): Promise<void> {
-  // The entries are kept for a while only, the record longer: then the whole comes at once.
-  if (after === null && output !== null && output !== '') await stream.send('output', { attempt: state.attempt, seq: 0, text: output });
-  await stream.send('status', { status: state.status });
-  await stream.send('end', { status: state.status });
+/** What the task wrote since; returns the entry that the reader saw last then. */
+async function writeNewOutput(parts: StreamParts, { tenant, id, after }: TaskEventsOptions, stream: EventStream): Promise<string | null> {
+  const idOf = (entry: string): string => streamId({ output: entry, log: after.log });
+  return await writeOutput(parts, { tenant, id, after: after.output, idOf }, stream);
+}
+
+async function writeEnd(
+  { ledger }: StreamParts,
+  { tenant, id, after, status }: TaskEventsOptions & { status: TaskStatus },
+  stream: EventStream,
+): Promise<void> {
+  // The entries are kept for a while only, the record longer: then all of the output comes at once.
+  const task = after.output === null ? await readTask(ledger, tenant, id) : null;
+  if (task?.output) await stream.send('output', { attempt: task.state.attempt, seq: 0, text: task.output });
+  await stream.send('status', { status });
+  await stream.send('end', { status });
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { tenantLimitsSchema } from '#shared/config/settings.ts';
+import { tenantLimitsPatchSchema } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { patchLimits } from '#shared/tenants/patch-limits.ts';
 import { DEFAULT_TENANT, type Tenant } from '#shared/tenants/tenant.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
@@ -11,8 +12,16 @@ import { tenantViewSchema, viewTenant } from './tenant-view.ts';
 const bodySchema = z.strictObject({
   name: z.string().min(1).max(200).optional(),
   disabled: z.boolean().optional(),
-  limits: tenantLimitsSchema.nullable().optional(),
+  limits: tenantLimitsPatchSchema
+    .nullable()
+    .optional()
+    .meta({ description: 'What is named changes; null goes back to those of the configuration.' }),
 });
+
+/** Null in a change takes a tenant's own limits away. */
+function withoutLimits({ limits }: Tenant, body: z.infer<typeof bodySchema>): Tenant['limits'] {
+  return body.limits === null ? null : limits;
+}
 
 /** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
 export function changeTenant({ tenants }: Parts): Route {
@@ -26,17 +35,16 @@ export function changeTenant({ tenants }: Parts): Route {
     responses: { 200: tenantViewSchema },
     handle: async ({ params, body }, call) => {
       assertFleetOwner(call);
-      const { name, disabled, limits, ...rest } = await findTenant(tenants, params.id);
+      const known = await findTenant(tenants, params.id);
       if (params.id === DEFAULT_TENANT && body.disabled) {
         throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be disabled: nobody could enable it again`);
       }
-      const changed: Tenant = {
-        ...rest,
-        name: body.name ?? name,
-        disabled: body.disabled ?? disabled,
-        limits: body.limits === undefined ? limits : body.limits,
-      };
-      await tenants.save(changed);
+      const changed = await tenants.change(known, (tenant) => ({
+        ...tenant,
+        name: body.name ?? tenant.name,
+        disabled: body.disabled ?? tenant.disabled,
+        limits: body.limits ? patchLimits(tenant.limits ?? tenants.limitsOf(tenant.id), body.limits) : withoutLimits(tenant, body),
+      }));
       call.log.info(
         { event: 'tenant.changed', changed: changed.id, disabled: changed.disabled, by: call.key?.id },
         `The tenant ${changed.id} was changed`,

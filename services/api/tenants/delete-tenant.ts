@@ -13,7 +13,8 @@ export function deleteTenant(parts: Parts): Route {
     method: 'delete',
     path: '/v1/tenants/:id',
     summary: 'Delete a tenant with everything it owns',
-    description: 'For keys of the tenant `default`. Its keys end, what runs is aborted, and nothing of it can be read any more.',
+    description:
+      'For keys of the tenant `default`. Its keys end, what runs is aborted, and nothing of it can be read any more. Its name is free at once; a tenant of the same name is another one.',
     scope: 'admin',
     request: { params: tenantPathSchema },
     responses: { 204: z.null() },
@@ -21,7 +22,9 @@ export function deleteTenant(parts: Parts): Route {
       assertFleetOwner(call);
       if (params.id === DEFAULT_TENANT) throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be deleted`);
       const tenant = await findTenant(parts.tenants, params.id);
-      await deleteWithAll(parts, tenant);
+      if (!(await deleteWithAll(parts, tenant))) {
+        throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: params.id } });
+      }
       call.log.info({ event: 'tenant.deleted', deleted: tenant.id, by: call.key?.id }, `The tenant ${tenant.id} was deleted`);
       return { status: 204 };
     },

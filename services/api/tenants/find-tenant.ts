@@ -5,10 +5,10 @@ import type { Tenant } from '#shared/tenants/tenant.ts';
 
 export const tenantPathSchema = z.object({ id: z.string().meta({ description: "The tenant's id." }) });
 
-/** The tenant as Redis has it now, not as this process last heard. Errors: `tenant.not-found`. */
-export async function findTenant(tenants: TenantDirectory, id: string): Promise<Tenant> {
+/** The tenant that has this name in Redis now, not as this process last heard. Errors: `tenant.not-found`. */
+export async function findTenant(tenants: TenantDirectory, name: string): Promise<Tenant> {
   await tenants.refresh();
-  const tenant = tenants.get(id);
-  if (!tenant) throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: id.slice(0, 100) } });
+  const tenant = tenants.find(name);
+  if (!tenant) throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: name.slice(0, 100) } });
   return tenant;
 }

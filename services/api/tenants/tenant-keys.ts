@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Call, type Route } from '#shared/http/route.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { createKey, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
+import { createKey, listKeyRecords, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
 import { SCOPES } from '#shared/tenants/scopes.ts';
+import { publicTenantId } from '#shared/tenants/tenant.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
 import { keyViewSchema, viewKey } from './tenant-view.ts';
@@ -27,13 +29,12 @@ export function createTenantKey(parts: Parts): Route {
     },
     responses: { 201: keyViewSchema.extend({ secret: z.string() }).meta({ id: 'NewKey' }) },
     handle: async ({ params: { id }, body }, call) => {
-      assertOwnTenant(call, id);
-      await findTenant(parts.tenants, id);
-      const { secret, ...key } = await createKey(parts, { tenant: id, ...body });
+      const tenant = await findOwnTenant(parts, call, id);
+      const { secret, ...key } = await createKey(parts, { tenant, ...body });
       const { maxKeysPerTenant } = parts.config.settings.limits;
       // Counted afterwards, so that callers at the same time cannot all take the last place.
-      if ((await listKeys(parts, id)).length > maxKeysPerTenant) {
-        await revokeKey(parts, id, key.id);
+      if ((await listKeys(parts, tenant)).length > maxKeysPerTenant) {
+        await revokeKey(parts, tenant, key.id);
         throw new MusterError('request.invalid', `A tenant has at most ${maxKeysPerTenant} keys`, { details: { maxKeysPerTenant } });
       }
       call.log.info({ event: 'key.created', of: id, made: key.id, scopes: key.scopes, by: call.key?.id }, 'A key was made');
@@ -51,11 +52,11 @@ export function getTenantKeys(parts: Parts): Route {
     description: OF_OWN_TENANT,
     scope: 'admin',
     request: { params: tenantPathSchema },
-    responses: { 200: z.strictObject({ items: z.array(keyViewSchema), nextCursor: z.null() }) },
+    responses: { 200: z.strictObject({ items: z.array(keyViewSchema), nextCursor: z.null(), unreadable: unreadableSchema }) },
     handle: async ({ params: { id } }, call) => {
-      assertOwnTenant(call, id);
-      await findTenant(parts.tenants, id);
-      return { status: 200, body: { items: (await listKeys(parts, id)).map((key) => viewKey(key)), nextCursor: null } };
+      const tenant = await findOwnTenant(parts, call, id);
+      const { items, unreadable } = await listKeyRecords(parts, tenant);
+      return { status: 200, body: { items: items.map((key) => viewKey(key)), nextCursor: null, ...unreadableOf(unreadable) } };
     },
   });
 }
@@ -71,8 +72,8 @@ export function deleteTenantKey(parts: Parts): Route {
     request: { params: tenantPathSchema.extend({ keyId: z.string() }) },
     responses: { 204: z.null() },
     handle: async ({ params: { id, keyId } }, call) => {
-      assertOwnTenant(call, id);
-      if (!(await revokeKey(parts, id, keyId)))
+      const tenant = await findOwnTenant(parts, call, id);
+      if (!(await revokeKey(parts, tenant, keyId)))
         throw new MusterError('key.not-found', 'There is no such key', { details: { key: keyId.slice(0, 100) } });
       call.log.info({ event: 'key.revoked', of: id, revoked: keyId.slice(0, 100), by: call.key?.id }, 'A key was revoked');
       return { status: 204 };
@@ -80,6 +81,9 @@ export function deleteTenantKey(parts: Parts): Route {
   });
 }
 
-function assertOwnTenant(call: Call, id: string): void {
-  if (call.tenant !== id) assertFleetOwner(call);
+/** The id of the tenant with this name: the caller's own, or any for the fleet's owner. Errors: `auth.forbidden`, `tenant.not-found`. */
+async function findOwnTenant({ tenants }: Parts, call: Call, name: string): Promise<string> {
+  if (publicTenantId(call.tenant) === name) return call.tenant;
+  assertFleetOwner(call);
+  return (await findTenant(tenants, name)).id;
 }

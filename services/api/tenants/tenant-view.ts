@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tenantLimitsSchema } from '#shared/config/settings.ts';
 import type { ApiKey } from '#shared/tenants/api-key.ts';
 import { SCOPES } from '#shared/tenants/scopes.ts';
-import type { Tenant } from '#shared/tenants/tenant.ts';
+import { publicTenantId, type Tenant } from '#shared/tenants/tenant.ts';
 
 export const tenantViewSchema = z
   .strictObject({
@@ -14,8 +14,16 @@ export const tenantViewSchema = z
   })
   .meta({ id: 'Tenant' });
 
-export function viewTenant({ createdAt, ...rest }: Tenant): z.infer<typeof tenantViewSchema> {
-  return { ...rest, createdAt: new Date(createdAt).toISOString() };
+/** A tenant with what it has stored, which takes a look at each of its keys. */
+export const tenantWithSizeSchema = tenantViewSchema
+  .extend({
+    storedBytes: z.int().meta({ description: "About how many bytes of Redis's memory it takes." }),
+    maxStoredBytes: z.int().nullable().meta({ description: 'Its limit `storedBytes`; null for none.' }),
+  })
+  .meta({ id: 'TenantWithSize' });
+
+export function viewTenant({ id, createdAt, ...rest }: Tenant): z.infer<typeof tenantViewSchema> {
+  return { ...rest, id: publicTenantId(id), createdAt: new Date(createdAt).toISOString() };
 }
 
 export const keyViewSchema = z
@@ -24,5 +32,5 @@ export const keyViewSchema = z
 
 /** A key as callers see it; its secret is known to nobody. */
 export function viewKey({ id, tenant, name, scopes, createdAt }: ApiKey): z.infer<typeof keyViewSchema> {
-  return { id, tenant, name, scopes, createdAt: new Date(createdAt).toISOString() };
+  return { id, tenant: publicTenantId(tenant), name, scopes, createdAt: new Date(createdAt).toISOString() };
 }

@@ -23,6 +23,8 @@ const HARD_LIMIT = 2000;
 const MESSAGE_ANSWER = 4;
 
 const snowflakeSchema = z.string().regex(/^\d{1,20}$/);
+/** Stickers and polls are beside the text. */
+const unsupportedSchema = z.union([z.object({ sticker_items: z.array(z.unknown()).min(1) }), z.object({ poll: z.object({}) })]);
 const interactionSchema = z.object({ id: snowflakeSchema });
 
 /** Discord by its Gateway, or what forwards it (messages), and by its interactions endpoint (slash commands). */
@@ -38,10 +40,11 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     name: 'discord',
     adapter,
     maxCharacters: 1900,
-    minEditMs: 1200,
+    minEditMs: () => 1200,
     // Discord reads markdown itself; the adapter would write it anew, and longer.
     render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
+    isUnsupported: ({ raw }) => unsupportedSchema.safeParse(raw).success,
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
     sequenceOf: ({ id }) => snowflakeNumber(id),

@@ -19,6 +19,8 @@ const HARD_LIMIT = 12_000;
 const API_TIMEOUT_MS = 8000;
 
 const commandSchema = z.object({ trigger_id: z.string().min(1) });
+/** Slack marks what a person changed; previews of links change a message too. */
+const changedSchema = z.object({ user: z.string(), text: z.string(), edited: z.object({ user: z.string() }) });
 /** A message that is nothing but what a person typed. */
 const typedSchema = z.object({
   text: z.string(),
@@ -45,13 +47,14 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     name: 'slack',
     adapter,
     maxCharacters: MAX_CHARACTERS,
-    minEditMs: 1200,
+    minEditMs: () => 1200,
     render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: plainText(text) }),
     textOf: async (message) => await adapter.textOf(message),
     // A `ts` is unique within its channel only.
     keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
     sequenceOf: ({ id }) => Number(id.replace('.', '')),
+    isChangedText: ({ raw }) => changedSchema.safeParse(raw).success,
     channelOf: (threadId) => adapter.decodeThreadId(threadId).channel,
     isSubThread: (threadId) => !adapter.isDM(threadId) && adapter.decodeThreadId(threadId).threadTs !== '',
     readCommand: ({ raw }): CommandFacts => ({ key: commandSchema.parse(raw).trigger_id, sequence: undefined }),

@@ -1,6 +1,7 @@
-import { TelegramAdapter, type TelegramMessage, type TelegramUpdate } from '@chat-adapter/telegram';
-import { parseMarkdown, type AdapterPostableMessage, type Logger, type WebhookOptions } from 'chat';
+import type { TelegramAdapter } from '@chat-adapter/telegram';
+import { parseMarkdown, type AdapterPostableMessage, type Logger } from 'chat';
 import { z } from 'zod';
+import { LeanTelegramAdapter } from './lean-telegram-adapter.ts';
 import type { CommandFacts, PlatformKit } from './platform-kit.ts';
 
 export interface TelegramSecrets {
@@ -14,6 +15,12 @@ const HARD_LIMIT = 4096;
 
 /** A command comes as Telegram's own message. */
 const rawSchema = z.object({ message_id: z.number().int(), chat: z.object({ id: z.number().int() }) });
+
+const wordsSchema = z.union([z.object({ text: z.string() }), z.object({ caption: z.string() })]);
+const kindsSchema = z.record(z.string(), z.unknown());
+/** What people send that the adapter does not put into words; all else without words is a notice of Telegram. */
+const KINDS = new Set(['sticker', 'poll', 'contact', 'location', 'venue', 'dice', 'game', 'story', 'checklist', 'paid_media', 'giveaway']);
+const partSchema = z.object({ album_name: z.string() });
 
 /** Telegram by webhooks: private chats, groups, topics. */
 export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets, logger: Logger): PlatformKit {
@@ -30,13 +37,18 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
     name: 'telegram',
     adapter,
     maxCharacters: 4000,
-    // Telegram takes about one change a second in a private chat, and 20 a minute in a group.
-    minEditMs: 1100,
-    restMs: (threadId) => (adapter.isDM(threadId) ? 0 : 2000),
+    // One message a second in a chat, 20 a minute in a group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+    minEditMs: (threadId) => (adapter.isDM(threadId) ? 1100 : 3100),
     render: (text) => renderTelegram(adapter, text),
     renderPlain: (text) => ({ raw: text }),
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
+    isChangedText: ({ raw }) => wordsSchema.safeParse(raw).success,
+    isUnsupported: ({ raw }) => Object.keys(kindsSchema.safeParse(raw).data ?? {}).some((kind) => KINDS.has(kind)),
+    albumOf: ({ raw }) => {
+      const part = partSchema.safeParse(raw);
+      return part.success ? { name: part.data.album_name, isGuess: false } : null;
+    },
     sequenceOf: ({ id }) => Number(id.slice(id.lastIndexOf(':') + 1)),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).chatId,
     // The thread of a group is the group: one mention would make the bot answer everybody from then on.
@@ -56,39 +68,4 @@ function renderTelegram(adapter: TelegramAdapter, text: string): AdapterPostable
   } catch {
     return { raw: text };
   }
-}
-
-/**
- * Without the adapter's copy of every message it sees, which nothing here reads and which only grows; without commands for other bots,
- * which a bot that sees everything in a group gets too; and with threads where there are topics only.
- */
-class LeanTelegramAdapter extends TelegramAdapter {
-  protected override cacheMessage(): void {
-    // Nothing is kept.
-  }
-
-  protected override processUpdate(update: TelegramUpdate, options?: WebhookOptions): Promise<void>[] | void {
-    const { message } = update;
-    if (message === undefined) return super.processUpdate(update, options);
-    if (isForAnotherBot(message, this.userName)) return [];
-    return super.processUpdate({ ...update, message: inItsChat(message) }, options);
-  }
-}
-
-/** A command with the name of the bot that is to carry it out. */
-const ADDRESSED = /^\/\w+@(\w+)/;
-
-function isForAnotherBot({ text, caption }: TelegramMessage, ownName: string): boolean {
-  const [, name] = ADDRESSED.exec(text ?? caption ?? '') ?? [];
-  return name !== undefined && name.toLowerCase() !== ownName.toLowerCase();
-}
-
-/**
- * In a supergroup without topics, and in the general topic, every reply has the number of the message that it goes back to as its
- * thread. Telegram takes no answer into such a one: https://github.com/tdlib/telegram-bot-api/issues/447
- */
-function inItsChat(message: TelegramMessage & { is_topic_message?: boolean }): TelegramMessage {
-  if (message.is_topic_message === true) return message;
-  const { message_thread_id: _reply, ...rest } = message;
-  return rest;
 }

@@ -1,5 +1,6 @@
 import type { Adapter, AdapterPostableMessage, Message, SlashCommandEvent } from 'chat';
 import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
+import type { ChatMessage } from '../chat-message.ts';
 import type { CommandAnswer } from '../command-answer.ts';
 
 /** What a slash command of a platform holds beyond the names that all have. */
@@ -19,10 +20,8 @@ export interface PlatformKit {
   readonly adapter: PlatformAdapter;
   /** The longest text that arrives whole whatever the adapter makes of it, in UTF-16 units. */
   readonly maxCharacters: number;
-  /** The shortest time between two edits of one message; null: the platform cannot edit. */
-  readonly minEditMs: number | null;
-  /** How long a chat is left alone after an edit, besides `minEditMs`. */
-  restMs?(threadId: string): number;
+  /** The shortest time between a change of a chat and an edit in it; null: the platform cannot edit. */
+  readonly minEditMs: ((threadId: string) => number) | null;
   /** The text as the adapter has to be given it to arrive whole, and formatted as far as that goes. */
   render(text: string): AdapterPostableMessage;
   /** The same for a text that is no markdown: each of its lines stays a line. */
@@ -33,6 +32,12 @@ export interface PlatformKit {
   keyOf(message: Message): string;
   /** The number by which the platform orders messages of one chat; it fits a double. */
   sequenceOf(message: Message): number;
+  /** Whether a message that was changed is one whose words a person changed. */
+  isChangedText?(message: Message): boolean;
+  /** Whether a message without text and files is something that a person sent, and no notice of the platform. */
+  isUnsupported?(message: Message): boolean;
+  /** The album that the message is a part of; absent where one message holds all of its files. */
+  albumOf?(message: Message): ChatMessage['album'] | null;
   /** The chat, by the platform's own id. */
   channelOf(threadId: string): string;
   /** Whether the thread is a conversation of its own within a chat, which is followed once it named the bot. */

@@ -10,6 +10,8 @@ const errorSchema = z.object({
   code: z.union([z.string(), z.number()]).optional().catch(undefined),
   status: z.number().optional().catch(undefined),
   statusCode: z.number().optional().catch(undefined),
+  /** Meta's own. */
+  errorCode: z.number().optional().catch(undefined),
   /** Seconds. */
   retryAfter: z.number().optional().catch(undefined),
   data: z.object({ error: z.string() }).optional().catch(undefined),
@@ -35,10 +37,21 @@ const KIND_BY_CODE: Readonly<Record<string, RefusalKind>> = {
 
 /** The connection was never made, so nothing was sent. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/**
+ * Meta's codes, whatever the status: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. Of 1 and 131000 Meta says
+ * that nothing was sent, because of what is unknown.
+ */
+const META_KINDS: ReadonlyMap<number, RefusalKind> = new Map([
+  ...[1, 2, 131_000, 131_016, 131_057, 133_004].map((code) => [code, 'transient'] as const),
+  ...[4, 80_007, 130_429, 131_048, 131_056].map((code) => [code, 'throttled'] as const),
+]);
+/** Some aspect of the operation may have succeeded, says Slack. */
+const SLACK_UNSURE = new Set(['internal_error', 'fatal_error']);
+/** Nothing was done: there was nothing behind the gateway, or too much to do. */
+const NOT_DONE = new Set([502, 503]);
+
 /** Slack's own trouble, or a token that somebody can mend. */
 const SLACK_PASSING = new Set([
-  'internal_error',
-  'fatal_error',
   'service_unavailable',
   'request_timeout',
   'team_added_to_org',
@@ -54,7 +67,7 @@ export function refusalOf(error: unknown, call: CallKind): DeliveryRefused {
   const chain = chainOf(error);
   const message = chain.find((each) => each.message !== '')?.message ?? 'The platform did not take it';
   const retryAfterMs = chain.map(retryAfterMsOf).find((ms) => ms !== undefined);
-  const kind = chain.map(kindOf).find((each) => each !== null) ?? networkKind(chain, call);
+  const kind = chain.map((problem) => kindOf(problem, call)).find((each) => each !== null) ?? networkKind(chain, call);
   return new DeliveryRefused(kind, message.slice(0, 500), {
     cause: error,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -69,17 +82,30 @@ function chainOf(error: unknown, depth = 4): AdapterProblem[] {
   return [...chainOf(inner, depth - 1), read.data];
 }
 
-function kindOf(problem: AdapterProblem): RefusalKind | null {
+function kindOf(problem: AdapterProblem, call: CallKind): RefusalKind | null {
   const status = problem.status ?? problem.statusCode;
-  if (problem.data !== undefined) return SLACK_PASSING.has(problem.data.error) ? 'transient' : 'gone';
+  if (problem.data !== undefined) return kindOfSlack(problem.data.error, call);
+  const byMeta = problem.errorCode === undefined ? undefined : META_KINDS.get(problem.errorCode);
+  if (byMeta !== undefined) return byMeta;
   const byCode = typeof problem.code === 'string' ? KIND_BY_CODE[problem.code] : undefined;
   if (byCode !== undefined) return byCode;
-  return status === undefined ? null : kindOfStatus(status);
+  return status === undefined ? null : kindOfStatus(status, call);
 }
 
-function kindOfStatus(status: number): RefusalKind {
+function kindOfSlack(error: string, call: CallKind): RefusalKind {
+  if (SLACK_UNSURE.has(error)) return unsure(call);
+  return SLACK_PASSING.has(error) ? 'transient' : 'gone';
+}
+
+function kindOfStatus(status: number, call: CallKind): RefusalKind {
   if (status === 429) return 'throttled';
+  if (status >= 500 && !NOT_DONE.has(status)) return unsure(call);
   return status >= 500 || status === 401 || status === 408 ? 'transient' : 'gone';
+}
+
+/** An edit may be made twice, a post would be seen twice. */
+function unsure(call: CallKind): RefusalKind {
+  return call === 'post' ? 'unknown' : 'transient';
 }
 
 function retryAfterMsOf({ retryAfter, status, message }: AdapterProblem): number | undefined {
@@ -97,10 +123,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** No answer came. Whoever only edits may do so again. */
+/** No answer came, or one that cannot be read. */
 function networkKind(chain: readonly AdapterProblem[], call: CallKind): RefusalKind {
   const wasNotSent = chain.some(({ code }) => typeof code === 'string' && NOT_SENT.has(code));
-  return wasNotSent || call === 'edit' || !chain.some(isBroken) ? 'transient' : 'unknown';
+  const isUnreadable = chain.length === 1 && chain[0]?.code === 'NETWORK_ERROR';
+  return !wasNotSent && (isUnreadable || chain.some(isBroken)) ? unsure(call) : 'transient';
 }
 
 /** A connection that broke in the middle, as opposed to an answer that said no without a status we know. */

@@ -1,6 +1,7 @@
 import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
+import type { RetryParts } from '#shared/queue/retry-task.ts';
+import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/tenant.ts';
 import { eachTicket, type TicketState } from './each-ticket.ts';
 import { removeTicket } from './remove-ticket.ts';
 import { retryTicket } from './retry-ticket.ts';
@@ -43,20 +44,23 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 /**
  * Puts the ledger between Bull Board and the tickets: what changes a ticket goes through the task, what cannot is refused, and
- * so is whatever a later version of Bull Board adds.
+ * so is whatever a later version of Bull Board adds. Tickets of other tenants than the installation's own are only looked at.
  */
-export function guardRoute(ledger: Ledger, route: AppControllerRoute): AppControllerRoute {
+export function guardRoute(parts: RetryParts, route: AppControllerRoute): AppControllerRoute {
   if (route.method === 'get') return route;
   const name = `${String(route.method)} ${String(route.route)}`;
   if (KEPT.has(name)) return route;
-  const act = actions(ledger)[name];
+  const act = actions(parts)[name];
   const handler: Handler = act ? (request) => onQueue(request, act) : () => refusal(REFUSED[name] ?? 'Muster does not offer this.');
   return { ...route, handler };
 }
 
-function actions(ledger: Ledger): Record<string, Act> {
-  const retry = (job: TicketJob): Promise<void> => retryTicket(ledger, job);
-  const remove = (job: TicketJob): Promise<void> => removeTicket(ledger, job);
+function actions(parts: RetryParts): Record<string, Act> {
+  const retry = (job: TicketJob): Promise<void> => retryTicket(parts, job);
+  const remove = (job: TicketJob): Promise<void> => removeTicket(parts.ledger, job);
+  const removeUnlessFresh = async (job: TicketJob): Promise<void> => {
+    if (Date.now() - (job.finishedOn ?? 0) >= CLEAN_GRACE_MS) await remove(job);
+  };
   return {
     'put /api/queues/:queueName/:jobId/retry': async (request, adapter) => {
       const job = await findJob(request, adapter);
@@ -78,7 +82,7 @@ function actions(ledger: Ledger): Record<string, Act> {
       const status = String(request.params['queueStatus']);
       const ended = ENDED.find((each) => each === status);
       const waiting = WAITING.get(status);
-      if (ended) await adapter.clean(ended, CLEAN_GRACE_MS);
+      if (ended) await eachTicket(adapter.tickets, ended, removeUnlessFresh);
       else if (waiting) await eachTicket(adapter.tickets, waiting, remove);
       else return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
       return DONE;
@@ -100,6 +104,10 @@ async function onQueue(request: BoardRequest | undefined, act: Act): Promise<Boa
 async function findJob(request: BoardRequest, { tickets }: TicketAdapter): Promise<TicketJob> {
   const job = await tickets.getJob(String(request.params['jobId']));
   if (!job) throw new MusterError('task.not-found', 'This ticket is gone; the page may be old');
+  const { tenant } = job.data;
+  if (tenant !== DEFAULT_TENANT) {
+    throw new MusterError('auth.forbidden', `This ticket is of tenant ${publicTenantId(tenant)}; steer its task with a key of that tenant`);
+  }
   return job;
 }
 

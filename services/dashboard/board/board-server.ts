@@ -1,12 +1,13 @@
 import type { AppControllerRoute, AppViewRoute, ControllerHandlerReturnType } from '@bull-board/api/typings/app';
 import { ExpressAdapter } from '@bull-board/express';
 import type { RequestHandler } from 'express';
-import type { Ledger } from '#shared/ledger/ledger.ts';
+import type { RetryParts } from '#shared/queue/retry-task.ts';
 import { guardRoute } from './board-actions.ts';
 import { boardPage } from './board-page.ts';
+import { ticketScript } from './ticket-script.ts';
 
 export interface BoardServerOptions {
-  ledger: Ledger;
+  parts: RetryParts;
   /** Scripts and styles of Bull Board's pages. */
   assets: readonly string[];
   basePath: string;
@@ -14,12 +15,12 @@ export interface BoardServerOptions {
 
 /** BoardServer is responsible for serving Bull Board with the ledger behind its actions and with pages that load nothing from elsewhere. */
 export class BoardServer extends ExpressAdapter {
-  readonly #ledger: Ledger;
+  readonly #parts: RetryParts;
   readonly #assets: readonly string[];
 
-  constructor({ ledger, assets, basePath }: BoardServerOptions) {
+  constructor({ parts, assets, basePath }: BoardServerOptions) {
     super();
-    this.#ledger = ledger;
+    this.#parts = parts;
     this.#assets = assets;
     this.setBasePath(basePath);
     this.app.disable('x-powered-by');
@@ -29,8 +30,18 @@ export class BoardServer extends ExpressAdapter {
     return this.app;
   }
 
+  /** The script with the buttons of a ticket comes without those that are refused whatever the ticket is. */
+  override setStaticPath(route: string, directory: string): this {
+    const { name, text } = ticketScript(directory);
+    this.app.get(`${route}/${name}`, (_request, response) => {
+      response.type('js').send(text);
+    });
+    super.setStaticPath(route, directory);
+    return this;
+  }
+
   override setApiRoutes(routes: AppControllerRoute[]): this {
-    super.setApiRoutes(routes.map((route) => guardRoute(this.#ledger, route)));
+    super.setApiRoutes(routes.map((route) => guardRoute(this.#parts, route)));
     return this;
   }
 

@@ -21,7 +21,7 @@ const ICON = '/dashboard/favicon.svg';
 /** Bull Board over all queues. */
 export function createBoard({ ledger, queues, shards, basePath, isReadOnly }: BoardOptions): RequestHandler {
   const { directory, assets } = findBoardAssets();
-  const server = new BoardServer({ ledger, assets, basePath });
+  const server = new BoardServer({ parts: { ledger, queues }, assets, basePath });
   createBullBoard({
     queues: queues.all().map((each) => new TicketAdapter({ ...each, hasShards: shards > 1, isReadOnly })),
     serverAdapter: server,

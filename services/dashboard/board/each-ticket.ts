@@ -1,11 +1,15 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
 import type { TicketQueue } from '#shared/queue/queues.ts';
+import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
 import type { TicketJob } from './ticket-job.ts';
 
-export type TicketState = 'failed' | 'waiting' | 'prioritized' | 'delayed';
+export type TicketState = 'completed' | 'failed' | 'waiting' | 'prioritized' | 'delayed';
 
 /** Tickets one click reaches; for more, click again. Keeps a request within seconds. */
-const MOST = 1000;
+const MAX_TICKETS = 1000;
+/** Tickets looked at for them: those of other tenants are passed over. */
+const MAX_SCANNED = 20_000;
+const PAGE = 1000;
 const BATCH = 20;
 
 export interface EachTicketAnswer {
@@ -14,13 +18,16 @@ export interface EachTicketAnswer {
   skipped: number;
 }
 
-/** Does something to every ticket of a state, one by one through the ledger, so that each task's own rules hold. */
+/**
+ * Does something to every ticket of a state that is the installation's own, one by one through the ledger, so that each task's own rules
+ * hold.
+ */
 export async function eachTicket(
   queue: TicketQueue,
   state: TicketState,
   act: (job: TicketJob) => Promise<void>,
 ): Promise<EachTicketAnswer> {
-  const jobs = (await queue.getJobs([state], 0, MOST - 1)).filter((job) => Boolean(job));
+  const jobs = await ownTickets(queue, state);
   let done = 0;
   for (let start = 0; start < jobs.length; start += BATCH) {
     const batch = jobs.slice(start, start + BATCH);
@@ -28,6 +35,17 @@ export async function eachTicket(
     done += wereDone.filter(Boolean).length;
   }
   return { done, skipped: jobs.length - done };
+}
+
+async function ownTickets(queue: TicketQueue, state: TicketState): Promise<TicketJob[]> {
+  const found: TicketJob[] = [];
+  for (let from = 0; from < MAX_SCANNED && found.length < MAX_TICKETS; from += PAGE) {
+    const page = await queue.getJobs([state], from, from + PAGE - 1);
+    // One that went meanwhile comes as nothing.
+    found.push(...page.filter((job) => Boolean(job) && job.data.tenant === DEFAULT_TENANT));
+    if (page.length < PAGE) break;
+  }
+  return found.slice(0, MAX_TICKETS);
 }
 
 async function isDone(act: (job: TicketJob) => Promise<void>, job: TicketJob): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { cancelTree } from '#shared/queue/cancel-tree.ts';
 import { ticketId } from '#shared/queue/ticket.ts';
@@ -25,8 +25,8 @@ export async function removeTicket(ledger: Ledger, job: TicketJob): Promise<void
 }
 
 async function isCurrent(ledger: Ledger, { id, data }: TicketJob): Promise<boolean> {
-  const task = await readTask(ledger, data.tenant, data.task);
-  return task !== null && ticketId(data.task, task.state.ticket) === id;
+  const state = await readState(ledger, data.tenant, data.task);
+  return state !== null && ticketId(data.task, state.ticket) === id;
 }
 
 function heldByWorker({ data }: TicketJob): MusterError {

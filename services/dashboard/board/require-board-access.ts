@@ -1,25 +1,30 @@
 import type { RequestHandler } from 'express';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { hasScope } from '#shared/tenants/scopes.ts';
-import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
+import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
+import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/tenant.ts';
 import { personOf } from '../require-sign-in.ts';
 
 /**
- * The queues carry the tickets of every tenant, so only keys of tenant `default`, which belongs to those who run the
- * installation, may see them; changing something takes the scope `operate`. Errors: `auth.forbidden`.
+ * The queues carry the tickets of every tenant, so only an administrator of tenant `default`, who could make a key for any tenant, may
+ * see them; while there is no other tenant, every key of `default`. Changing something takes the scope `operate`. Errors:
+ * `auth.forbidden`.
  */
-export function requireBoardAccess(): RequestHandler {
-  return (request, _response, next) => {
+export function requireBoardAccess(tenants: Pick<TenantDirectory, 'hasOthers'>): RequestHandler {
+  return async (request, _response, next) => {
     const { tenant, scopes } = personOf(request);
-    if (tenant !== DEFAULT_TENANT) {
-      throw new MusterError(
-        'auth.forbidden',
-        `The board shows the tickets of all tenants. It takes a key of tenant "${DEFAULT_TENANT}"; yours is of "${tenant}".`,
-      );
-    }
+    if (tenant !== DEFAULT_TENANT) throw notYours(`yours is of "${publicTenantId(tenant)}"`);
+    if (!hasScope(scopes, 'admin') && (await tenants.hasOthers())) throw notYours('yours has another scope');
     if (request.method !== 'GET' && request.method !== 'HEAD' && !hasScope(scopes, 'operate')) {
       throw new MusterError('auth.forbidden', 'Your key may look only. Changing something takes one with the scope "operate".');
     }
     next();
   };
+}
+
+function notYours(why: string): MusterError {
+  return new MusterError(
+    'auth.forbidden',
+    `The board shows the tickets of all tenants. It takes a key of tenant "${DEFAULT_TENANT}" with the scope "admin"; ${why}.`,
+  );
 }

@@ -1,6 +1,5 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { retryTask } from '#shared/queue/retry-task.ts';
+import { retryTask, type RetryParts } from '#shared/queue/retry-task.ts';
 import type { TicketJob } from './ticket-job.ts';
 
 /**
@@ -8,12 +7,13 @@ import type { TicketJob } from './ticket-job.ts';
  * goes. Never BullMQ's own retry, which would run a ticket whose task has ended or has moved on.
  * Errors: `task.wrong-state`, `task.not-found`.
  */
-export async function retryTicket(ledger: Ledger, job: TicketJob): Promise<void> {
+export async function retryTicket(parts: RetryParts, job: TicketJob): Promise<void> {
   const { tenant, task } = job.data;
-  const answer = await retryTask(ledger, tenant, task);
+  const answer = await retryTask(parts, tenant, task);
   switch (answer.kind) {
     case 'reopened':
-      await job.remove();
+      // Gone already, unless it was not the task's newest.
+      await job.remove().catch(() => undefined);
       return;
     case 'refused':
       throw new MusterError('task.wrong-state', `Task ${task} is ${answer.status}; only a permanently failed one can be retried`, {

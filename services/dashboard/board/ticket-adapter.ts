@@ -1,4 +1,6 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { taskPriority } from '#shared/queue/ticket.ts';
+import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/tenant.ts';
 import type { QueueName } from '#shared/queue/queue-names.ts';
 import type { TicketData, TicketQueue } from '#shared/queue/queues.ts';
 
@@ -13,7 +15,8 @@ export interface TicketAdapterOptions {
 }
 
 const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
-  deliveries: 'Replies and callbacks; retried by POST /v1/deliveries/:id/retry',
+  deliveries: 'Callbacks; retried by POST /v1/deliveries/:id/retry',
+  replies: 'Replies to chats; retried by POST /v1/deliveries/:id/retry',
   maintenance: 'The fleet’s own chores',
   ticks: 'The clock of the schedules; what anybody changes in it is undone',
 };
@@ -23,11 +26,12 @@ export class TicketAdapter extends BullMQAdapter {
   readonly tickets: TicketQueue;
   /** A completed task is over; only a failed one opens again. */
   override readonly allowCompletedRetries = false;
+  readonly #carriesTasks: boolean;
 
   constructor({ shard, hasShards, name, queue, isReadOnly }: TicketAdapterOptions) {
     // A delivery's job shows its task too, but its record decides what becomes of it.
     const namesTask = name !== 'maintenance' && name !== 'ticks';
-    const carriesTasks = namesTask && name !== 'deliveries';
+    const carriesTasks = namesTask && name !== 'deliveries' && name !== 'replies';
     super(queue, {
       prefix: hasShards ? `s${shard}:` : '',
       delimiter: hasShards ? ':' : '',
@@ -37,16 +41,63 @@ export class TicketAdapter extends BullMQAdapter {
       ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
     });
     this.tickets = queue;
+    this.#carriesTasks = carriesTasks;
     if (namesTask) {
-      this.setFormatter('name', (job: { name: string; data: TicketData }) => `${job.name} · ${job.data.lane ?? job.data.tenant}`);
-      this.setFormatter('data', ({ tenant, task, lane }: TicketData) => ({ tenant, task, lane: lane ?? null }));
+      this.setFormatter(
+        'name',
+        (job: { name: string; data: TicketData }) => `${job.name} · ${laneOf(job.data) ?? publicTenantId(job.data.tenant)}`,
+      );
+      this.setFormatter('data', (data: TicketData) => ({ tenant: publicTenantId(data.tenant), task: data.task, lane: laneOf(data) }));
     }
+  }
+
+  override async getJob(id: string): Promise<ShownJob | undefined> {
+    const job = await super.getJob(id);
+    return job ? this.#shown(job) : undefined;
+  }
+
+  override async getJobs(...wanted: Parameters<BullMQAdapter['getJobs']>): Promise<ShownJob[]> {
+    return (await super.getJobs(...wanted)).map((job) => this.#shown(job));
+  }
+
+  /** As people know it: with the task's own priority, and of another tenant's nothing that it said. */
+  #shown(job: ShownJob): ShownJob {
+    const read = job.toJSON.bind(job);
+    job.toJSON = () => {
+      const fields = read();
+      const shown = isOwn(fields.data)
+        ? fields
+        : { ...fields, returnvalue: null, stacktrace: [], failedReason: fields.failedReason && HIDDEN };
+      return this.#carriesTasks ? withTaskPriority(shown) : shown;
+    };
+    return job;
   }
 
   /** A limit of a queue that nobody wrote down would be a wait that `why` cannot explain; `queues.<name>.limiter` of the configuration is the way. */
   override get supportsGlobalRateLimit(): boolean {
     return false;
   }
+}
+
+const HIDDEN = 'It failed; why is for its tenant to see.';
+
+type ShownJob = Awaited<ReturnType<BullMQAdapter['getJobs']>>[number];
+type JobFields = ReturnType<ShownJob['toJSON']>;
+
+function withTaskPriority(fields: JobFields): JobFields {
+  const { priority } = fields.opts as { priority?: number };
+  if (!priority) return fields;
+  return { ...fields, priority: taskPriority(priority), opts: { ...fields.opts, priority: taskPriority(priority) } };
+}
+
+/** The lane of a ticket of the installation's own tenant: sessions are often named after people. */
+function laneOf(data: TicketData): string | null {
+  return isOwn(data) ? (data.lane ?? null) : null;
+}
+
+/** What belongs to no tenant is the installation's. */
+function isOwn(data: unknown): boolean {
+  return typeof data !== 'object' || data === null || !('tenant' in data) || data.tenant === DEFAULT_TENANT;
 }
 
 function taskPath({ tenant, task }: TicketData): string {

@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import { checkAgents } from '#shared/agents/check-agents.ts';
 import { chatPlatforms } from '#shared/config/chat-environment.ts';
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import { readVariable } from '#shared/config/read-variable.ts';
 import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
@@ -12,7 +11,9 @@ import { redisUrl } from '../local-redis-address.ts';
 import { isStillRunning } from '../process-start.ts';
 import { readRedisRecord } from '../redis-record.ts';
 import type { Check } from './check.ts';
+import { checkCommands } from './check-commands.ts';
 import { checkNode } from './check-node.ts';
+import { checkOutbound } from './check-outbound.ts';
 import { checkRedis } from './check-redis.ts';
 import { renderChecks } from './render-checks.ts';
 
@@ -20,18 +21,16 @@ export interface DoctorOptions {
   out: { write(text: string): unknown };
   /** Reads the configuration. Defaults to that of this process. */
   load?: () => Promise<Config>;
-  /** Reads one variable of the environment. Defaults to this process's. */
-  readVariable?: (name: string) => string | undefined;
 }
 
 /**
  * Looks at all that the fleet rests on and prints a table.
  * Returns the exit code: 0 when nothing failed, else 1.
  */
-export async function runDoctor({ out, load = loadConfig, readVariable: read = readVariable }: DoctorOptions): Promise<0 | 1> {
+export async function runDoctor({ out, load = loadConfig }: DoctorOptions): Promise<0 | 1> {
   const checks: Check[] = [checkNode(process.versions.node)];
   const config = await loadChecked(load, checks);
-  if (config) checks.push(...(await lookAtRedis(config, read)), ...(await lookAtAgents(config, read)), lookAtChat(config));
+  if (config) checks.push(...(await lookAtRedis(config)), ...(await lookAtAgents(config)), ...checkCommands(config), lookAtChat(config));
   out.write(renderChecks(checks));
   const failed = checks.filter(({ state }) => state === 'fail').length;
   out.write(failed === 0 ? '\nNothing stands in the way.\n' : `\n${failed} of ${checks.length} checks failed.\n`);
@@ -53,8 +52,8 @@ async function loadChecked(load: () => Promise<Config>, checks: Check[]): Promis
   }
 }
 
-async function lookAtRedis(config: Config, read: (name: string) => string | undefined): Promise<Check[]> {
-  const url = read('REDIS_URL') === undefined ? localUrl(config) : config.env.REDIS_URL;
+async function lookAtRedis(config: Config): Promise<Check[]> {
+  const url = config.readVariable('REDIS_URL') === undefined ? localUrl(config) : config.env.REDIS_URL;
   if (url === null) {
     return [
       {
@@ -66,7 +65,10 @@ async function lookAtRedis(config: Config, read: (name: string) => string | unde
   }
   const redis = connectRedis({ url, name: 'doctor', log: createLog({ level: 'silent', service: 'doctor' }) });
   try {
-    return await checkRedis(redis, createKeys(config.env.SHARDS), systemClock);
+    const keys = createKeys(config.env.SHARDS);
+    const checks = await checkRedis(redis, keys, systemClock);
+    // Where Redis does not answer there is nothing else to see.
+    return checks.length === 1 ? checks : [...checks, ...(await checkOutbound(redis, keys))];
   } finally {
     redis.disconnect();
   }
@@ -78,13 +80,13 @@ function localUrl(config: Config): string | null {
   return record && isStillRunning(record) ? redisUrl(record.address) : null;
 }
 
-async function lookAtAgents(config: Config, readSecret: (name: string) => string | undefined): Promise<Check[]> {
+async function lookAtAgents(config: Config): Promise<Check[]> {
   const { agents } = config.settings;
   const problems = await checkAgents(agents, {
     directory: config.directory,
     openaiBaseUrl: config.env.OPENAI_BASE_URL,
     openaiApiKey: config.env.OPENAI_API_KEY,
-    readSecret,
+    readSecret: config.readVariable,
   });
   if (problems.length > 0) return problems.map((problem) => ({ name: 'Agents', state: 'fail', detail: problem }));
   return [{ name: 'Agents', state: 'ok', detail: Object.keys(agents).join(', ') || 'none' }];

@@ -14,11 +14,8 @@ export async function installModules(root) {
   if (!npm) throw new SetUpProblem('npm is not on the PATH. Install it with Node from https://nodejs.org, or `apt-get install npm`.');
 
   const title = existsSync(join(root, 'node_modules')) ? 'bringing node modules up to date' : 'installing node modules';
-  let result = await runStep(title, [npm, 'ci', ...NPM_ARGS], { cwd: root, env });
-  if (!result.ok && result.output.includes('EUSAGE')) {
-    // The lock was written where some optional packages (those of other systems) could not be had, and `ci` insists on them.
-    result = await runStep(`${title}, by npm install`, [npm, 'install', '--no-save', ...NPM_ARGS], { cwd: root, env });
-  }
+  // `ci` takes what the lock names, and nothing else.
+  const result = await runStep(title, [npm, 'ci', ...NPM_ARGS], { cwd: root, env });
   if (!result.ok) throw new SetUpProblem(`npm could not install the node modules:\n\n${lastLines(result.output)}`);
 }
 

@@ -9,6 +9,15 @@ const names = {
   deliveryHeader: headerName.optional(),
 };
 
+/**
+ * What equal bodies under different delivery ids are: `one` event that somebody sent again, or `each` an event of its own. Only where the
+ * signature is over the body and not the id.
+ */
+const equalBodies = z.enum(['one', 'each']);
+
+/** For provider `github`. */
+export const githubOptionsSchema = z.strictObject({ equalBodies });
+
 /** How a sender signs, for provider `hmac`. */
 export const hmacOptionsSchema = z
   .strictObject({
@@ -26,6 +35,7 @@ export const hmacOptionsSchema = z
     toleranceMs: z.number().int().min(1000).max(86_400_000).default(300_000),
     /** What was signed. Defaults to `{body}`, and with a timestamp to `{timestamp}.{body}`. */
     signedContent: z.string().max(200).optional(),
+    equalBodies: equalBodies.default('one'),
     ...names,
   })
   .superRefine((options, context) => {
@@ -38,7 +48,18 @@ export const noneOptionsSchema = z.strictObject(names);
 
 export type HmacOptions = z.infer<typeof hmacOptionsSchema>;
 export type NoneOptions = z.infer<typeof noneOptionsSchema>;
-export type HookOptions = HmacOptions | NoneOptions;
+type GithubOptions = z.infer<typeof githubOptionsSchema>;
+export type HookOptions = HmacOptions | GithubOptions | NoneOptions;
+
+/** Where the names of event and delivery are, where a hook may say so. */
+export function headerNames(options: HookOptions | null): NoneOptions {
+  return options !== null && ('eventHeader' in options || 'deliveryHeader' in options) ? options : {};
+}
+
+/** Whether equal bodies are events of their own. */
+export function wantsEqualBodies(options: HookOptions | null): boolean {
+  return options !== null && 'equalBodies' in options && options.equalBodies === 'each';
+}
 
 /** A timestamp outside of the signature could be changed by anybody, so the window would only look like one. */
 function signedContentProblem(content: string | undefined, hasTimestamp: boolean): string | null {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonBounds } from '#shared/http/parse-bounded-json.ts';
 import type { HookOptions } from './hook-options.ts';
 
 /** What a provider sent, exactly as it arrived, and what the hook knows to check it with. */
@@ -9,6 +10,8 @@ export interface IncomingWebhook {
   readonly secret: string | null;
   /** For `hmac` and `none`. */
   readonly options: HookOptions | null;
+  /** Of its JSON, or its form. */
+  readonly bounds: JsonBounds;
   /** Wall time, milliseconds since the epoch. */
   readonly nowMs: number;
 }
@@ -37,6 +40,6 @@ export type WebhookOutcome = WebhookEvent | WebhookChallenge;
 /**
  * Checks that the provider sent this, and reads it.
  * Throws `auth.bad-signature` when the proof is missing, wrong or outside its window, and `request.malformed` when the
- * body or a header cannot be read.
+ * body or a header cannot be read; `request.too-large` or `request.invalid` when the body's JSON is over its bounds.
  */
 export type VerifyWebhook = (incoming: IncomingWebhook) => WebhookOutcome | Promise<WebhookOutcome>;

@@ -1,10 +1,12 @@
 import { MusterError } from '#shared/errors/muster-error.ts';
+import { parseBoundedJson, type JsonBounds } from '#shared/http/parse-bounded-json.ts';
 
-/** Throws `request.malformed` when the text is not JSON. */
-export function parseJson(text: string): unknown {
+/** Throws `request.malformed` when the text is not JSON, and what `parseBoundedJson` throws of JSON over its bounds. */
+export function parseJson(text: string, bounds: JsonBounds): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseBoundedJson(text, bounds);
   } catch (cause) {
+    if (cause instanceof MusterError) throw cause;
     throw new MusterError('request.malformed', 'The body is not JSON', { cause });
   }
 }

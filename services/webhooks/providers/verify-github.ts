@@ -14,14 +14,14 @@ import { requireSecret } from './require-secret.ts';
  * `X-Hub-Signature-256`: HMAC-SHA256 of the body, as JSON or as a form. There is no replay window: the delivery's id,
  * which GitHub keeps when it delivers again, tells a repeated one.
  */
-export async function verifyGithub({ rawBody, headers, secret }: IncomingWebhook): Promise<WebhookEvent> {
+export async function verifyGithub({ rawBody, headers, secret, bounds }: IncomingWebhook): Promise<WebhookEvent> {
   const text = decodeBody(rawBody);
   const signature = readHeader(headers, 'x-hub-signature-256');
   if (signature === null) throw badSignature('The header X-Hub-Signature-256 is missing');
   if (!(await verify(requireSecret(secret), text, signature))) throw badSignature('The signature does not match');
   const event = readName('event', readHeader(headers, 'x-github-event'));
   if (event === null) throw new MusterError('request.malformed', 'The header X-GitHub-Event is missing');
-  const payload = isForm(headers) ? parseForm(text) : parseJson(text);
+  const payload = isForm(headers) ? parseForm(text, bounds) : parseJson(text, bounds);
   const delivery = readName('delivery id', readHeader(headers, 'x-github-delivery'));
   const action = readName('action', readField(payload, 'action'));
   return { kind: 'event', event, eventType: action === null ? event : `${event}.${action}`, delivery, payload };

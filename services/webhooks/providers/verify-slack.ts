@@ -21,7 +21,7 @@ const MAX_CHALLENGE_CHARACTERS = 1000;
 export function verifySlack(incoming: IncomingWebhook): WebhookOutcome {
   assertSigned(incoming);
   const text = decodeBody(incoming.rawBody);
-  const payload = isForm(incoming.headers) ? parseForm(text) : parseJson(text);
+  const payload = isForm(incoming.headers) ? parseForm(text, incoming.bounds) : parseJson(text, incoming.bounds);
   if (readField(payload, 'type') === 'url_verification') return { kind: 'challenge', challenge: readChallenge(payload) };
   const event = readEvent(payload);
   return { kind: 'event', event, eventType: event, delivery: readDelivery(payload), payload };

@@ -1,4 +1,6 @@
 import { Webhook } from 'standardwebhooks';
+import { hasCode } from '#shared/errors/muster-error.ts';
+import type { JsonBounds } from '#shared/http/parse-bounded-json.ts';
 import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
 import { badSignature } from './bad-signature.ts';
 import { decodeBody } from './decode-body.ts';
@@ -10,7 +12,7 @@ import { readName } from './read-name.ts';
 import { requireSecret } from './require-secret.ts';
 
 /** Standard Webhooks, symmetric signatures (`v1`), with a window of 5 minutes. A body that is not JSON is a payload of text. */
-export function verifyStandard({ rawBody, headers, secret, nowMs }: IncomingWebhook): WebhookEvent {
+export function verifyStandard({ rawBody, headers, secret, nowMs, bounds }: IncomingWebhook): WebhookEvent {
   const text = decodeBody(rawBody);
   const delivery = readName('webhook-id', readHeader(headers, 'webhook-id'));
   const timestamp = readHeader(headers, 'webhook-timestamp');
@@ -24,15 +26,16 @@ export function verifyStandard({ rawBody, headers, secret, nowMs }: IncomingWebh
   } catch {
     throw badSignature('The signature does not match');
   }
-  const payload = parseJsonOrText(text);
+  const payload = parseJsonOrText(text, bounds);
   const event = readEventName(payload, null);
   return { kind: 'event', event, eventType: event, delivery, payload };
 }
 
-function parseJsonOrText(text: string): unknown {
+function parseJsonOrText(text: string, bounds: JsonBounds): unknown {
   try {
-    return parseJson(text);
-  } catch {
+    return parseJson(text, bounds);
+  } catch (error) {
+    if (!hasCode(error, 'request.malformed')) throw error;
     return text;
   }
 }

@@ -1,7 +1,8 @@
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ChoreWorker } from '#shared/queue/chore-worker.ts';
+import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import { slotsOf } from '#shared/queue/queue-names.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import { cleanTenants } from './clean-tenants.ts';
 import { promoteBacklogs } from './promote-backlogs.ts';
 import { removeTickets, type RemovalPlaces } from './remove-tickets.ts';
 import { TicketAudit } from './ticket-audit.ts';
@@ -12,10 +13,9 @@ import { watchPressure } from './watch-pressure.ts';
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
 const PROMOTE_EVERY_MS = 5000;
-const TRIM_EVERY_MS = 30_000;
 
 /** The fleet's own chores, on workers that serve the queue `maintenance`. */
-export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[] {
+export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
   const { settings, env } = parts.config;
   if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
   const audit = new TicketAudit(parts);
@@ -26,7 +26,8 @@ export function openChores(parts: Parts, connection: RedisClient): ChoreWorker[]
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => promoteBacklogs(parts) },
-    { name: 'trim-tasks', everyMs: TRIM_EVERY_MS, run: () => trimTasks(parts) },
+    { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
+    { name: 'trim-tasks', everyMs: settings.tasks.trimMs, run: () => trimTasks(parts) },
   ];
-  return [new ChoreWorker({ chores, connection, prefix: parts.keys.shard(0).queues, log: parts.log })];
+  return [new ChoreWorker({ chores, source })];
 }

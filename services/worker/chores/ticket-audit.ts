@@ -1,13 +1,16 @@
+import { promoteDue } from '#shared/ledger/due/due-tasks.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { readStates } from '#shared/ledger/read-states.ts';
 import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { ticketId } from '#shared/queue/ticket.ts';
 import { waitingSince } from '#shared/queue/wait-reason.ts';
-import { lookupsFor, type Lookup } from '#shared/ledger/task-lookups.ts';
+import { readLookupAfter, type Lookup } from '#shared/ledger/lookups/lookup.ts';
+import { lookupsFor } from '#shared/ledger/task-lookups.ts';
+import { redisNow } from '#shared/redis/redis-now.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import type { Task } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task.ts';
 
 /** Where a task may wait for its ticket to come up. */
 const WAITING = ['queued', 'failed', 'timeout', 'pending'] as const satisfies TaskStatus[];
@@ -39,12 +42,10 @@ export class TicketAudit {
     }
   }
 
-  async #auditRange(tenant: string, { key, prefix }: Lookup): Promise<void> {
-    const range = `${key} ${prefix}`;
+  async #auditRange(tenant: string, lookup: Lookup): Promise<void> {
+    const range = `${lookup.key} ${lookup.prefix}`;
     for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
-      const from = `(${prefix}${this.#after.get(range) ?? ''}`;
-      const members = await this.#parts.redis.zrangebylex(key, from, `(${prefix}\u00ff`, 'LIMIT', 0, PAGE);
-      const ids = members.map((member) => member.slice(prefix.length));
+      const ids = await readLookupAfter(this.#parts, lookup, this.#after.get(range) ?? '', PAGE);
       await auditTasks(this.#parts, tenant, ids);
       const last = ids.at(-1);
       if (ids.length < PAGE || last === undefined) {
@@ -57,25 +58,38 @@ export class TicketAudit {
 }
 
 async function auditTasks(parts: Parts, tenant: string, ids: string[]): Promise<void> {
-  const tasks = await readTasks(parts.ledger, tenant, ids);
-  const due = tasks.filter((task) => task !== null && isDue(task, parts.ledger.settings.worker.ticketAuditMs));
-  await Promise.all(due.map(async (task) => task && (await auditTask(parts, task))));
+  const states = await readStates(parts.ledger, tenant, ids);
+  const now = await redisNow(parts.redis);
+  const { ticketAuditMs } = parts.ledger.settings.worker;
+  const overdue = ids.flatMap((id, position) => {
+    const state = states[position];
+    return state && isOverdue(state, now, ticketAuditMs) ? [{ tenant, id, state }] : [];
+  });
+  await Promise.all(overdue.map((task) => auditTask(parts, task)));
 }
 
-/** Whether the task should have had a ticket for a while. Parked tasks have none. */
-function isDue({ state }: Task, auditMs: number): boolean {
-  const hasTicket = state.status !== 'running' && (state.granted === true || state.notBefore !== undefined);
-  return hasTicket && Date.now() - waitingSince(state) > auditMs;
+/** Whether the task should have had a ticket, or been brought on, for a while. Parked tasks have none. */
+function isOverdue(state: TaskState, now: number, auditMs: number): boolean {
+  if (state.status === 'running') return false;
+  if (state.notBefore !== undefined) return now - state.notBefore > auditMs;
+  return state.granted === true && now - waitingSince(state) > auditMs;
 }
 
-async function auditTask({ ledger, relay, queues, log }: Parts, { body, state }: Task): Promise<void> {
-  const queue = queues.get(ledger.keys.shardOf(body.tenant), state.queue);
-  if (ALIVE.has(await queue.getJobState(ticketId(body.id, state.ticket)))) return;
-  const renewed = await reissueTicket(ledger, body.tenant, { task: body.id, number: state.ticket });
+interface OverdueTask {
+  tenant: string;
+  id: string;
+  state: TaskState;
+}
+
+async function auditTask({ ledger, relay, queues, log }: Parts, { tenant, id, state }: OverdueTask): Promise<void> {
+  if (state.notBefore !== undefined) {
+    await promoteDue(ledger, tenant, [id]);
+    return;
+  }
+  const queue = queues.get(ledger.keys.shardOf(tenant), state.queue);
+  if (ALIVE.has(await queue.getJobState(ticketId(id, state.ticket)))) return;
+  const renewed = await reissueTicket(ledger, tenant, { task: id, number: state.ticket });
   if (!renewed) return;
-  log.warn(
-    { event: 'ticket.missing', task: body.id, tenant: body.tenant, queue: state.queue },
-    'a ticket was gone; the task has a new one',
-  );
-  relay.add(ticketOfState(body.tenant, body.id, renewed));
+  log.warn({ event: 'ticket.missing', task: id, tenant, queue: state.queue }, 'a ticket was gone; the task has a new one');
+  relay.add(ticketOfState(tenant, id, renewed));
 }

@@ -1,12 +1,14 @@
+import type { Source } from '#shared/config/settings.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
 import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readState } from '#shared/ledger/read-states.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
+import { redisNow } from '#shared/redis/redis-now.ts';
 import { estimatedMs } from '#shared/tasks/estimated-ms.ts';
 import { PRIORITY_NAMES } from '#shared/tasks/priority.ts';
-import type { Task } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { capClass } from '#shared/tasks/source-class.ts';
 
@@ -23,20 +25,22 @@ export async function watchDeadlines(parts: Parts): Promise<void> {
 }
 
 async function watchShard(parts: Parts, key: string): Promise<void> {
-  const horizon = Date.now() + TIGHT * LONGEST_ESTIMATE_MS;
+  // Deadlines are kept by Redis's clock.
+  const now = await redisNow(parts.redis);
+  const horizon = now + TIGHT * LONGEST_ESTIMATE_MS;
   let stayed = 0;
   for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
     const members = await parts.redis.zrangebyscore(key, '-inf', horizon, 'LIMIT', stayed, PAGE);
-    const isGone = await Promise.all(members.map((member) => watchSafely(parts, member)));
+    const isGone = await Promise.all(members.map((member) => watchSafely(parts, member, now)));
     stayed += isGone.filter((gone) => !gone).length;
     if (members.length < PAGE) return;
   }
 }
 
 /** One that cannot be watched keeps nobody from watching the others. */
-async function watchSafely(parts: Parts, member: string): Promise<boolean> {
+async function watchSafely(parts: Parts, member: string, now: number): Promise<boolean> {
   try {
-    return await watchOne(parts, member);
+    return await watchOne(parts, member, now);
   } catch (error) {
     if (isRedisUnavailable(error)) throw error;
     parts.log.error({ err: error, member }, 'a deadline could not be watched');
@@ -45,31 +49,30 @@ async function watchSafely(parts: Parts, member: string): Promise<boolean> {
 }
 
 /** Returns whether it needs to be watched no more. */
-async function watchOne(parts: Parts, member: string): Promise<boolean> {
+async function watchOne(parts: Parts, member: string, now: number): Promise<boolean> {
   const [tenant = '', id = ''] = member.split('/', 2);
-  const task = await readTask(parts.ledger, tenant, id);
-  const left = (task?.state.deadline ?? 0) - Date.now();
-  if (task && !isTerminal(task.state.status) && left > 0) {
-    if (isTight(task, left)) await escalate(parts, task);
+  const state = await readState(parts.ledger, tenant, id);
+  if (state && !isTerminal(state.status) && leftOf(state, now) > 0) {
+    if (isTight(state, leftOf(state, now))) await escalate(parts, tenant, id, state.source);
     return false;
   }
-  const answer = await expireDeadline(parts.ledger, { tenant, id, lane: laneOf(task) });
+  const answer = await expireDeadline(parts.ledger, { tenant, id, lane: state?.lane ?? null });
   if (answer === 'stale') parts.log.warn({ event: 'task.stale', task: id, tenant }, 'its deadline passed before it started');
   return true;
 }
 
-function laneOf(task: Task | null): string | null {
-  return task?.state.lane ?? null;
+function leftOf({ deadline = 0 }: TaskState, now: number): number {
+  return deadline - now;
 }
 
-function isTight({ body, state }: Task, leftMs: number): boolean {
-  return state.status !== 'running' && state.queue !== 'critical' && leftMs < TIGHT * estimatedMs(body.requirements);
+function isTight({ status, queue, estimateMs = estimatedMs(null) }: TaskState, leftMs: number): boolean {
+  return status !== 'running' && queue !== 'critical' && leftMs < TIGHT * estimateMs;
 }
 
-async function escalate({ ledger, relay, log }: Parts, { body, state }: Task): Promise<void> {
-  const change = { priority: PRIORITY_NAMES.critical, queue: 'critical', class: capClass(state.source, PRIORITY_NAMES.critical) };
-  const answer = await changePriority(ledger, body.tenant, body.id, change);
+async function escalate({ ledger, relay, log }: Parts, tenant: string, id: string, source: Source): Promise<void> {
+  const change = { priority: PRIORITY_NAMES.critical, queue: 'critical', class: capClass(source, PRIORITY_NAMES.critical) };
+  const answer = await changePriority(ledger, tenant, id, change);
   if (answer.kind !== 'changed') return;
-  log.warn({ event: 'task.escalated', task: body.id, tenant: body.tenant }, 'made critical: its deadline is near');
-  if (answer.state.granted || answer.state.notBefore !== undefined) relay.add(ticketOfState(body.tenant, body.id, answer.state));
+  log.warn({ event: 'task.escalated', task: id, tenant }, 'made critical: its deadline is near');
+  if (answer.state.granted) relay.add(ticketOfState(tenant, id, answer.state));
 }

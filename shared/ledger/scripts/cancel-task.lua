@@ -11,6 +11,7 @@
 -- KEYS[10] deadlines: the shard's deadlines
 -- KEYS[11] signals: the shard's unanswered stops
 -- KEYS[12] ended: the shard's ends to tell
+-- KEYS[13] due: the shard's tasks that wait for a time
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps
 -- ARGV[2] id: the task's
 -- ARGV[3] reason: why, for people
@@ -21,12 +22,14 @@
 -- include: states
 -- include: book
 -- include: grants
+-- include: shared-lanes
 -- include: lanes
 -- include: endings
 -- include: stops
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local keys = {
   held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12],
+  due = KEYS[13],
 }
 local id = ARGV[2]
 local task = load_task(book, id)

@@ -32,7 +32,7 @@ elseif task.granted or task.gate == 'cap' then
 else
   redis.call('ZADD', book.live, 0, task.status .. '/' .. id)
 end
-if task.granted or task.notBefore then
+if task.granted then
   task.ticket = task.ticket + 1
   owe_tickets(book, id .. '.' .. task.ticket)
 end

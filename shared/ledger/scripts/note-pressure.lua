@@ -6,8 +6,9 @@
 -- KEYS[3] events: the tenant's event stream
 -- ARGV[1] options: JSON of tenant, channel, maxEvents, warningDepth, criticalDepth
 -- RETURNS the level now: 'critical', 'warning' or 'none'
+-- include: depth
 local options = cjson.decode(ARGV[1])
-local depth = redis.call('ZCARD', KEYS[1])
+local depth = depth_of(KEYS[1])
 local known = redis.call('HGET', KEYS[2], options.tenant) or 'none'
 local ranks = { none = 0, warning = 1, critical = 2 }
 local depths = { none = 0, warning = options.warningDepth, critical = options.criticalDepth }

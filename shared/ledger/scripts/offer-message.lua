@@ -14,6 +14,8 @@
 -- KEYS[12] known: the caller's key, any name when it gave none
 -- KEYS[13] held: who holds the lane
 -- KEYS[14] wait: who waits for it
+-- KEYS[15] due: the shard's tasks that wait for a time
+-- KEYS[16] tenants: those of the shard that are not active
 -- ARGV[1] options: JSON of tenant, channel, bounds, caps, waiting, rates
 -- ARGV[2] remember: how long a caller's key is kept, ms
 -- ARGV[3] id: the message's
@@ -21,27 +23,34 @@
 -- ARGV[5] class: of rates
 -- ARGV[6] body: JSON of what never changes
 -- ARGV[7] state: JSON of what does
--- ARGV[8] rules: JSON of grace, workers (their channel), carries, collect, cap, overflow, and target, the task it is input for
+-- ARGV[8] rules: JSON of grace, carries, collect, cap, overflow, and target, the task it is input for
 -- ARGV[9] lookups: JSON array
 -- RETURNS {granted, outbox entry, depth, {'accepted', status, gate, ahead, outcome, JSON, of one that ended}
---   | {'duplicate', id} | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'refused', 'not-running' | 'takes-no-input'}
+--   | {'duplicate', id} | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'closed', state of its tenant} | {'refused', 'not-running' | 'takes-no-input'}
 --   | {'failed', why}}; granted: id, state and body, or empty, of each task let through
 -- include: transitions
 -- include: states
 -- include: book
 -- include: grants
+-- include: due
+-- include: shared-lanes
 -- include: lanes
 -- include: endings
 -- include: stops
 -- include: rates
 -- include: admission
+-- include: senders
 -- include: modes
+-- include: depth
 -- include: walk
+-- include: tenant-state
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local intake = open_intake(KEYS[7], KEYS[8], KEYS[9], ARGV[2])
+local intake = open_intake(KEYS[7], KEYS[8], KEYS[9], KEYS[15], ARGV[2])
 local id, rules = ARGV[3], cjson.decode(ARGV[8])
 -- Of this message, and of all others in its lane.
-local keys = { held = KEYS[13], wait = KEYS[14], leases = KEYS[10], deadlines = KEYS[8], signals = KEYS[11], ended = KEYS[9] }
+local keys = {
+  held = KEYS[13], wait = KEYS[14], leases = KEYS[10], deadlines = KEYS[8], signals = KEYS[11], ended = KEYS[9], due = KEYS[15],
+}
 
 -- Ends another that does not run.
 local function end_other(other, state, outcome)
@@ -91,8 +100,7 @@ local function stop_holder(plan, answer)
     return { 'accepted', task.status, task.gate or '', task.granted and 0 or answer[4] }
   end
   local stop = { at = book.now, reason = replaced.reason, by = id }
-  local member = stop_running(book, keys, plan.stopped, holder, stop, rules.grace)
-  redis.call('PUBLISH', rules.workers, member)
+  stop_running(book, keys, plan.stopped, holder, stop, rules.grace)
   return answer
 end
 
@@ -114,7 +122,7 @@ local function meet(task)
   end
   if offered and (rules.target or takes(offered, task)) then
     task.steer = plan.offered
-    redis.call('PUBLISH', rules.workers, 'input ' .. book.tenant .. '/' .. plan.offered .. '/' .. offered.token)
+    redis.call('PUBLISH', book.workers, 'input ' .. book.tenant .. '/' .. plan.offered .. '/' .. offered.token)
   end
   if plan.stopped and rules.carries then carry(task, plan.stopped, load_task(book, plan.stopped)) end
   replace_line(plan, task)
@@ -124,6 +132,8 @@ local function meet(task)
 end
 
 local function offer()
+  local closed = closed_state(KEYS[16], book.tenant)
+  if closed then return { 'closed', closed } end
   local item = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]) }
   item.known_key = ARGV[4] ~= '' and KEYS[12] or nil
   return let_in(book, intake, item, function()
@@ -131,7 +141,8 @@ local function offer()
     local is_due = begin_task(book, task)
     local is_free = not rules.target and lane_is_free(book, task, keys.held, keys.wait)
     if is_due and not is_free then return meet(task) end
-    local refusal = not (is_due and has_room(book, task.class)) and refuse_waiting(book, 0)
+    local may_run = is_due and shared_are_free(book, id, task) and has_room(book, task.class)
+    local refusal = not may_run and refuse_waiting(book, 0)
     return refusal or admit(book, intake, id, keys, task)
   end)
 end
@@ -139,4 +150,4 @@ end
 local answer = alone(offer)
 if answer[1] == 'failed' then redis.call('HDEL', book.bodies, id) end
 local entry = close_intake(book, intake)
-return { let_through(book), entry, redis.call('ZCARD', book.live), answer }
+return { let_through(book), entry, depth_of(book.live), answer }

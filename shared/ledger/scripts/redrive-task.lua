@@ -15,6 +15,7 @@
 -- include: states
 -- include: book
 -- include: grants
+-- include: shared-lanes
 -- include: lanes
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local id = ARGV[2]
@@ -30,6 +31,8 @@ redis.call('HSETNX', KEYS[9], id .. ':' .. task.token, cjson.encode({
 }))
 task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil
 task.spent, task.earlier = 0, task.attempt
+-- What ended processes before is run apart from the first attempt on.
+if task.losses then task.losses = math.min(task.losses, 2) end
 enter(book, task, 'pending', 'retried by hand')
 emit(book, id, 'task.reopened')
 if join_lane(book, KEYS[7], KEYS[8], id, task) then

@@ -9,8 +9,7 @@
 -- include: states
 local task = load_state(KEYS[1], KEYS[2], ARGV[1])
 if not task or task.completedAt then return { 'needless' } end
-local holds_ticket = task.granted or task.notBefore
-if task.status == 'running' or not holds_ticket or task.ticket ~= tonumber(ARGV[2]) then return { 'needless' } end
+if task.status == 'running' or not task.granted or task.ticket ~= tonumber(ARGV[2]) then return { 'needless' } end
 local time = redis.call('TIME')
 task.ticket = task.ticket + 1
 local state = cjson.encode(task)

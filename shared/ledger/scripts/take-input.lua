@@ -20,8 +20,10 @@
 -- include: states
 -- include: book
 -- include: grants
+-- include: shared-lanes
 -- include: lanes
 -- include: endings
+-- include: senders
 local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local id, how, most = ARGV[2], ARGV[4], tonumber(ARGV[5])
 local keys = { held = KEYS[7], wait = KEYS[8], deadlines = KEYS[9], ended = KEYS[10] }
@@ -31,7 +33,9 @@ local INPUTS_MOST = 1000
 local function fits(state, task)
   if not string.find(state, '"status":"pending"', 1, true) then return false end
   if how == 'steered' then return string.match(state, '"steer":"([^"]+)"') == id end
-  return string.find(state, '"collect":{', 1, true) and cjson.decode(state).agent == task.agent
+  if not string.find(state, '"collect":{', 1, true) then return false end
+  local other = cjson.decode(state)
+  return other.agent == task.agent and same_sender(other, task)
 end
 
 -- The messages to take, in the order of the line.

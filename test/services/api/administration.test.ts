@@ -146,6 +146,41 @@ describe('tenants', () => {
     expect((await submit()).status).toBe(202);
   });
 
+  it('keep the limits that a change does not name', async () => {
+    await api.call('POST', '/v1/tenants', {
+      body: { id: 'limited', limits: { running: 4, rates: { user: { perMinute: 10, perHour: 100 } } } },
+    });
+    const patch = async (limits: object | null): Promise<Reply['body']> =>
+      (await api.call('PATCH', '/v1/tenants/limited', { body: { limits } })).body.limits;
+    const rates = { user: { perMinute: 10, perHour: 100 } };
+    expect(await patch({ waiting: 7 })).toMatchObject({ running: 4, waiting: 7, rates });
+    expect(await patch({ runningByClass: { user: 2 } })).toMatchObject({
+      running: 4,
+      runningByClass: { proactive: 10, user: 2, webhook: 5 },
+    });
+    expect(await patch({ runningByClass: { user: null }, runningLow: null })).toMatchObject({ waiting: 7, runningLow: null });
+    const { body } = await api.call('GET', '/v1/tenants/limited');
+    expect(body.limits.runningByClass).toEqual({ proactive: 10, webhook: 5 });
+    expect(await patch(null)).toBeNull();
+    expect(await patch({ running: 3 })).toMatchObject({ running: 3, waiting: 100 });
+    expect((await api.call('PATCH', '/v1/tenants/limited', { body: { limits: { runing: 3 } } })).status).toBe(422);
+  });
+
+  it('lose none of the changes that come at the same time', async () => {
+    await api.call('POST', '/v1/tenants', { body: { id: 'busy' } });
+    const changes = [
+      { name: 'Busy' },
+      { disabled: true },
+      { limits: { running: 4 } },
+      { limits: { waiting: 9 } },
+      { limits: { runningLow: 2 } },
+    ];
+    const answers = await Promise.all(changes.map((body) => api.call('PATCH', '/v1/tenants/busy', { body })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const { body } = await api.call('GET', '/v1/tenants/busy');
+    expect(body).toMatchObject({ name: 'Busy', disabled: true, limits: { running: 4, waiting: 9, runningLow: 2 } });
+  });
+
   it('have keys that are listed without their secret and end at once when revoked', async () => {
     const made = (await api.call('POST', '/v1/tenants/default/keys', { body: { name: 'short', scopes: ['read'] } })).body;
     const listed = await api.call('GET', '/v1/tenants/default/keys');

@@ -12,12 +12,17 @@ import { useApi } from './use-api.ts';
 
 const api = await useApi();
 
-/** Every key, and every member of the sets and hashes that tenants share, that names this tenant. BullMQ's own are not among them. */
+/**
+ * Every key, and every member of the sets and hashes that tenants share, that names this tenant. BullMQ's own are not among them, and
+ * not that it ended.
+ */
 async function tracesOf(tenant: string): Promise<string[]> {
   const client = api.parts.redis;
+  const { endedTenants, tenantsToClean, tenantGenerations } = api.parts.keys.fleet;
+  const ends = new Set([endedTenants, tenantsToClean, tenantGenerations, api.parts.keys.shard(0).tenantStates]);
   const found: string[] = [];
   for await (const keys of scanKeys(client, '*')) {
-    for (const key of keys.filter((name) => !name.includes(':bull'))) {
+    for (const key of keys.filter((name) => !name.includes(':bull') && !ends.has(name))) {
       if (key.includes(tenant)) found.push(key);
       const type = await client.type(key);
       const members =
@@ -69,12 +74,12 @@ describe('deleting a tenant', () => {
     const { ledger } = api.parts;
     for (let round = 0; round < 5; round += 1) {
       await api.call('POST', '/v1/tenants', { body: { id: 'leaving' } });
-      const tenant = api.parts.tenants.get('leaving');
-      const request = { tenant: 'leaving', agent: 'echo', input: 'hello' };
+      const tenant = api.parts.tenants.find('leaving');
+      const request = { tenant: tenant?.id ?? '', agent: 'echo', input: 'hello' };
       const ids = await Promise.all(Array.from({ length: 40 }, async () => (await acceptTask(api.parts, request)).id));
       await api.parts.relay.idle();
       const work = async (id: string): Promise<void> => {
-        const place = { tenant: 'leaving', id, lane: null };
+        const place = { tenant: request.tenant, id, lane: null };
         const claim = await claimTask(ledger, place, 'w1');
         if (claim.kind !== 'claimed') return;
         const attempt = { ...place, token: 1 };

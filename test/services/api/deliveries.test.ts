@@ -61,7 +61,7 @@ describe('/v1/deliveries/:id/retry', () => {
     const delivery = await made({ status, attempts: 8, error: { code: 'transient', message: 'no' } });
     const reply = await api.call('POST', `/v1/deliveries/${delivery.id}/retry`);
     expect([reply.status, reply.body]).toMatchObject([202, { id: delivery.id, status: 'pending', attempts: 0, error: null }]);
-    const job = await api.parts.queues.get(0, 'deliveries').getJob(`${delivery.id}-1`);
+    const job = await api.parts.queues.get(0, 'replies').getJob(`${delivery.id}-1`);
     expect(job?.data).toEqual({ tenant: 'default', task: delivery.task });
     const again = await api.call('POST', `/v1/deliveries/${delivery.id}/retry`);
     expect([again.status, again.body.code, again.body.details]).toEqual([409, 'delivery.wrong-state', { status: 'pending' }]);

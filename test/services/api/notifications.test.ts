@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { newestTenantEvent } from '#shared/events/tenant-events.ts';
 import { tellFleet } from '#shared/events/tell-fleet.ts';
 import { notePressure } from '#shared/ledger/note-pressure.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';
 import { readNotifications } from './read-notifications.ts';
 import { useApi } from './use-api.ts';
@@ -20,7 +23,10 @@ interface Made {
 }
 
 async function schedule(key = api.key): Promise<Made> {
-  const { body } = await api.call('POST', '/v1/schedules', { key, body: { every: '1h', agent: 'echo', message: 'look at it' } });
+  const { body } = await api.call('POST', '/v1/schedules', {
+    key,
+    body: { every: '1h', agent: 'echo', name: 'the round', message: 'look at it' },
+  });
   return body as Made;
 }
 
@@ -32,17 +38,37 @@ async function submit(tenant = 'default'): Promise<string> {
   return (await acceptTask(api.parts, { tenant, agent: 'echo', input: 'hello' })).id;
 }
 
+/** How often Redis was read by scripts and ranges. */
+async function commandCalls(redis: RedisClient): Promise<number> {
+  const info = await redis.info('commandstats');
+  return ['evalsha', 'hmget', 'xrange', 'zmscore'].reduce(
+    (sum, name) => sum + Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(info)?.[1] ?? 0),
+    0,
+  );
+}
+
 describe('the stream of notifications', () => {
   it('opens, and tells what becomes of runs', async () => {
     const reader = await readNotifications(api, { kinds: 'run.*' });
     expect(reader.events[0]).toMatchObject({ event: 'open', data: '{"ok":true}' });
-    const { id: scheduleId } = await schedule();
+    const { id: scheduleId, number } = await schedule();
     const good = await run(scheduleId);
     await drive.complete(good, 'All is well, and there is more to say.');
     const bad = await run(scheduleId);
     await drive.fail(bad, null);
     await reader.hears({ kind: 'run.failed' });
-    const known = { scheduleId, agent: 'echo', at: expect.any(String), startedAt: expect.any(String), occurrence: expect.any(String) };
+    const known = {
+      scheduleId,
+      number,
+      name: 'the round',
+      agent: 'echo',
+      session: null,
+      source: 'schedule',
+      attempt: 1,
+      at: expect.any(String),
+      startedAt: expect.any(String),
+      occurrence: expect.any(String),
+    };
     expect(reader.told()).toEqual([
       { kind: 'run.started', runId: good, taskId: good, status: 'running', completedAt: null, ...known },
       {
@@ -66,6 +92,8 @@ describe('the stream of notifications', () => {
         completedAt: expect.any(String),
         reason: 'the line was cut',
         error: { code: 'NETWORK_ERROR', message: 'the line was cut' },
+        code: 'NETWORK_ERROR',
+        willRetry: false,
         ...known,
       },
     ]);
@@ -99,11 +127,66 @@ describe('the stream of notifications', () => {
     await drive.complete(id, 'done');
     const { id: scheduleId } = await schedule();
     await reader.hears({ kind: 'schedule.created', scheduleId });
-    expect(reader.told()[0]).toEqual({ kind: 'task.completed', at: expect.any(String), taskId: id });
+    expect(reader.told()[0]).toMatchObject({ kind: 'task.completed', at: expect.any(String), taskId: id });
     expect(reader.kinds()).toEqual(['task.completed', 'schedule.created']);
     await all.hears({ kind: 'schedule.created', scheduleId });
     expect(all.kinds()).toEqual(['task.created', 'task.queued', 'task.started', 'task.completed', 'schedule.created']);
     await Promise.all([reader.leave(), all.leave()]);
+  });
+
+  it('tells of each task which one it is, and of each failure the attempt, the code and whether it is retried', async () => {
+    const reader = await readNotifications(api, { kinds: 'task.*' });
+    const { id } = await acceptTask(api.parts, { tenant: 'default', agent: 'echo', session: 'room/1', input: 'x'.repeat(10_000) });
+    await drive.fail(id, 0);
+    await drive.fail(id, null);
+    await reader.hears({ kind: 'task.permanently_failed' });
+    const subject = { taskId: id, agent: 'echo', session: 'room/1', source: 'api', scheduleId: null, number: null, name: null };
+    const failure = { code: 'NETWORK_ERROR', attempt: 2, willRetry: false };
+    const expected = [
+      ['task.created'],
+      ['task.queued'],
+      ['task.started', { attempt: 1 }],
+      ['task.failed', { ...failure, attempt: 1, willRetry: true }],
+      ['task.started', { attempt: 2 }],
+      ['task.failed', failure],
+      ['task.permanently_failed', failure],
+    ] as const;
+    expect(reader.told()).toEqual(expected.map(([kind, more]) => Object.assign({ kind, at: expect.any(String) }, subject, more)));
+    await reader.leave();
+  });
+
+  it('tells by default of a task that failed for good', async () => {
+    const reader = await readNotifications(api);
+    const id = await submit();
+    await drive.fail(id, null);
+    await reader.hears({ kind: 'task.permanently_failed', taskId: id, code: 'NETWORK_ERROR' });
+    expect(reader.kinds()).toEqual(['task.permanently_failed']);
+    await reader.leave();
+  });
+
+  it('tells which schedule it was, also of one that is gone', async () => {
+    const reader = await readNotifications(api);
+    const { id: scheduleId, number } = await schedule();
+    await api.call('DELETE', `/v1/schedules/${scheduleId}`);
+    const told = await reader.hears({ kind: 'schedule.canceled', scheduleId });
+    expect(told).toMatchObject({ number, name: 'the round', agent: 'echo', session: null, reason: null });
+    await reader.leave();
+  });
+
+  it('reads of a busy tenant only what is asked for, in as many calls for many tasks as for one', async () => {
+    const key = await api.keyOf('busy', ['read']);
+    const calls = async (count: number): Promise<number> => {
+      const entry = await newestTenantEvent(api.parts, 'busy');
+      await Promise.all(Array.from({ length: count }, () => submit('busy')));
+      const { redis } = api.parts;
+      const before = await commandCalls(redis);
+      const reader = await readNotifications(api, { key, kinds: 'task.created', lastEventId: entry });
+      await waitFor(() => reader.kinds().length === count, { deadlineMs: 5000, what: `${count} notifications` });
+      await reader.leave();
+      return (await commandCalls(redis)) - before;
+    };
+    const [one, many] = [await calls(1), await calls(40)];
+    expect(many).toBeLessThanOrEqual(one + 2);
   });
 
   it('refuses kinds that there are not, and places that are none of its own', async () => {

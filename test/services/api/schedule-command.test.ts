@@ -19,14 +19,14 @@ describe('/schedule in a web chat', () => {
   it('makes a schedule at once, lists it, pauses, resumes and cancels it', async () => {
     const made = await say('/schedule every monday at 09:00: summarise the week');
     expect([made.status, made.body.command]).toEqual([200, 'schedule']);
-    expect(made.body.text).toMatch(/^\[\/schedule create every monday at 09:00: summarise the week\]\nOK: scheduled #1 .* → echo\n/);
-    expect((await say('/schedule list')).body.text).toContain('#1 active');
-    expect((await say('/schedule pause 1')).body.text).toContain('OK: paused #1');
+    expect(made.body.text).toMatch(/^Scheduled #1: At 09:00, only on Monday, next \d{4}-\d\d-\d\d 09:00 \(\S+\): summarise the week\.$/);
+    expect((await say('/schedule list')).body.text).toMatch(/^#1: At 09:00/);
+    expect((await say('/schedule pause 1')).body.text).toContain('Paused #1');
     expect(await schedules()).toMatchObject([{ number: 1, status: 'paused', message: 'summarise the week' }]);
-    expect((await say('/schedule resume 1')).body.text).toContain('OK: resumed #1');
-    expect((await say('/schedule cancel 1')).body.text).toContain('OK: canceled #1');
+    expect((await say('/schedule resume 1')).body.text).toContain('Resumed #1');
+    expect((await say('/schedule cancel 1')).body.text).toContain('Canceled #1');
     expect(await schedules()).toEqual([]);
-    expect((await say('/schedule')).body.text).toContain('ERR: ');
+    expect((await say('/schedule')).body.text).toContain('This did not work: ');
     expect((await say('/help')).body.text).toContain('/schedule');
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { fireDue } from '#shared/schedules/fire-due.ts';
+import { announcePlatforms } from '#shared/schedules/places/served-platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { driveTasks } from './drive-tasks.ts';
 import type { Reply } from './start-api.ts';
@@ -43,6 +44,27 @@ describe('POST /v1/schedules', () => {
     expect(body.nextFireAt).toBe(body.next[0]);
     expect((await api.call('GET', `/v1/schedules/${body.id}`)).body).toEqual(body);
     expect((await api.call('GET', '/v1/schedules/1')).body).toEqual(body);
+  });
+
+  it('refuses a chat platform that is off, and takes it once a chat service serves it', async () => {
+    const place = { every: '1h', platform: 'slack', channel: 'C1' };
+    expect(await post(place)).toMatchObject({ status: 422, body: { code: 'schedule.platform-off' } });
+    const { id } = (await post({ every: '1h' })).body;
+    expect(await api.call('PATCH', `/v1/schedules/${id}`, { body: { platform: 'slack', channel: 'C1' } })).toMatchObject({ status: 422 });
+    const stop = await announcePlatforms(api.parts, ['slack']);
+    expect((await post(place)).status).toBe(201);
+    expect((await api.call('PATCH', `/v1/schedules/${id}`, { body: { platform: 'slack', channel: 'C1' } })).status).toBe(200);
+    stop();
+  });
+
+  it('sends results into a session of web chat, where they are turns', async () => {
+    expect(await post({ every: '1h', platform: 'webchat' })).toMatchObject({ status: 422 });
+    expect(await post({ every: '1h', platform: 'webchat', channel: 'bell\u0007' })).toMatchObject({ status: 422 });
+    const { body } = await post({ every: '1h', platform: 'webchat', channel: 'lobby' });
+    expect(body).toMatchObject({ platform: 'webchat', channel: 'lobby' });
+    const run = (await api.call('POST', `/v1/schedules/${body.id}/run`)).body.id as string;
+    await driveTasks(api.parts).complete(run, 'Swept.');
+    expect((await api.call('GET', '/v1/sessions/lobby/transcript')).body.items).toMatchObject([{ taskId: run, output: 'Swept.' }]);
   });
 
   it('makes one schedule under a key, which may be a header', async () => {
@@ -152,6 +174,44 @@ describe('the schedules of a tenant', () => {
     expect((await api.call('DELETE', path)).status).toBe(204);
     expect((await api.call('GET', path)).status).toBe(404);
     expect((await api.call('DELETE', path)).status).toBe(404);
+  });
+
+  it('make one run under an Idempotency-Key, and one of another schedule under the same', async () => {
+    const [one, other] = [(await post({ every: '1h', overlap: 'allow' })).body, (await post({ every: '1h' })).body];
+    const run = (id: string, key: string): Promise<Reply> =>
+      api.call('POST', `/v1/schedules/${id}/run`, { headers: { 'idempotency-key': key } });
+    const [first, again, later] = [await run(one.id, 'a'), await run(one.id, 'a'), await run(one.id, 'b')];
+    expect([first.status, again.status, later.status]).toEqual([202, 200, 202]);
+    expect([again.body.id, later.body.id === first.body.id]).toEqual([first.body.id, false]);
+    expect((await run(other.id, 'a')).body.id).not.toBe(first.body.id);
+    expect((await api.call('GET', `/v1/schedules/${one.id}`)).body.runCount).toBe(2);
+  });
+
+  it('have runs that wait for a retry and say why', async () => {
+    const { body } = await post({ every: '1h' });
+    const { id } = (await api.call('POST', `/v1/schedules/${body.id}/run`)).body;
+    await driveTasks(api.parts).fail(id, 60_000);
+    const { items } = (await api.call('GET', `/v1/schedules/${body.id}/runs`)).body;
+    expect(items).toMatchObject([
+      { id, status: 'pending', reason: 'the line was cut', completedAt: null, error: { code: 'NETWORK_ERROR' } },
+    ]);
+  });
+
+  it('have runs with a request id and a trace of their own', async () => {
+    const { body, headers } = await post({ at: new Date(Date.now() + 3_600_000).toISOString(), overlap: 'allow' });
+    const asked = await api.call('POST', `/v1/schedules/${body.id}/run`);
+    const scheduling = openScheduleParts(api.parts);
+    await fireDue({ ...scheduling, now: () => Promise.resolve(Date.parse(body.nextFireAt)) }, 0);
+    const { items } = (await api.call('GET', `/v1/schedules/${body.id}/runs`)).body;
+    expect(items.length).toBe(2);
+    const ids = items.map(({ requestId, traceId }: Record<string, string>) => [requestId, traceId]);
+    expect(new Set([...ids.flat(), headers.get('x-request-id')]).size).toBe(3);
+    const now = items.find(({ id }: { id: string }) => id === asked.body.id);
+    expect(now.requestId).toBe(asked.headers.get('x-request-id'));
+    const task = (await api.call('GET', `/v1/tasks/${items[0].id}`)).body;
+    expect([task.requestId, task.traceId]).toEqual(ids[0]);
+    expect(items.map(({ trigger }: { trigger: string }) => trigger).toSorted()).toEqual(['once', 'run-now']);
+    expect(task.trigger).toBe(items[0].trigger);
   });
 
   it('need a key that may submit to be made or changed', async () => {

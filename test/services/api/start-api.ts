@@ -6,6 +6,7 @@ import { createLog } from '#shared/log/create-log.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
+import { noFailure } from '../../support/no-failure.ts';
 
 export interface Reply {
   status: number;
@@ -44,9 +45,10 @@ export async function startApi(redisUrl: string, settings: SettingsInput = {}): 
     env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent' }),
     settings: settingsSchema.parse({ agents, ...settings }),
     directory: process.cwd(),
+    readVariable: (name: string) => (name === 'PATH' ? '/usr/bin:/bin' : undefined),
   };
   const log = createLog({ level: 'silent', service: 'test' });
-  const parts = await openParts({ config, log, service: 'api-test' });
+  const parts = await openParts({ config, log, service: 'api-test', fail: noFailure });
   const { router } = createApiService(parts);
   const readiness = async (): Promise<string[]> => ((await parts.redis.ping()) === 'PONG' ? [] : ['Redis does not answer']);
   const server = await startHttpServer({ routers: router ? [router] : [], host: '127.0.0.1', port: 0, config, log, readiness });

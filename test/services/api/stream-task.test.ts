@@ -107,8 +107,28 @@ describe('the stream of a task', () => {
     }
     const open = [await read(id), await read(id), await read(id)];
     const refused = await api.call('GET', `/v1/tasks/${id}/stream`);
-    expect([refused.status, refused.body.code]).toEqual([429, 'limit.rate']);
+    expect([refused.status, refused.body.code]).toEqual([429, 'limit.streams']);
     await Promise.all(open.map((reader) => reader.leave()));
+  });
+
+  it('leaves streams to others, whatever one visitor, one key or one tenant opens', async () => {
+    const shares = { maxStreams: 20, maxStreamsPerVisitor: 1, maxStreamsPerKey: 2, maxStreamsPerTenant: 3 };
+    const shared = await startApi(redis.url, { http: shares });
+    const id = await submit();
+    const open = async (key: string, path = `/v1/tasks/${id}/stream`): Promise<unknown> => {
+      const response = await fetch(`${shared.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+      if (response.status !== 200) return ((await response.json()) as { code: string; detail: string }).detail;
+      return 200;
+    };
+    const { token } = (await shared.call('POST', '/v1/sessions/shares/visitors', { body: {} })).body;
+    const visit = '/v1/sessions/shares/stream';
+    expect([await open(token, visit), await open(token, visit)]).toEqual([200, expect.stringContaining("This visitor's token has 1")]);
+    const other = await shared.keyOf('default', ['read']);
+    expect([await open(shared.key), await open(shared.key)]).toEqual([200, 200]);
+    expect(await open(shared.key)).toContain('This key has 2 event streams');
+    expect(await open(other)).toContain('Tenant default has 3 event streams');
+    expect(await open(await shared.keyOf('acme', ['read']), '/v1/notifications/stream')).toBe(200);
+    await shared.close();
   });
 
   it('ends when the server closes, and the reader can come back elsewhere', async () => {

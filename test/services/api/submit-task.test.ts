@@ -22,6 +22,9 @@ const NOTHING_ASKED = Object.fromEntries(Object.keys(taskRequestSchema.shape).ma
 const submit = (body: unknown = task, options: Parameters<Api['call']>[2] = {}): Promise<Reply> =>
   api.call('POST', '/v1/tasks', { body, ...options });
 
+const SOON = new Date(Date.now() + 60_000).toISOString();
+const LATER = new Date(Date.now() + 120_000).toISOString();
+
 describe('submitting a task', () => {
   it('answers 202 with its id, and the ticket reaches BullMQ', async () => {
     const { status, body, headers } = await submit();
@@ -112,6 +115,10 @@ describe('a submission that is wrong', () => {
     ['for an agent that is not there', { ...task, agent: 'nobody' }, 422, 'agent.unknown'],
     ['for an agent named like a property of every object', { ...task, agent: 'constructor' }, 422, 'agent.unknown'],
     ['with a deadline that has passed', { ...task, deadline: '2020-01-01T00:00:00Z' }, 422, 'request.invalid'],
+    ['that may only start after its deadline', { ...task, scheduledFor: LATER, deadline: SOON }, 422, 'request.invalid'],
+    ['without a word in it', { ...task, input: ' \n' }, 422, 'request.invalid'],
+    ['that needs what no worker has', { ...task, requirements: { capabilities: ['gpu'] } }, 422, 'task.unmet-requirements'],
+    ['for a daemon that is not there', { ...task, requirements: { targetDaemon: 'primary' } }, 422, 'task.unmet-requirements'],
     ['below a parent that is not there', { ...task, parentTaskId: '01ARZ3NDEKTSV4RRFFQ69G5FAV' }, 404, 'task.not-found'],
     ['larger than a body may be', { ...task, input: 'x'.repeat(25_000) }, 413, 'request.too-large'],
     ['larger than an input may be', { ...task, input: 'x'.repeat(11_000) }, 413, 'request.too-large'],

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { acceptTask } from '#shared/queue/accept-task.ts';
 import { attemptViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';
@@ -25,8 +27,9 @@ describe('reading a task', () => {
     const id = await submit({ context: { a: [] }, session: 'reading', execution: { maxAttempts: 2 } });
     await drive.fail(id, 0);
     await drive.complete(id, 'done');
-    const { body } = await get(id);
-    expect(taskViewSchema.parse(body)).toMatchObject({
+    const { progress, ...record } = (await get(id)).body;
+    expect(progress).toBeNull();
+    expect(taskViewSchema.parse(record)).toMatchObject({
       status: 'completed',
       output: 'done',
       result: { list: [] },
@@ -92,6 +95,90 @@ describe('listing tasks', () => {
       expect([status, body.code]).toEqual([422, 'request.invalid']);
     },
   );
+});
+
+describe('a task that is not retried because of its deadline', () => {
+  it('says so in its outcome and its timeline', async () => {
+    const id = await submit({ deadline: new Date(Date.now() + 60_000).toISOString() });
+    const error = { code: 'NETWORK_ERROR', message: 'cut', retryable: true };
+    const reason = 'not tried again: the deadline is near';
+    await settleAttempt(api.parts.ledger, await drive.start(id), { kind: 'failed', error, delayMs: null, usage: null, reason });
+    expect((await get(id)).body).toMatchObject({
+      status: 'permanently_failed',
+      outcome: { kind: 'ran', reason },
+      error: { code: 'NETWORK_ERROR' },
+    });
+    expect((await get(`${id}/timeline`)).body.items.at(-1)).toMatchObject({ status: 'permanently_failed', note: reason });
+  });
+});
+
+describe('what a task tells its model', () => {
+  it('is in its record', async () => {
+    const { body } = await get(await submit({ system: 'Speak German.' }));
+    expect(body).toMatchObject({ system: 'Speak German.', trigger: null });
+  });
+});
+
+describe('filters of the list', () => {
+  it('take several statuses, separated by commas or repeated', async () => {
+    const key = await api.keyOf('filters', ['submit']);
+    const own = driveTasks(api.parts, 'filters');
+    const [waiting, done, failed] = [await submit({ session: 'x' }, key), await submit({}, key), await submit({}, key)];
+    await own.complete(done, 'ok');
+    await own.fail(failed, null);
+    const found = async (query: string): Promise<string[]> =>
+      (await api.call('GET', `/v1/tasks?${query}`, { key })).body.items.map(({ id }: { id: string }) => id);
+    expect(await found('status=completed,permanently_failed')).toEqual([failed, done]);
+    expect(await found('status=queued&status=completed')).toEqual([done, waiting]);
+    expect(await found('status=queued,running,pending')).toEqual([waiting]);
+    expect((await api.call('GET', '/v1/tasks?status=queued,done', { key })).status).toBe(422);
+  });
+
+  it('leave out skipped occurrences unless they are asked for', async () => {
+    const tenant = 'skipping';
+    const key = await api.keyOf(tenant, ['submit']);
+    const ran = await submit({}, key);
+    const skip = { reason: 'the run before has not ended' };
+    const { id } = await acceptTask(api.parts, { tenant, agent: 'echo', input: 'x', source: 'schedule', scheduleId: 's', skip });
+    const found = async (query: string): Promise<string[]> =>
+      (await api.call('GET', `/v1/tasks${query}`, { key })).body.items.map((task: { id: string }) => task.id);
+    expect(await found('')).toEqual([ran]);
+    expect(await found('?schedule=s')).toEqual([]);
+    expect(await found('?skipped=true')).toEqual([id, ran]);
+    expect(await found('?status=skipped')).toEqual([id]);
+  });
+});
+
+const remove = (id: string, key = api.key): Promise<Reply> => api.call('DELETE', `/v1/tasks/${id}`, { key });
+const sendOnce = (): Promise<Reply> =>
+  api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'once' }, headers: { 'idempotency-key': 'removed' } });
+
+describe('removing a task', () => {
+  it('takes its record away once it has ended, and not before', async () => {
+    const id = await submit({ session: 'removed' });
+    expect(await remove(id)).toMatchObject({ status: 409, body: { code: 'task.wrong-state' } });
+    await drive.complete(id, 'done');
+    expect((await remove(id)).status).toBe(204);
+    for (const path of ['', '/attempts', '/timeline']) expect((await get(`${id}${path}`)).status).toBe(404);
+    expect((await api.call('GET', '/v1/tasks?session=removed')).body.items).toEqual([]);
+    expect((await remove(id)).status).toBe(404);
+  });
+
+  it('needs a key that may operate, and is for the own tenant', async () => {
+    const id = await submit();
+    await drive.complete(id, 'done');
+    expect((await remove(id, await api.keyOf('default', ['submit']))).status).toBe(403);
+    expect((await remove(id, await api.keyOf('other', ['operate']))).status).toBe(404);
+    expect((await get(id)).status).toBe(200);
+  });
+
+  it('leaves its Idempotency-Key behind, under which no second task is made', async () => {
+    const { id } = (await sendOnce()).body;
+    await drive.complete(id, 'done');
+    expect((await sendOnce()).body).toMatchObject({ id, status: 'completed' });
+    await remove(id);
+    expect(await sendOnce()).toMatchObject({ status: 200, body: { id, status: null } });
+  });
 });
 
 const why = async (id: string, key = api.key): Promise<Reply['body']> => (await get(`${id}/why`, key)).body;
@@ -258,5 +345,26 @@ describe('changing the priority', () => {
     await drive.end(attempt, '');
     expect((await post(`${id}/priority`, { priority: 1 })).body).toMatchObject({ status: 409, details: { status: 'completed' } });
     expect((await post(`${id}/priority`, { priority: 11 })).status).toBe(422);
+  });
+});
+
+describe('a task in a backoff', () => {
+  it('says when it starts again, and starts now when it is asked to, at the price of no attempt', async () => {
+    const id = await submit({ execution: { maxAttempts: 2 } });
+    await drive.fail(id, 600_000);
+    const { body } = await get(id);
+    expect(body).toMatchObject({ status: 'failed', attempt: 1 });
+    expect(Date.parse(body.retryAt) - Date.now()).toBeGreaterThan(590_000);
+    expect((await get(`${id}/why`)).body.reasons).toMatchObject([{ gate: 'retry', until: body.retryAt }]);
+    expect(await post(`${id}/retry`)).toMatchObject({ status: 202, body: { id, status: 'queued' } });
+    expect((await get(id)).body).toMatchObject({ status: 'queued', attempt: 1, retryAt: null });
+    await drive.complete(id, 'done');
+    expect((await get(id)).body).toMatchObject({ status: 'completed', attempt: 2 });
+  });
+
+  it('that was not tried yet is not started before its time', async () => {
+    const id = await submit({ scheduledFor: new Date(Date.now() + 600_000).toISOString() });
+    expect((await get(id)).body).toMatchObject({ status: 'pending', retryAt: null });
+    expect(await post(`${id}/retry`)).toMatchObject({ status: 409, body: { code: 'task.wrong-state' } });
   });
 });

@@ -13,7 +13,8 @@ function portOf(...refusals: DeliveryRefused[]): ChatPort & { readonly posts: st
   const port = {
     platform: 'telegram',
     maxCharacters: 10,
-    minEditMs: null,
+    canEdit: false,
+    quietMs: () => 0,
     posts,
     calls: 0,
     startTyping: () => Promise.resolve(),

@@ -19,6 +19,8 @@ const ports = await openPorts(parts);
 beforeEach(() => {
   for (const fake of Object.values(fakes)) fake.shown.length = 0;
   fakes.telegram.isOld = false;
+  fakes.telegram.dislikes = '\0';
+  fakes.telegram.moved.clear();
 });
 
 async function openPorts({ config, redis: client, keys, log }: Parts): Promise<Record<PlatformName, ChatPort>> {
@@ -26,6 +28,7 @@ async function openPorts({ config, redis: client, keys, log }: Parts): Promise<R
   const opened = await openPlatforms(env, {
     redis: client,
     keyPrefix: keys.fleet.chat,
+    keys: keys.tenant('default'),
     settings: configured.chat,
     idempotencyMs: configured.tasks.idempotencyMs,
     log,
@@ -41,7 +44,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<Partial<DeliveryRefuse
     (error: unknown) => (error instanceof DeliveryRefused ? error : Promise.reject(error as Error)),
   );
 
-const canEdit = (name: PlatformName): boolean => ports[name].minEditMs !== null;
+const canEdit = (name: PlatformName): boolean => ports[name].canEdit;
 
 describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
   it('posts, and edits where the platform can', async () => {
@@ -93,6 +96,16 @@ describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
     expect(fakes[name].shown.map(({ text }) => text)).toEqual(['Yes']);
   });
 
+  it('does not know whether a post was shown when the platform failed at it', async () => {
+    fakes[name].refuseNext('unsure');
+    expect((await refusalOf(ports[name].post(fakes[name].threadOf(), 'Perhaps'))).kind).toBe('unknown');
+    expect(fakes[name].shown.map(({ text }) => text)).toEqual(['Perhaps']);
+    if (!canEdit(name)) return;
+    fakes[name].refuseNext('unsure');
+    const { id } = fakes[name].shown[0] ?? { id: '' };
+    expect((await refusalOf(ports[name].edit(fakes[name].threadOf(), id, 'Perhaps not'))).kind).toBe('transient');
+  });
+
   it('tells refused edits in the same way', async () => {
     if (!canEdit(name)) return;
     const { id } = await ports[name].post(fakes[name].threadOf(), 'Here');
@@ -114,11 +127,39 @@ describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
 });
 
 describe('the port of Telegram', () => {
+  it('writes plainly what is refused with marks, whatever Telegram says of them, and the next text with marks', async () => {
+    fakes.telegram.dislikes = 'odd';
+    const { id } = await ports.telegram.post('telegram:4001', '**odd** one');
+    await ports.telegram.edit('telegram:4001', id, '**odd** one, longer');
+    await ports.telegram.post('telegram:4001', '**Bold**');
+    expect(fakes.telegram.shown.map(({ text, edits }) => [text, edits])).toEqual([
+      ['odd one, longer', 1],
+      ['**Bold**', 0],
+    ]);
+    expect(fakes.telegram.calls.at(-1)?.body['rich_message']).toEqual({ markdown: '**Bold**' });
+  });
+
   it('writes for a server that knows no rich messages', async () => {
     fakes.telegram.isOld = true;
     const { id } = await ports.telegram.post('telegram:4001', '**Bold** and 1.5');
     await ports.telegram.edit('telegram:4001', id, '**Bold** and 2.5');
     expect(fakes.telegram.shown.map(({ text }) => text)).toEqual(['*Bold* and 2.5']);
+  });
+
+  it('changes a group at most 20 times a minute, all of its topics together, and a private chat once a second', async () => {
+    fakes.telegram.topics.add(9);
+    await ports.telegram.post('telegram:-77:9', 'In a topic');
+    expect(ports.telegram.quietMs('telegram:-77')).toBeGreaterThan(2900);
+    await ports.telegram.post('telegram:4077', 'In private');
+    expect(ports.telegram.quietMs('telegram:4077')).toBeLessThanOrEqual(1100);
+    expect(ports.telegram.quietMs('telegram:4078')).toBe(0);
+  });
+
+  it('follows a group that became a supergroup, and edits what it posted there', async () => {
+    fakes.telegram.moved.set('-5', -1005);
+    const { id } = await ports.telegram.post('telegram:-5', 'Still here');
+    await ports.telegram.edit('telegram:-5', id, 'Still here, and there');
+    expect(fakes.telegram.shown.map(({ chat, text }) => [chat, text])).toEqual([['-1005', 'Still here, and there']]);
   });
 
   it('counts an edit that changes nothing as done', async () => {
@@ -133,6 +174,20 @@ describe('the port of WhatsApp', () => {
     ['**bold**, *it* and [the docs](https://example.com/a_b)', '*bold*, _it_ and the docs (https://example.com/a_b)'],
     ['go to https://example.com/a_b?c=1', 'go to https://example.com/a_b?c=1'],
     ['[https://example.com/](https://example.com/)', 'https://example.com/'],
+    ['2*3*4 and 2**3**4, _x_', '2*3*4 and 2**3**4, _x_'],
+    ['これは**重要**です、这是*重点*内容', 'これは*重要*です、这是_重点_内容'],
+    ['write to <a@b.com> or <https://example.com>', 'write to a@b.com or https://example.com'],
+    [
+      '![a cat](https://example.com/cat.png) ![](https://example.com/d.png)',
+      'a cat (https://example.com/cat.png) https://example.com/d.png',
+    ],
+    ['a < b && c > d, \\*no\\* mark &amp; all', 'a < b && c > d, *no* mark & all'],
+    [
+      '# A **title**\n\n> quoted **so**\n> on\n\n- one\n  - ~~two~~\n3. three',
+      '*A title*\n\n> quoted *so*\n> on\n\n- one\n  - ~two~\n3. three',
+    ],
+    ['[the docs][1] say\n\n[1]: https://example.com/', 'the docs (https://example.com/) say'],
+    ['---', '━━━'],
     ['`a\\[0]` and\n\n```\nx = \\[y\\]\n```', '`a\\[0]` and\n\n```\nx = \\[y\\]\n```'],
   ])('writes what people are to read, and no marks of markdown: %j', async (text, shown) => {
     await ports.whatsapp.post(fakes.whatsapp.threadOf(), text);

@@ -29,7 +29,7 @@ const fakes = await useFakePlatforms();
 const chat = await useChat(environmentOf(fakes), {
   agents: { talk: { kind: 'function', run: talk } },
   routing: { agent: 'talk' },
-  worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
+  worker: { leaseMs: 1000, orphanCheckIntervalMs: 100, cancelGraceMs: 300 },
   deliveries: { firstRetryMs: 50, sweepMs: 200 },
 });
 await useWorker(chat.parts);
@@ -120,6 +120,19 @@ describe('on each platform', () => {
       await shows(name, 4, (texts) => texts.includes('Back again.'));
       expect([name, textsIn(name, 4)]).toEqual([name, ['Back again.']]);
     });
+  });
+
+  it('a message makes no task while its tenant is disabled, and says so', async () => {
+    const { tenants } = chat.parts;
+    const own = tenants.get('default');
+    if (own === null) throw new Error('expected the tenant');
+    await tenants.save({ ...own, disabled: true });
+    await onEach(async (name) => {
+      await write(name, chatOf(name, 7), 'echo Nobody is there.');
+      await shows(name, 7, (texts) => texts.some((text) => text.includes('is disabled')));
+    });
+    expect((await chat.tasks()).filter(({ body }) => body.input === 'echo Nobody is there.')).toEqual([]);
+    await tenants.save(own);
   });
 
   it('/stop reaches the run in front of it', async () => {

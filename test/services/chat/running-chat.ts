@@ -48,6 +48,8 @@ export interface RunningChat {
   post(platform: string, request: PlatformRequest): Promise<Told>;
   /** The tasks that there are, oldest first. */
   tasks(): Promise<{ body: TaskBody; state: TaskState }[]>;
+  /** Ends the service and leaves its server, as a process that dies does. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export async function startChat(redisUrl: string, env: Record<string, string>, s
       return { status: response.status, text: await response.text() };
     },
     tasks: async () => (await listTasks(parts.ledger, 'default', {}, { limit: 100 })).items.toReversed(),
+    stop: async () => await service.stop(0),
     close: async () => {
       await service.stop(2000);
       await served.close();

@@ -33,11 +33,11 @@ async function shows(text: string): Promise<string> {
 describe('/schedule in a chat', () => {
   it('is answered there, and so is each of its runs', async () => {
     await write('/schedule every day at 08:00: the weather');
-    expect(await shows('OK: scheduled #1')).toContain('helper');
+    expect(await shows('Scheduled #1')).toMatch(/^Scheduled #1: At 08:00, every day, next .*: the weather\.$/);
     await runScheduleNow(openScheduleParts(chat.parts), 'default', '1');
     expect(await shows('This is about')).toBe('This is about: the weather');
     await write('/schedule cancel 1');
-    await shows('OK: canceled #1');
+    await shows('Canceled #1');
   });
 
   it('is carried out as well when the agent writes it, for the chat that it answers', async () => {

@@ -24,7 +24,7 @@ describe('muster tasks', () => {
     expect(api.requests[0]?.path).toBe('/v1/tasks?limit=2&status=completed&agent=echo&session=chat%3A1');
     const [heading, first, second] = result.stdout.split('\n');
     expect(heading?.split(/ +/)).toEqual(['ID', 'STATUS', 'AGENT', 'SESSION', 'PRIO', 'AGE', 'INPUT']);
-    expect(first).toMatch(/^\S+ {2}completed +echo {3}chat:1 +8 +\d+d +Say it \[31mred$/);
+    expect(first).toMatch(/^\S+ {2}completed +echo {3}chat:1 +8 +\d+d +Say it red$/);
     expect(second).toContain('permanently_failed');
     expect(result.stdout).not.toContain('\u001B');
     expect(result.stderr).toContain(`--cursor ${TASK_ID}`);
@@ -38,7 +38,44 @@ describe('muster tasks', () => {
   });
 });
 
+const LOG = [
+  { at: '2026-01-01T00:00:01.000Z', attempt: 1, kind: 'log', level: 'warn', text: 'slow', fields: { ms: 900 }, percent: null },
+  { at: '2026-01-01T00:00:02.000Z', attempt: 1, kind: 'progress', level: null, text: 'half of it', fields: null, percent: 50 },
+];
+
 describe('muster task', () => {
+  it('shows where an attempt failed and what its program said, without what steers a terminal, also in a pipe', async () => {
+    const path = `GET /v1/tasks/${TASK_ID}`;
+    const details = { stack: 'Error: no\n    at run (a.ts:1:2)', stderr: 'the \u001B[31mreason\u001B[0m\u009B2J\r\n' };
+    const error = { code: 'AGENT_ERROR', message: 'no \u001B]0;title\u0007way', retryable: true, details };
+    const attempt = {
+      number: 1,
+      worker: 'w1',
+      startedAt: '2026-01-01T00:00:01.000Z',
+      endedAt: '2026-01-01T00:00:02.000Z',
+      status: 'failed',
+      error,
+    };
+    const task = record({ status: 'permanently_failed', error, output: 'one\u001B[2J two\u0085' });
+    api = await startFakeApi({
+      [path]: (response) => answer(response, 200, task),
+      [`${path}/attempts`]: (response) => answer(response, 200, { items: [attempt], nextCursor: null }),
+      [`${path}/timeline`]: (response) => answer(response, 200, { items: [], nextCursor: null }),
+    });
+
+    const { stdout } = await muster('task', TASK_ID);
+
+    expect(stdout).toContain('     stack:\n       Error: no\n           at run (a.ts:1:2)\n     stderr:\n       the reason\n');
+    expect(stdout).toContain('no way [AGENT_ERROR]');
+    expect(stdout).toContain('\nOutput\n  one two\n');
+    // oxlint-disable-next-line no-control-regex -- none may come
+    const steering = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/;
+    expect(stdout).not.toMatch(steering);
+    const json = (await muster('task', TASK_ID, '--json')).stdout;
+    expect(json).not.toMatch(steering);
+    expect(JSON.parse(json)).toMatchObject({ task: { output: 'one\u001B[2J two\u0085' } });
+  });
+
   it('shows the record, the attempts and the timeline', async () => {
     const path = `GET /v1/tasks/${TASK_ID}`;
     const attempt = {
@@ -51,6 +88,7 @@ describe('muster task', () => {
     };
     api = await startFakeApi({
       [`${path}/attempts`]: (response) => answer(response, 200, { items: [attempt], nextCursor: null }),
+      [`${path}/log`]: (response) => answer(response, 200, { items: LOG, nextCursor: null }),
       [`${path}/timeline`]: (response) =>
         answer(response, 200, { items: [{ status: 'queued', at: '2026-01-01T00:00:00.250Z', note: null }], nextCursor: null }),
     });
@@ -60,7 +98,8 @@ describe('muster task', () => {
     expect(stdout).toContain(`${TASK_ID}  completed\n`);
     expect(stdout).toContain('\nInput\n  Hello\n\nOutput\n  Hello you\n');
     expect(stdout).toContain('\nAttempts\n  1  success  1.0 s  w1\n');
-    expect(stdout).toContain('\nTimeline\n  00:00:00.250  queued\n');
+    expect(stdout).toContain('\nTimeline\n  00:00:00.250 UTC  queued\n');
+    expect(stdout).toContain('\nLog\n  00:00:01.000 UTC  warn      slow {"ms":900}\n  00:00:02.000 UTC  progress  50 % half of it\n');
   });
 });
 
@@ -68,7 +107,7 @@ describe('muster why', () => {
   const WHY = `GET /v1/tasks/${TASK_ID}/why`;
 
   it('says a sentence per reason', async () => {
-    const since = new Date(Date.now() - 185_000).toISOString();
+    const since = new Date(Date.now() - 183_900_000).toISOString();
     const reasons = [
       { gate: 'lane', detail: 'behind task X in session "q"', since, until: null, taskId: 'X' },
       { gate: 'cap', detail: 'tenant cap 20/20', since: null, until: null, taskId: null },
@@ -77,7 +116,9 @@ describe('muster why', () => {
 
     const { stdout } = await muster('why', TASK_ID);
 
-    expect(stdout).toBe('It waits: behind task X in session "q", for 3m.\nIt waits: tenant cap 20/20.\nIt should start in about 2.5 s.\n');
+    expect(stdout).toBe(
+      'It waits: behind task X in session "q", for 2 d 3 h.\nIt waits: tenant cap 20/20.\nIt should start in about 2.5 s.\n',
+    );
   });
 
   it('says so when the task runs', async () => {

@@ -92,8 +92,8 @@ describe('muster schedule <when> <message>', () => {
     expect(stdout.split('\n')).toEqual([
       `#17 → research: ${message}`,
       'At 09:00, only on Monday (Europe/Berlin)  0 9 * * 1',
-      '  2026-05-11 09:00',
-      '  2026-05-18 09:00',
+      '  2026-05-11 09:00 Europe/Berlin',
+      '  2026-05-18 09:00 Europe/Berlin',
       '',
     ]);
     expect(stderr).toContain('muster schedule cancel 17');
@@ -196,7 +196,7 @@ describe('muster schedule preview', () => {
 
     expect(bodyOf(0)).toEqual({ phrase: 'weekly', tz, count: 2, from: '2026-05-08T00:00Z' });
     expect(stdout.split('\n')[0]).toBe('At 09:00, only on Monday (Europe/Berlin)  0 9 * * 1');
-    expect(stdout).toContain('  2026-05-11 09:00\n');
+    expect(stdout).toContain('  2026-05-11 09:00 Europe/Berlin\n');
   });
 });
 
@@ -211,7 +211,7 @@ describe('muster schedule list', () => {
     expect(api?.requests[0]?.path).toBe('/v1/schedules?limit=20&status=active');
     const [heading, first, second, third] = stdout.split('\n');
     expect(heading?.split(/ +/)).toEqual(['#', 'STATUS', 'AGENT', 'RULE', 'NEXT', 'ZONE', 'RUNS', 'MESSAGE']);
-    expect(first).toMatch(/^17 +active +research +0 9 \* \* 1 +2026-05-11 09:00 +Europe\/Berlin +3 +summarise the \[31mweek$/);
+    expect(first).toMatch(/^17 +active +research +0 9 \* \* 1 +2026-05-11 09:00 +Europe\/Berlin +3 +summarise the week$/);
     expect(second).toMatch(/^18 +paused .* - +Europe/);
     expect(third).toMatch(/^19 +active +research +once +2026-05-11 09:00/);
     expect(stderr).toContain('--cursor more');
@@ -237,8 +237,8 @@ describe('a schedule by its number', () => {
     expect(stdout).toMatch(/channel +slack C1\n/);
     expect(stdout).toMatch(/max lateness +1500 ms\n/);
     expect(stdout).toMatch(/jitter +30s\n/);
-    expect(stdout).toMatch(/last run +2026-05-04 09:00/);
-    expect(stdout).toContain(`  2026-05-04 09:00  skipped  ${TASK_ID}  the run before goes on\n`);
+    expect(stdout).toMatch(/last run +2026-05-04 09:00 Europe\/Berlin/);
+    expect(stdout).toContain(`  2026-05-04 09:00 Europe/Berlin  skipped  ${TASK_ID}  the run before goes on\n`);
   });
 
   it('lists its runs', async () => {

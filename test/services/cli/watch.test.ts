@@ -43,8 +43,8 @@ describe('muster watch', () => {
     await waitFor(() => shown.includes('worker.lost'), { deadlineMs: 15_000, what: 'the last line' });
     child.kill('SIGINT');
     const { stdout, stderr } = await ended;
-    expect(stdout.replaceAll(/^\d\d:\d\d:\d\d/gm, 'TIME').split('\n')).toEqual([
-      'TIME  run.completed           scout  T1  All is [31mwell',
+    expect(stdout.replaceAll(/^\d\d:\d\d:\d\d \S+/gm, 'TIME').split('\n')).toEqual([
+      'TIME  run.completed           scout  T1  All is well',
       'TIME  backpressure.warning    7 tasks have not ended',
       'TIME  fleet.worker.lost       w-1',
       '',

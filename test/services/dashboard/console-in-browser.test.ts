@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { announcePlatforms } from '#shared/schedules/places/served-platforms.ts';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
@@ -52,6 +53,8 @@ beforeAll(async () => {
     { agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } }, routing: { agent: 'gate' } },
     { built, more: (parts) => [createApiService(parts), createSchedulerService(parts), createWorkerService(parts)] },
   );
+  // As a chat service does: results of schedules go only to platforms that are on.
+  (await announcePlatforms(dashboard.parts, ['slack']))();
   browser = await openBrowser(dashboard.url);
   ({ page } = browser);
   await page.goto(`${dashboard.url}/chat`);

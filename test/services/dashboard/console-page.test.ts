@@ -9,7 +9,7 @@ import { useDashboard } from './use-dashboard.ts';
 const dashboard = await useDashboard({}, { more: (parts) => [createApiService(parts)] });
 const cookie = await dashboard.signIn(['submit']);
 
-test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules'])(
+test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules', '/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV'])(
   '%s is the console for whoever is signed in, kept by no browser, under a policy that allows files from here only',
   async (path) => {
     const answer = await dashboard.call('GET', path, { cookie });

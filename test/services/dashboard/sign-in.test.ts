@@ -85,6 +85,21 @@ describe('signing in', () => {
     expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });
 
+  it('stops after as many failures with one key, from whichever addresses', async () => {
+    const proxied = await startDashboard({ limits: { signInPerMinute: 3 } }, { env: { MUSTER_TRUST_PROXY: 'true' } });
+    try {
+      const tryFrom = async (address: string): Promise<number> => {
+        const headers = { ...OWN_PAGE, 'x-forwarded-for': address };
+        return (await proxied.call('POST', '/sign-in', { form: { key: 'mk_one-guess' }, headers })).status;
+      };
+      const answers: number[] = [];
+      for (let number = 1; number <= 5; number += 1) answers.push(await tryFrom(`192.0.2.${number}`));
+      expect(answers).toEqual([401, 401, 401, 429, 429]);
+    } finally {
+      await proxied.close();
+    }
+  });
+
   it('takes a form of eight kilobytes at most', async () => {
     const answer = await dashboard.call('POST', '/sign-in', { form: { key: 'x'.repeat(9000) }, headers: OWN_PAGE });
     expect(answer.status).toBe(413);

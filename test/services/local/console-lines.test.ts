@@ -14,16 +14,25 @@ function logTo(level = 'info', hasColors = false): { log: ReturnType<typeof crea
   return { log, lines, json };
 }
 
-test('an ordinary line is its time and message', () => {
+test('an ordinary line is its time, with the zone, and message', () => {
   const { log, lines } = logTo();
   log.info('Redis is up');
-  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d {2}Redis is up\n$/)]);
+  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d \S+ {2}Redis is up\n$/)]);
 });
 
 test('a line that is not ordinary says how bad it is, and why', () => {
   const { log, lines } = logTo();
   log.error({ err: new Error('no route') }, 'The agent failed');
-  expect(lines[0]).toMatch(/^\S+ {2}ERROR {2}The agent failed {2}\(no route\)\n$/);
+  expect(lines[0]).toMatch(/^\S+ \S+ {2}ERROR {2}The agent failed {2}\(no route\)\n$/);
+});
+
+test('what an agent wrote steers no terminal and stays on its line', () => {
+  const { log, lines } = logTo('info', true);
+  log.info({ event: 'task.failed', reason: 'a\u001B[2J\nb' }, 'one\r\n09:00:00 two\u009B31m \u001B]0;title\u0007');
+  const [line = ''] = lines;
+  expect(line).toMatch(/ {2}one 09:00:00 two {2}\(a b\)\n$/);
+  // oxlint-disable-next-line no-control-regex -- none may come
+  expect(line).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
 });
 
 test('a failed attempt and a refused delivery say with which code, and why', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -19,6 +19,12 @@ test('a directory that is not there is made, for its owner only', () => {
   expect(statSync(opened.path).mode & 0o777).toBe(0o700);
   expect(existsSync(opened.redis)).toBe(true);
   expect(existsSync(opened.logs)).toBe(true);
+});
+
+test('a directory that others may read is closed to them', () => {
+  mkdirSync(join(directory, 'open', 'logs'), { recursive: true, mode: 0o755 });
+  const opened = openDataDirectory(join(directory, 'open'));
+  for (const folder of [opened.path, opened.logs, opened.redis]) expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
 test('a directory that cannot be made is refused with its path and the variable to set', () => {

@@ -5,6 +5,7 @@ import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { startLocalFleet } from '../../../services/local/start-local-fleet.ts';
+import { noFailure } from '../../support/no-failure.ts';
 import { startRedis } from '../../support/redis-server.ts';
 
 test('a first start that fails on a busy port hands over its key all the same, as it is made only once', async () => {
@@ -14,10 +15,16 @@ test('a first start that fails on a busy port hands over its key all the same, a
   const { port } = other.address() as AddressInfo;
   const start = async (portNumber: number, keys: string[]): ReturnType<typeof startLocalFleet> =>
     startLocalFleet({
-      config: { env: environmentSchema.parse({ PORT: portNumber }), settings: settingsSchema.parse({}), directory: process.cwd() },
+      config: {
+        env: environmentSchema.parse({ PORT: portNumber }),
+        settings: settingsSchema.parse({}),
+        directory: process.cwd(),
+        readVariable: () => undefined,
+      },
       log: createLog({ level: 'silent', service: 'test' }),
       redis: { start: async () => server.url, stop: async () => undefined, abandon: () => undefined },
       onNewKey: (key) => keys.push(key),
+      fail: noFailure,
     });
   try {
     const first: string[] = [];

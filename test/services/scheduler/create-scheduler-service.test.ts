@@ -115,8 +115,8 @@ describe('the scheduler', () => {
   it('goes on at once when a disabled tenant is enabled again', async () => {
     const parts = await start();
     const tenant = { id: TENANT, name: 'x', disabled: true, limits: null, createdAt: 0 };
-    await parts.tenants.save(tenant);
     const schedule = await make(parts);
+    await parts.tenants.save(tenant);
     const { store } = openScheduleParts(parts);
     await waitFor(async () => (await store.find(TENANT, schedule.id))?.heldBy === 'tenant', { deadlineMs: SOON, what: 'it to be held' });
     await parts.tenants.save({ ...tenant, disabled: false });

@@ -6,6 +6,7 @@ import { readTask } from '#shared/ledger/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
+import { firstDelivery } from '../../../services/webhooks/first-delivery.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
@@ -13,7 +14,13 @@ const SECRET = 's3cret';
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
 const fleet = await useEmptyParts();
-const parts: AnswerWebhookParts = { clock: systemClock, maxInputBytes: 1000, accept: (request) => acceptTask(fleet, request) };
+const parts: AnswerWebhookParts = {
+  clock: systemClock,
+  bounds: { maxDepth: 128, maxValues: 250_000 },
+  rendering: { maxBytes: 1000, maxSteps: 100_000 },
+  firstDelivery: (target, came) => firstDelivery({ ...fleet, idempotencyMs: 60_000 }, target, came),
+  accept: (request) => acceptTask(fleet, request),
+};
 
 function hook(draft: Record<string, unknown> = {}): Hook {
   const whole = hookDraftSchema.parse({ provider: 'github', secret: SECRET, agent: 'echo', ...draft });
@@ -44,6 +51,8 @@ test('a new delivery is answered 202 with the task that the hook describes', asy
   expect(task?.body).toMatchObject({
     agent: 'echo',
     source: 'webhook',
+    sourceId: ID,
+    trigger: 'hook',
     session: 'pr-7',
     input: 'Review #7 <Fix>',
     context: { hook: ID, provider: 'github', event: 'pull_request', event_type: 'pull_request.opened', delivery: 'd-1' },
@@ -57,9 +66,25 @@ test('a delivery that comes again is answered 200 with the same task, also when 
   const rewritten = await answerWebhook(parts, hook(), await github(`${BODY}\n`, 'd-1'));
   expect([first.status, again.status, rewritten.status]).toEqual([202, 200, 200]);
   expect([idOf(again), idOf(rewritten)]).toEqual([idOf(first), idOf(first)]);
-  const other = await answerWebhook(parts, hook(), await github(BODY, 'd-2'));
+  const other = await answerWebhook(parts, hook(), await github(`${BODY} `, 'd-2'));
   expect(other.status).toBe(202);
   expect(idOf(other)).not.toBe(idOf(first));
+});
+
+test('a signed body that comes again under another delivery id is the same task, as the id is not signed', async () => {
+  const body = '{"action":"opened","pull_request":{"number":8}}';
+  const first = await answerWebhook(parts, hook(), await github(body, 'd-1'));
+  const replayed = await answerWebhook(parts, hook(), await github(body, 'd-2'));
+  expect([first.status, replayed.status, idOf(replayed)]).toEqual([202, 200, idOf(first)]);
+});
+
+test('equal bodies are each an event of their own for a hook that says so', async () => {
+  const each = hook({ options: { equalBodies: 'each' } });
+  const answers = [
+    await answerWebhook(parts, each, await github(BODY, 'd-1')),
+    await answerWebhook(parts, each, await github(BODY, 'd-2')),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([202, 202]);
 });
 
 test('a delivery that comes again after its hook was changed is still the same task', async () => {
@@ -94,7 +119,7 @@ test('the same delivery id at two tenants makes two tasks, each of its own tenan
 });
 
 test.each([
-  ['security_advisory', 10, 'webhooks'],
+  ['security_advisory', 10, 'critical'],
   ['payment_intent.succeeded', 8, 'webhooks'],
   ['push', 5, 'webhooks'],
 ])('without rules the event %s makes a task of priority %i in %s', async (event, priority, queue) => {

@@ -12,7 +12,9 @@ import type { Scope } from '#shared/tenants/scopes.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { serveApp } from '../../support/serve-app.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { useRedis } from '../../support/use-redis.ts';
+import { noFailure } from '../../support/no-failure.ts';
 
 const SECRET = 's3cret';
 const MAX_BODY_BYTES = 10_000;
@@ -25,7 +27,7 @@ const config = await loadConfig({ REDIS_URL: redis.url }, import.meta.dirname);
 config.settings.agents['echo'] = { kind: 'echo' };
 config.settings.webhooks.maxBodyBytes = MAX_BODY_BYTES;
 const log = createLog({ level: 'info', service: 'webhooks', destination: { write: (line) => void logged.push(line) } });
-const fleet = closeAfterTests(await openParts({ config, log, service: 'test' }));
+const fleet = closeAfterTests(await openParts({ config, log, service: 'test', fail: noFailure }));
 const { router } = createWebhooksService(fleet);
 if (router === undefined) throw new Error('expected a router');
 const { url: base } = closeAfterTests(await serveApp(express().use(router)));
@@ -100,6 +102,14 @@ test('a hook is made, read, listed, changed and deleted, and its secret is in no
   expect(await api('GET', `/v1/hooks/${id}`)).toMatchObject({ status: 404, body: { code: 'hook.not-found' } });
   expect((await api('DELETE', `/v1/hooks/${id}`)).status).toBe(404);
   expect(JSON.stringify([made, read, listed, changed, refused, logged])).not.toContain('-s3cret');
+});
+
+test('of many changes at the same time none is lost', async () => {
+  const id = await makeHook({ name: 'before' });
+  const changes = [{ name: 'after' }, { enabled: false }, { priority: 9 }, { template: 'new {{event}}' }, { session: 's' }];
+  const answers = await Promise.all(changes.map((change) => api('PATCH', `/v1/hooks/${id}`, change)));
+  expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+  expect((await api('GET', `/v1/hooks/${id}`)).body).toMatchObject(Object.assign({}, ...changes) as object);
 });
 
 test('hooks are listed page by page', async () => {
@@ -213,8 +223,9 @@ test('compressed bodies are refused, and empty ones and what is not JSON are mal
 test('whatever content type the sender names, the signature is over the bytes', async () => {
   const id = await makeHook();
   for (const [index, type] of ['application/json', 'text/plain', 'application/octet-stream', 'nonsense'].entries()) {
-    const headers = { ...(await github(TEXT, `d-${index}`)), 'content-type': type };
-    expect((await post(id, TEXT, headers)).status).toBe(202);
+    const text = `${TEXT}${' '.repeat(index)}`;
+    const headers = { ...(await github(text, `d-${index}`)), 'content-type': type };
+    expect((await post(id, text, headers)).status).toBe(202);
   }
 });
 
@@ -237,14 +248,41 @@ test("Slack's handshake without a signature is refused, and other methods make n
 
 test("over its tenant's rate a sender is told when to come back", async () => {
   const rate = { perMinute: 1, perHour: 1, burst: 1 };
-  const limits = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: { webhook: rate } };
+  const limits = {
+    storedBytes: null,
+    maxTimeoutMs: null,
+    running: null,
+    waiting: null,
+    runningByClass: {},
+    runningLow: null,
+    rates: { webhook: rate },
+  };
   await fleet.tenants.save({ id: 'default', name: 'Default', disabled: false, limits, createdAt: 0 });
   const id = await makeHook();
   expect((await post(id, TEXT, await github(TEXT, 'd-1'))).status).toBe(202);
-  const response = await fetch(`${base}/hooks/${id}`, { method: 'POST', body: TEXT, headers: await github(TEXT, 'd-2') });
+  const response = await fetch(`${base}/hooks/${id}`, { method: 'POST', body: `${TEXT} `, headers: await github(`${TEXT} `, 'd-2') });
   expect([response.status, await response.json()]).toMatchObject([429, { code: 'limit.rate' }]);
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await post(id, TEXT, await github(TEXT, 'd-1'))).status).toBe(200);
+});
+
+test('an address whose webhooks are refused too often is refused before anything else, and others are not', async () => {
+  const id = await makeHook();
+  const limited = createWebhooksService({
+    ...fleet,
+    config: { ...config, settings: { ...config.settings, limits: { ...config.settings.limits, httpAnonymousPerMinute: 5 } } },
+  });
+  if (limited.router === undefined) throw new Error('expected a router');
+  const served = await serveApp(express().set('trust proxy', 1).use(limited.router));
+  const send = async (address: string, headers: Record<string, string>): Promise<number> =>
+    (await fetch(`${served.url}/hooks/${id}`, { method: 'POST', headers: { ...headers, 'x-forwarded-for': address }, body: TEXT })).status;
+  try {
+    await waitFor(async () => (await send('192.0.2.1', {})) === 429, { deadlineMs: 5000, what: 'the address to be refused' });
+    expect(await send('192.0.2.1', await github(TEXT, 'd-9'))).toBe(429);
+    expect(await send('192.0.2.2', await github(TEXT, 'd-9'))).toBe(202);
+  } finally {
+    await served.close();
+  }
 });
 
 test('while Redis is away a sender is told so within 2 s', async () => {

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { choosePriority, hookPrioritySchema } from '../../../services/webhooks/hook-priority.ts';
 
 test.each([
-  ['security_advisory.published', 10],
+  ['security_advisory.published', 'critical'],
+  ['Security.alert', 'critical'],
   ['payment_intent.succeeded', 8],
   ['order.payment.failed', 8],
   ['push', 5],
-])('without rules %s has priority %i', (eventType, priority) => {
+])('without rules %s has priority %s', (eventType, priority) => {
   expect(choosePriority(null, eventType)).toBe(priority);
   expect(choosePriority({ other: 1 }, eventType)).toBe(priority);
 });

@@ -33,9 +33,9 @@ test('hooks are listed page by page in the order they were made, each tenant its
   for (const n of [3, 1, 2]) await store.create(hook(n));
   await store.create(hook(4, 'rival'));
   const first = await store.list('acme', { limit: 2, cursor: null });
-  expect(first).toEqual({ hooks: [hook(1), hook(2)], nextCursor: ID(2) });
-  expect(await store.list('acme', { limit: 2, cursor: first.nextCursor })).toEqual({ hooks: [hook(3)], nextCursor: null });
-  expect(await store.list('nobody', { limit: 2, cursor: null })).toEqual({ hooks: [], nextCursor: null });
+  expect(first).toEqual({ hooks: [hook(1), hook(2)], unreadable: [], nextCursor: ID(2) });
+  expect(await store.list('acme', { limit: 2, cursor: first.nextCursor })).toEqual({ hooks: [hook(3)], unreadable: [], nextCursor: null });
+  expect(await store.list('nobody', { limit: 2, cursor: null })).toEqual({ hooks: [], unreadable: [], nextCursor: null });
 });
 
 test('a tenant has at most its number of hooks, also when ten are made at once', async () => {
@@ -59,11 +59,12 @@ test('the last free place is taken, and given again after a removal', async () =
 
 test('a removed hook is found by nobody, and a late change does not bring it back', async () => {
   await store.create(hook(1));
-  expect(await store.replace({ ...hook(1), name: 'changed' })).toBe(true);
+  const rename = (): Promise<Hook | null> => store.change('acme', ID(1), (seen) => ({ ...seen, name: 'changed' }));
+  expect(await rename()).toMatchObject({ name: 'changed' });
   expect(await store.findAnywhere(ID(1))).toMatchObject({ name: 'changed' });
   expect(await store.remove('acme', ID(1))).toBe(true);
   expect(await store.remove('acme', ID(1))).toBe(false);
-  expect(await store.replace(hook(1))).toBe(false);
+  expect(await rename()).toBeNull();
   expect(await store.find('acme', ID(1))).toBeNull();
   expect(await redis.keys('*')).toEqual([]);
 });
@@ -71,7 +72,14 @@ test('a removed hook is found by nobody, and a late change does not bring it bac
 test('changes and a removal at the same time leave nothing behind', async () => {
   for (let round = 0; round < 50; round += 1) {
     await store.create(hook(1));
-    await Promise.all([store.replace(hook(1)), store.remove('acme', ID(1)), store.replace(hook(1))]);
+    const same = (): Promise<Hook | null> => store.change('acme', ID(1), (seen) => seen);
+    await Promise.all([same(), store.remove('acme', ID(1)), same()]);
     expect(await store.find('acme', ID(1))).toBeNull();
   }
+});
+
+test('a change of a hook whose tenant has ended is refused', async () => {
+  await store.create(hook(1));
+  await redis.hset(keys.shard(keys.shardOf('acme')).tenantStates, 'acme', 'ended');
+  await expect(store.change('acme', ID(1), (seen) => seen)).rejects.toMatchObject({ code: 'tenant.ended' });
 });

@@ -111,7 +111,7 @@ describe('what an agent writes', () => {
 
   it('in answer to a visitor is carried out by nobody, and stays as it was', async () => {
     const text = 'Sure.\n/schedule list';
-    const answer = await receiveMessage(parts, { tenant: 'default', session: 'parlour', text, agent: 'planner', isVisitor: true });
+    const answer = await receiveMessage(parts, { tenant: 'default', session: 'parlour', text, agent: 'planner', visitor: 'key_1' });
     const id = answer.kind === 'accepted' ? answer.accepted.id : '';
     const task = await waitFor(async () => [await readTask(parts.ledger, 'default', id)].find((found) => found?.output), {
       deadlineMs: 8000,
@@ -170,10 +170,11 @@ describe('carrying out what was written', () => {
     const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input: 'nothing' });
     const { body } = (await readTask(parts.ledger, 'default', id)) as Task;
     const now = systemClock.monotonic();
+    const { state } = (await readTask(parts.ledger, 'default', id))!;
     const attempt = new RunningAttempt({
       ref: { tenant: 'default', id, lane: null, token: 1 },
-      stored: '',
-      first: (await readTask(parts.ledger, 'default', id))!.state,
+      stored: JSON.stringify(state),
+      first: state,
       takesInput: false,
       claimedAt: { redis: Date.now(), monotonic: now },
       heldUntil: now + heldForMs,

@@ -12,7 +12,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
 
 const parts = await useParts({
-  worker: { leaseMs: 500, reconcileMs: 100 },
+  worker: { leaseMs: 500, orphanCheckIntervalMs: 100 },
   limits: { backpressure: { warningDepth: 5, criticalDepth: 500 } },
 });
 

@@ -22,6 +22,7 @@ describe('an attempt that cannot be brought to its end', () => {
       clock: systemClock,
       log,
       worker: 'tested',
+      redact: (text) => text,
       catalog,
       runners: createAgentRunners({
         directory: '.',
@@ -37,6 +38,9 @@ describe('an attempt that cannot be brought to its end', () => {
         return openScheduleParts(parts);
       },
       graceMs: 1000,
+      onWaiting: () => undefined,
+      isolation: () => 'full',
+      runIsolated: () => Promise.reject(new Error('nothing is lost here')),
       isDraining: () => false,
     };
     const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input: 'plan' });

@@ -10,6 +10,7 @@ const context: JudgeContext = {
   state: { spent: 1, attempt: 1, token: 1, maxAttempts: 3, timeoutMs: 60_000 } as TaskState,
   settings: settingsSchema.parse({}),
   now: 1_000_000,
+  redact: (text) => text.replaceAll('hunter2', '[hidden]'),
 };
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
@@ -56,5 +57,29 @@ describe('judging an attempt whose agent threw', () => {
   ])('tries again after what the other side asks for when that is %s', (_what, retryAfterMs, delayMs) => {
     const error = new TaskFailure('PROVIDER_ERROR', 'overloaded', { retryAfterMs });
     expect(judgeAttempt({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', delayMs });
+  });
+
+  it('says why there is no other attempt when the deadline would pass before it', () => {
+    const error = new TaskFailure('NETWORK_ERROR', 'cut');
+    const judge = (deadline: number, spent = 1): unknown =>
+      judgeAttempt({ kind: 'threw', error }, { ...context, body: { ...context.body, deadline }, state: { ...context.state, spent } });
+    const reason =
+      'not tried again: the next attempt would start at 1970-01-01T00:16:41.000Z, and the deadline is 1970-01-01T00:16:40.500Z';
+    expect(judge(1_000_500)).toMatchObject({ delayMs: null, reason });
+    expect(judge(1_001_500)).toMatchObject({ delayMs: 1000 });
+    expect(judge(1_000_500, 3)).not.toHaveProperty('reason');
+  });
+
+  it('records what was found out, within its bounds and without secrets, and in place of details that are too long', () => {
+    const error = new TaskFailure('MINE', 'why hunter2', { details: { big: 'x'.repeat(20_000) } });
+    const diagnostics = { stack: `hunter2 ${'at '.repeat(10_000)}`, stderr: 'hunter2' };
+    const verdict = judgeAttempt({ kind: 'threw', error, diagnostics }, context);
+    const stored = 'error' in verdict ? verdict.error : undefined;
+    expect(stored?.message).toBe('why [hidden]');
+    const details = JSON.parse(stored?.details ?? '') as Record<string, string>;
+    expect(Object.keys(details)).toEqual(['stack', 'stderr']);
+    expect(details['stack']).toHaveLength(settingsSchema.parse({}).tasks.maxStackCharacters);
+    expect(details['stack']).toMatch(/^\[hidden\] at at /);
+    expect(details['stderr']).toBe('[hidden]');
   });
 });

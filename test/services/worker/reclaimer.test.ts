@@ -11,7 +11,7 @@ const MANY = 450;
 /** No second round comes within the test. */
 const NEVER_MS = 3_600_000;
 
-const parts = await useParts({ worker: { reconcileMs: NEVER_MS } });
+const parts = await useParts({ worker: { orphanCheckIntervalMs: NEVER_MS } });
 
 it('takes back all that a worker left in one round, past an entry that cannot be read', async () => {
   const { leases } = parts.keys.shard(0);

@@ -45,7 +45,7 @@ const parts = await useParts({
     empty: { kind: 'function', run: () => Promise.resolve({ output: '', result: { list: [], nothing: null } }) },
   },
   tasks: { maxOutputBytes: 50_000 },
-  worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
+  worker: { leaseMs: 1000, orphanCheckIntervalMs: 100, cancelGraceMs: 300 },
 });
 await useWorker(parts);
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { listenForSignals } from '../../../services/worker/signal-listener.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -14,11 +13,8 @@ const parts = closeAfterTests(await openTestParts({ redisUrl: redis.url, setting
 
 it('hears of a message that is offered to a running task, and of its stop, by the name of its lease', async () => {
   const heard: string[] = [];
-  const subscriber = connectRedis({ url: redis.url, name: 'test', log: parts.log, role: 'subscriber' });
   const listener = listenForSignals({
-    subscriber,
-    keys: parts.keys,
-    log: parts.log,
+    parts,
     onStop: (member) => heard.push(`stop ${member}`),
     onInput: (member) => heard.push(`input ${member}`),
   });

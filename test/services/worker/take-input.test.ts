@@ -30,7 +30,7 @@ const held: AgentFunction = (task, context) =>
 const parts = await useParts({
   agents: { echo: { kind: 'echo' }, held: { kind: 'function', run: held, takesInput: true }, deaf: { kind: 'function', run: held } },
   routing: { queue: { collect: { debounceMs: 20, cap: 3 } } },
-  worker: { leaseMs: 1000, reconcileMs: 100, cancelGraceMs: 300 },
+  worker: { leaseMs: 1000, orphanCheckIntervalMs: 100, cancelGraceMs: 300 },
 });
 await useWorker(parts);
 

@@ -16,7 +16,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 async function assert(agents: SettingsInput['agents']): Promise<void> {
   const settings = settingsSchema.parse({ agents });
-  await assertAgents({ settings, env: environmentSchema.parse({}), directory }, () => undefined);
+  await assertAgents({ settings, env: environmentSchema.parse({}), directory, readVariable: () => undefined });
 }
 
 test('a start is refused while agents could not run here, and every one of them is named', async () => {

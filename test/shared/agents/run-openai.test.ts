@@ -63,6 +63,16 @@ describe('an openai agent', () => {
     expect(await runOpenai(observeRun(agent).run)).toEqual({ usage: { inputTokens: 1000, outputTokens: 500, costMicroUsd: 0 } });
   });
 
+  it('sends what the task tells the model after the prompt of its agent', async () => {
+    model.mock.onMessage('hello', { content: 'Hi.' });
+    await runOpenai(observeRun({ ...agent, system: 'Be brief.' }, { task: { system: 'Speak German.' } }).run);
+    await runOpenai(observeRun(agent, { task: { system: 'Speak German.' } }).run);
+    expect(model.mock.getRequests().map(({ body }) => body)).toMatchObject([
+      { messages: [{ role: 'system', content: 'Be brief.\n\nSpeak German.' }, { role: 'user' }] },
+      { messages: [{ role: 'system', content: 'Speak German.' }, { role: 'user' }] },
+    ]);
+  });
+
   it('sends the system prompt, the settings, the key and the trace', async () => {
     model.mock.onMessage('hello', { content: 'Hi.' });
     await runOpenai(observeRun({ ...agent, system: 'Be brief.', temperature: 0.5, maxOutputTokens: 77 }).run);
@@ -345,6 +355,17 @@ describe('an openai agent and its endpoint', () => {
     await runOpenai(observeRun(definition).run);
     expect(endpoint.requests).toHaveLength(1);
     expect(endpoint.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('keeps the default key from an agent made by API, unless the operator allows it', async () => {
+    endpoint = await startFakeHttpEndpoint(finish);
+    const options = { openaiBaseUrl: endpoint.url, openaiApiKey: 'sk-default' };
+    const made = { ...observeRun(agent).run, isOperators: false };
+    expect(await failureOf(createRunner(options)(made))).toMatchObject({ code: 'PERMISSION_DENIED', class: 'permanent' });
+    expect(endpoint.requests).toHaveLength(0);
+    await createRunner(options)({ ...made, definition: { ...agent, apiKey: 'sk-own' } });
+    await createRunner({ ...options, fleetKeyForApiAgents: true })(made);
+    expect(endpoint.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-own', 'Bearer sk-default']);
   });
 
   it('refuses a private address that the operator did not name', async () => {

@@ -116,6 +116,17 @@ describe('the configuration', () => {
     ]);
   });
 
+  it('refuses a short admin key where others reach the address, and takes it on loopback', async () => {
+    for (const host of ['0.0.0.0', '::', '192.168.1.5', 'muster.example']) {
+      expect(await problemsOf(load('export default {};', { HOST: host, MUSTER_ADMIN_KEY: 'eight-88' }))).toEqual([
+        expect.stringContaining('expected at least 16 characters where others reach'),
+      ]);
+      await expect(load('export default {};', { HOST: host, MUSTER_ADMIN_KEY: 'sixteen-letters-' })).resolves.toBeDefined();
+    }
+    for (const host of ['127.0.0.1', 'localhost', '::1'])
+      await expect(load('export default {};', { HOST: host, MUSTER_ADMIN_KEY: 'eight-88' })).resolves.toBeDefined();
+  });
+
   it('never shows the value of a secret that is wrong', async () => {
     const problems = await problemsOf(load('export default {};', { MUSTER_ADMIN_KEY: 'hunter2' }));
     expect(problems.join('\n')).not.toContain('hunter2');

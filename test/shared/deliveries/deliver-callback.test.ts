@@ -133,7 +133,7 @@ describe('a callback', () => {
     const id = await accepted();
     await fleet.drive.fail(id, null);
     await fleet.becomes(id, 'delivered', 'callback');
-    await retryTask(fleet.parts.ledger, TENANT, id);
+    await retryTask(fleet.parts, TENANT, id);
     await fleet.drive.complete(id, 'At last');
     await expect.poll(() => endpoint.requests.length, { timeout: 5000 }).toBe(2);
     expect(endpoint.requests.map(({ headers }) => headers['webhook-id'])).toEqual([`${id}-callback`, `${id}-callback-1`]);
@@ -181,7 +181,14 @@ class Handler {
       typing: new TypingSigns(settings.deliveries, clock),
       fetch: createGuardedFetch({ allowNetworks: LOOPBACK, maxResponseBytes: 1000 }),
       callbackSlots: new CallbackSlots(settings.deliveries.callbacks.maxPerTenant),
-      waitingRoom: new WaitingRoom({ events: parts.events, queues: parts.queues, keys, log: parts.log }),
+      waitingRoom: new WaitingRoom({
+        events: parts.events,
+        queues: parts.queues,
+        keys,
+        log: parts.log,
+        keepMs: 60_000,
+        clock: systemClock,
+      }),
       isCrowded: () => false,
     };
   }

@@ -131,9 +131,25 @@ describe('a reply', () => {
     await drive.fail(id, null);
     await fleet.becomes(id, 'delivered');
     expect(fleet.port.texts()).toEqual(['Sorry, this did not work (NETWORK_ERROR).']);
-    await retryTask(parts.ledger, TENANT, id);
+    await retryTask(parts, TENANT, id);
     await drive.complete(id, 'Now it did');
     await fleet.shows(['Sorry, this did not work (NETWORK_ERROR).', 'Now it did']);
+  });
+
+  it('tells how long its message waited for its turn, and not for a retry', async () => {
+    const { port, drive, parts } = await open({ deliveries: { verbose: true, noticeAfterMs: 0 } });
+    const id = await fleet.offered();
+    await drive.fail(id, 0);
+    const attempt = await drive.start(id);
+    // As if it had waited three minutes for its second attempt.
+    const { states } = parts.keys.tenant(TENANT);
+    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
+    await parts.redis.hset(states, id, JSON.stringify({ ...state, startedAt: state.startedAt + 180_000 }));
+    fleet.start();
+    await waitFor(() => port.texts().length > 0, { deadlineMs: 5000, what: 'the notice' });
+    await drive.end(attempt, 'Here');
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual([expect.stringMatching(/^queued for 0\.\d s$/), 'Here']);
   });
 
   it('tells how long its message waited when that is wanted, once', async () => {
@@ -146,13 +162,13 @@ describe('a reply', () => {
   });
 
   it('that only waits leaves its slot to one that has something to say, and is back when its task starts', async () => {
-    const { drive } = await open({ queues: { deliveries: { slots: 1 } }, deliveries: { stepAsideMs: 3_600_000 } });
+    const { drive } = await open({ queues: { replies: { slots: 1 } }, deliveries: { stepAsideMs: 3_600_000 } });
     fleet.start();
     const waiting = await fleet.offered({ reply: { platform: 'fake', thread: 't2' } });
     const answered = await fleet.message();
     await drive.complete(answered, 'Me first');
     await fleet.becomes(answered, 'delivered');
-    const queue = fleet.parts.queues.get(0, 'deliveries');
+    const queue = fleet.parts.queues.get(0, 'replies');
     await waitFor(async () => (await queue.getDelayedCount()) === 1, { deadlineMs: 5000, what: 'the other to step aside' });
     const attempt = await drive.start(waiting);
     await drive.write(attempt, 1, 1, 'I am back');
@@ -310,10 +326,27 @@ describe('a platform that refuses', () => {
     await fleet.shows(['As I']);
     port.messages.splice(0, 1, { id: 'other', thread: 't1', text: 'Off with it', edits: 0 });
     await drive.write(attempt, 1, 2, ' was say');
-    await fleet.shows(['Off with it', 'As I was say']);
+    await waitFor(() => port.count('edit') > 0, { deadlineMs: 5000, what: 'an edit' });
     await drive.end(attempt, 'As I was saying');
     const delivery = await fleet.becomes(id, 'delivered');
     expect([port.texts(), delivery.parts.map(({ messageId }) => messageId)]).toEqual([['Off with it', 'As I was saying'], ['m2']]);
+  });
+
+  it('to change a message ten times while it grows gets one other message, with all of it', async () => {
+    const { port, drive } = await open();
+    fleet.start();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 1, 1, 'As I');
+    await fleet.shows(['As I']);
+    port.refuse('edit', 'gone', { times: 100 });
+    for (let piece = 2; piece <= 11; piece += 1) {
+      await drive.write(attempt, 1, piece, ` and ${piece}`);
+      await waitFor(() => port.count('edit') > 0, { deadlineMs: 5000, what: 'an edit' });
+    }
+    await drive.end(attempt, 'As I and all');
+    await fleet.becomes(id, 'delivered');
+    expect([port.texts(), port.count('post')]).toEqual([['As I', 'As I and all'], 2]);
   });
 
   it('to change anything in a chat that is gone is not asked again', async () => {
@@ -354,7 +387,8 @@ describe('a platform that refuses', () => {
   });
 
   it('by never answering is taken for one that does not say', async () => {
-    const { port, drive } = await open({ deliveries: { callTimeoutMs: 50 } });
+    const { port, drive } = await open();
+    port.callTimeoutMs = 50;
     fleet.start();
     const id = await fleet.message();
     const { release } = port.hang('post');

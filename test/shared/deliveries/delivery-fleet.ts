@@ -6,7 +6,8 @@ import { startReply } from '#shared/deliveries/start-reply.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/build-task.ts';
-import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { openJobSource } from '#shared/queue/consumer/job-source.ts';
+import { outboundSlots } from '#shared/queue/queue-names.ts';
 import { driveTasks, type TaskDriver } from '../../services/api/drive-tasks.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
@@ -23,7 +24,7 @@ export class DeliveryFleet {
   readonly port = new FakePort();
   readonly drive: TaskDriver;
   readonly #server: RedisServer;
-  readonly #services: DeliveryService[] = [];
+  readonly #services: Pick<DeliveryService, 'stop'>[] = [];
 
   static async open(settings: SettingsInput = {}): Promise<DeliveryFleet> {
     const server = await startRedis();
@@ -45,14 +46,20 @@ export class DeliveryFleet {
   }
 
   /** A process that sends deliveries. */
-  start(ports: FakePort[] = [this.port]): DeliveryService {
+  start(ports: FakePort[] = [this.port]): Pick<DeliveryService, 'stop'> {
     const { parts } = this;
-    const connect = (): ReturnType<typeof connectRedis> =>
-      connectRedis({ url: this.#server.url, name: 'deliveries', log: parts.log, role: 'blocking' });
-    const service = new DeliveryService({ parts, ports, connect });
+    const { settings } = parts.config;
+    const source = openJobSource(parts, 'deliveries');
+    const slots = { deliveries: outboundSlots(settings, 'deliveries'), replies: outboundSlots(settings, 'replies') };
+    const service = new DeliveryService({ parts, ports, source, slots });
     service.start();
-    this.#services.push(service);
-    return service;
+    // Its connection ends with it, as with a process.
+    const stop = async (graceMs: number): Promise<void> => {
+      await service.stop(graceMs);
+      source.close();
+    };
+    this.#services.push({ stop });
+    return { stop };
   }
 
   /** Accepts a chat message of thread `t1`, without starting its reply. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { DeliverySweep } from '#shared/deliveries/delivery-sweep.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { useParts } from '../../support/use-parts.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
 
-const parts = await useParts();
+const parts = await useEmptyParts();
 
 describe('ends that somebody outside waits for', () => {
   it('all get their deliveries in one look, however many there are', async () => {
@@ -16,5 +17,27 @@ describe('ends that somebody outside waits for', () => {
     expect(await parts.redis.zcard(ended)).toBe(accepted.length);
     await new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock: systemClock, log: parts.log }).look(0);
     expect([await parts.redis.zcard(ended), await parts.redis.zcard(deliveriesDue)]).toEqual([0, accepted.length]);
+  });
+});
+
+describe('a reply', () => {
+  it('whose platform no process serves fails with a reason when its time is over, and leaves no job behind', async () => {
+    const { maxAgeMs, maxThrottleMs, lockMs, auditMs } = parts.config.settings.deliveries;
+    let now = Date.now();
+    const clock = { ...systemClock, now: () => now };
+    const reply = { platform: 'telegram', thread: 't1' };
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'hello', source: 'chat', reply });
+    await cancelTask(parts.ledger, { tenant: 'default', id, lane: null }, 'enough');
+    const sweep = new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock, log: parts.log });
+    const status = async (): Promise<unknown> => (await readDelivery(parts.ledger, 'default', `${id}-reply`))?.delivery;
+    await sweep.look(0);
+    now += maxAgeMs;
+    await sweep.look(0);
+    expect(await status()).toMatchObject({ status: 'pending' });
+    now += maxThrottleMs + lockMs + auditMs + 1000;
+    await sweep.look(0);
+    const message = 'No process that serves its chat platform took it in time';
+    expect(await status()).toMatchObject({ status: 'failed', error: { code: 'no-platform', message } });
+    expect(await parts.queues.get(0, 'replies').getWaitingCount()).toBe(0);
   });
 });

@@ -24,7 +24,13 @@ describe('at the end of a task a chat gets', () => {
   it.each<[string, End, string | null, string | null]>([
     ['the output', { status: 'completed', output: 'Done.', outcome: 'ran' }, 'Do', 'Done.'],
     ['a word about an empty output', { status: 'completed', output: ' \n', outcome: 'ran' }, null, '(no answer)'],
-    ['the code of a failure', { status: 'permanently_failed', code: 'TIMEOUT' }, 'Do', 'Sorry, this did not work (TIMEOUT).'],
+    ['the code of a failure', { status: 'permanently_failed', code: 'TIMEOUT' }, null, 'Sorry, this did not work (TIMEOUT).'],
+    [
+      'what was shown before a failure',
+      { status: 'permanently_failed', code: 'TIMEOUT' },
+      'Do ',
+      'Do\n\n(Sorry, the answer broke off here: TIMEOUT.)',
+    ],
     ['what was shown until a stop', { status: 'cancelled', outcome: 'cancelled', reason: '/stop' }, 'Do ', 'Do\n\n(stopped)'],
     ['nothing after a stop before anything was shown', { status: 'cancelled', outcome: 'cancelled' }, null, null],
     ['what was shown until an interruption', { status: 'cancelled', outcome: 'superseded' }, 'Do', 'Do\n\n(interrupted)'],

@@ -1,4 +1,5 @@
 import { DeliveryRefused, type ChatPort, type RefusalKind } from '#shared/deliveries/chat-port.ts';
+import { LATE, within } from '#shared/time/wait.ts';
 
 export interface FakeMessage {
   id: string;
@@ -14,6 +15,9 @@ export class FakePort implements ChatPort {
   readonly platform: string;
   maxCharacters = 200;
   minEditMs: number | null = 10;
+  /** How long a call may take. */
+  callTimeoutMs = 60_000;
+  #changedAt = Number.NEGATIVE_INFINITY;
   readonly messages: FakeMessage[] = [];
   /** Every call, refused ones too. */
   readonly calls: { call: Call; thread: string }[] = [];
@@ -22,6 +26,14 @@ export class FakePort implements ChatPort {
 
   constructor(platform = 'fake') {
     this.platform = platform;
+  }
+
+  get canEdit(): boolean {
+    return this.minEditMs !== null;
+  }
+
+  quietMs(): number {
+    return Math.max(0, this.#changedAt + (this.minEditMs ?? 0) - performance.now());
   }
 
   /** What a thread shows, oldest first. */
@@ -71,6 +83,7 @@ export class FakePort implements ChatPort {
 
   #begin(call: Call, thread: string): void {
     this.calls.push({ call, thread });
+    if (call !== 'typing') this.#changedAt = performance.now();
     const at = this.#refusals.findIndex((each) => each.call === call);
     const [found] = at === -1 ? [] : this.#refusals.splice(at, 1);
     if (found) throw found.refused;
@@ -81,6 +94,7 @@ export class FakePort implements ChatPort {
     if (hanging?.call !== call) return;
     this.#hanging = undefined;
     hanging.reached();
-    await hanging.until;
+    if ((await within(hanging.until, this.callTimeoutMs)) !== LATE) return;
+    throw new DeliveryRefused('unknown', `The platform did not answer within ${this.callTimeoutMs} ms`);
   }
 }

@@ -278,7 +278,7 @@ describe('what a request has to look like', () => {
   it('data that is nested too deep is a mistake of the sender, not of ours', async () => {
     expect((await post('/json', nested(20))).status).toBe(204);
     const { status, body } = await post('/json', nested(20_000));
-    expect([status, body.code, body.detail]).toEqual([422, 'request.invalid', 'body: nested too deep']);
+    expect([status, body.code, body.detail]).toEqual([422, 'request.invalid', 'body: nested too deep: expected at most 128 levels']);
   });
 
   it('an address that cannot be decoded is malformed', async () => {

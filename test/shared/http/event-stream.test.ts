@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sendEvents, type EventStream } from '#shared/http/event-stream.ts';
+import { wait } from '#shared/time/wait.ts';
+import { sendEvents, type EventsPlace, type EventStream } from '#shared/http/event-stream.ts';
 import { OpenStreams } from '#shared/http/open-streams.ts';
 import { sendProblem } from '#shared/http/send-problem.ts';
 import { serveApp } from '../../support/serve-app.ts';
@@ -11,11 +12,11 @@ import { waitFor } from '../../support/wait-for.ts';
 async function serve(
   streams: OpenStreams,
   write: (stream: EventStream) => Promise<void>,
-  mayStay: () => Promise<boolean> = () => Promise.resolve(true),
+  place: Partial<EventsPlace> = {},
 ): Promise<string> {
   const app = express();
   app.get('/', async (request, response) => {
-    await sendEvents(request, response, { streams, mayStay }, write).catch((error: unknown) => sendProblem(response, error));
+    await sendEvents(request, response, { streams, ...place }, write).catch((error: unknown) => sendProblem(response, error));
   });
   const served = await serveApp(app);
   onTestFinished(() => served.close());
@@ -91,6 +92,18 @@ describe('a stream of events', () => {
     expect(text).toContain('retry: 2000');
   });
 
+  it('says none of its own where its writer does', async () => {
+    const url = await serve(
+      new OpenStreams(1, { keepAliveMs: 10 }),
+      async (stream) => {
+        await wait(100);
+        stream.comment('1-0');
+      },
+      { hasOwnComments: true },
+    );
+    expect(await (await fetch(url)).text()).toBe('retry: 2000\n\n: heartbeat\nid: 1-0\n\n');
+  });
+
   it('lets its writer say a comment, and with it where the reader goes on', async () => {
     const url = await serve(new OpenStreams(1), (stream) => {
       stream.comment();
@@ -106,7 +119,7 @@ describe('a stream of events', () => {
     const stop = new AbortController();
     await fetch(url, { signal: stop.signal });
     const refused = await fetch(url);
-    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([429, 'limit.rate']);
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([429, 'limit.streams']);
     expect(refused.headers.get('retry-after')).toBe('5');
     stop.abort();
     await waitFor(() => streams.count === 0, { deadlineMs: 2000, what: 'the place to be free' });
@@ -132,7 +145,7 @@ describe('a stream of events', () => {
       return answer ?? Promise.reject(new Error('Redis is away'));
     };
     const streams = new OpenStreams(1, { checkMs: 5 });
-    const url = await serve(streams, untilGone, mayStay);
+    const url = await serve(streams, untilGone, { mayStay });
     const response = await fetch(url);
     await waitFor(() => asked > 2, { deadlineMs: 2000, what: 'looks that say yes' });
     answer = null;

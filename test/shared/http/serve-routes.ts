@@ -43,11 +43,13 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
     env: environmentSchema.parse({ REDIS_URL: redisUrl, ...environment }),
     settings: settingsSchema.parse(settings),
     directory: process.cwd(),
+    readVariable: () => undefined,
   };
   const { log, logged } = readableLog();
   const redis = connectRedis({ url: redisUrl, name: 'http-test', log });
   const keys = createKeys(1);
-  const parts = { redis, keys, config, tenants: { get: (id: string) => tenants.find((tenant) => tenant.id === id) ?? null } };
+  const find = (id: string): Tenant | null => tenants.find((tenant) => tenant.id === id) ?? null;
+  const parts = { redis, keys, config, tenants: { get: find, find } };
   const own = createRouter({ routes, parts, log });
   const readiness = options.readiness ?? ((): Promise<string[]> => Promise.resolve([]));
   const server = await startHttpServer({ routers: router ? [router, own] : [own], host: '127.0.0.1', port: 0, config, log, readiness });

@@ -67,7 +67,8 @@ describe('accepting a task', () => {
   });
 
   it('has every lookup, whatever its session and correlation are called', async () => {
-    const odd = 'a,b/c=d\n{e} "f"';
+    const odd = 'a,b/c=d\n{e} 50% "f"';
+    const escaped = 'a,b%2Fc=d\n{e} 50%25 "f"';
     const id = await test.accepted({
       lane: { name: `session:${odd}`, limit: 1 },
       session: odd,
@@ -79,10 +80,10 @@ describe('accepting a task', () => {
     expect((await test.redis.zrange(test.keys.tenant(TENANT).index, '0', '-1')).toSorted()).toEqual(
       [
         `agent=echo/${id}`,
-        `correlation=${odd}/${id}`,
+        `correlation=${escaped}/${id}`,
         `parent=p/${id}`,
         `schedule=s/${id}`,
-        `session=${odd}/${id}`,
+        `session=${escaped}/${id}`,
         `source=webhook/${id}`,
       ].toSorted(),
     );
@@ -387,12 +388,12 @@ describe('caps', () => {
 });
 
 describe('a task for later', () => {
-  it('waits with a ticket owed, and without a place in its lane or a grant', async () => {
+  it('waits without a ticket, a place in its lane or a grant', async () => {
     test.limits = limitsOf({ running: 1 });
     const at = inAnHour();
     const answer = await test.accept({ scheduledFor: at, lane: LANE });
     expect(answer).toMatchObject({ status: 'pending', gate: 'time', ahead: 0 });
-    expect(answer.kind === 'accepted' && answer.entry).toContain('.1');
+    expect(answer).toMatchObject({ entry: null });
     expect(await test.accept({ lane: LANE })).toMatchObject({ status: 'queued' });
     expect(answer.kind === 'accepted' && (await test.state(answer.id)).notBefore).toBe(at);
   });

@@ -23,7 +23,7 @@ const SEED = Date.now() % 2_147_483_647;
 const BUDGET_MS = 6000;
 const ENDS = new Set(['task.completed', 'task.cancelled', 'task.permanently_failed', 'task.stale']);
 
-const test = await useLedger({ limits: { maxConcurrent: 6 } });
+const test = await useLedger();
 
 const pick = nat(50);
 const letter = constantFrom('u', 'w', 'd');
@@ -35,6 +35,8 @@ const deed: Arbitrary<Deed> = oneof(
       kind: constant('accept' as const),
       // The last of these is no lane.
       lane: nat(4),
+      // One bit for each lane that tasks share; most tasks share none.
+      shared: oneof({ weight: 2, arbitrary: constant(0) }, { weight: 3, arbitrary: nat(7) }),
       priority: constantFrom(1, 5, 10),
       letter,
       later: boolean(),

@@ -25,6 +25,7 @@ interface Book {
   leases: string[];
   signals: string[];
   deadlines: string[];
+  due: string[];
   ended: string[];
   /** `<task>.<number>` of every ticket that is in the outbox or in a queue. */
   tickets: Set<string>;
@@ -38,7 +39,7 @@ interface Book {
  */
 export async function bookProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
   const book = await readBook(test, delivered);
-  return [listed, leases, lanes, caps, stuck, endings, outcomes, told].flatMap((check) => check(book));
+  return [listed, leases, lanes, sharedLanes, caps, stuck, endings, outcomes, told].flatMap((check) => check(book));
 }
 
 async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<Book> {
@@ -59,6 +60,7 @@ async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<
     leases: await redis.zrange(shard.leases, '0', '-1'),
     signals: await redis.hkeys(shard.signals),
     deadlines: await redis.zrange(shard.deadlines, '0', '-1'),
+    due: await redis.zrange(shard.due, '0', '-1'),
     ended: await redis.zrange(shard.ended, '0', '-1'),
     tickets: new Set([...owed, ...delivered]),
     lanes: await readLanes(test),
@@ -92,7 +94,8 @@ function listed({ live, lookups, kept, tasks }: Book): string[] {
   const expected = live.map(({ body, state }) => (state.granted ? `granted=${state.class}/${body.id}` : `${state.status}/${body.id}`));
   expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
   const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
-  return [...difference('lookups', lookups, expected), ...lost, ...difference('kept', kept, [...tasks.keys()])];
+  const own = lookups.filter((member) => !/^(holds|waits)=/.test(member));
+  return [...difference('lookups', own, expected), ...lost, ...difference('kept', kept, [...tasks.keys()])];
 }
 
 const leaseOf = ({ body, state }: Task): string => `${TENANT}/${body.id}/${state.token}`;
@@ -119,7 +122,8 @@ function laneProblems(name: string, { held, wait }: Lane, members: Task[]): stri
   const limit = members[0]?.state.laneLimit ?? 0;
   const ids = new Set(members.map(({ body }) => body.id));
   const running = members.filter(({ state }) => state.status === 'running').map(({ body }) => body.id);
-  const waiting = members.filter(({ state }) => isInLine(state)).map(({ body }) => body.id);
+  // What holds it and waits all the same waits for lanes that it shares.
+  const waiting = members.filter(({ body, state }) => isInLine(state) && !held.includes(body.id)).map(({ body }) => body.id);
   // What was offered to one that runs waits for that one, whatever room others leave.
   const free = members.filter(({ body, state }) => wait.includes(body.id) && !held.includes(state.steer ?? ''));
   return [
@@ -130,6 +134,52 @@ function laneProblems(name: string, { held, wait }: Lane, members: Task[]): stri
     ...difference(`line of lane ${name}`, wait, waiting),
     ...outOfOrder(name, wait, members),
   ];
+}
+
+/** What a task holds of the lanes that it shares: all while it runs or may, none while it waits in their lines. */
+function sharedLanes({ live, lookups }: Book): string[] {
+  const held = lookups.filter((member) => member.startsWith('holds='));
+  const waiting = lookups.filter((member) => member.startsWith('waits=')).map((member) => member.split('/').at(-1) ?? '');
+  const names = new Set(live.flatMap(({ state }) => state.sharedLanes?.map(({ name }) => name) ?? []));
+  return [
+    ...[...held, ...lookups.filter((member) => member.startsWith('waits='))]
+      .filter((member) => !live.some(({ body }) => member.endsWith(`/${body.id}`)))
+      .map((member) => `${member} is of no task that is alive`),
+    ...[...names].flatMap((name) => sharedLaneProblems(name, live, held)),
+    ...live.flatMap(({ body, state }) => sharedProblems(body.id, state, held, waiting)),
+    ...live
+      .filter(({ body, state }) => waiting.includes(body.id) && mayGoOn(body.id, state, lookups))
+      .map(({ body }) => `${body.id} waits for shared lanes that are free`),
+  ];
+}
+
+/** Whether it is the first in all of its shared lines, and all of these lanes have room. */
+function mayGoOn(id: string, { sharedLanes: wanted = [] }: TaskState, lookups: readonly string[]): boolean {
+  return wanted.every(({ name, limit }) => {
+    const first = lookups.find((member) => member.startsWith(`waits=${name}/`));
+    return first?.endsWith(`/${id}`) && lookups.filter((member) => member.startsWith(`holds=${name}/`)).length < limit;
+  });
+}
+
+function sharedLaneProblems(name: string, live: readonly Task[], held: readonly string[]): string[] {
+  const limit = live.flatMap(({ state }) => state.sharedLanes ?? []).find((lane) => lane.name === name)?.limit ?? 0;
+  const count = held.filter((member) => member.startsWith(`holds=${name}/`)).length;
+  return count > limit ? [`shared lane ${name}: ${count} hold it, of at most ${limit}`] : [];
+}
+
+function sharedProblems(id: string, state: TaskState, held: readonly string[], waiting: readonly string[]): string[] {
+  const wanted = state.sharedLanes ?? [];
+  const holds = wanted.filter(({ name }) => held.includes(`holds=${name}/${id}`)).length;
+  const isWaiting = waiting.includes(id);
+  const isMissing = holds < wanted.length;
+  const mayRun = state.status === 'running' || state.granted === true || state.gate === 'cap';
+  const problems: [boolean, string][] = [
+    [holds > 0 && isMissing, `${id} holds ${holds} of ${wanted.length} shared lanes`],
+    [holds > 0 && isWaiting, `${id} holds shared lanes and waits for them`],
+    [mayRun && isMissing, `${id} may run without its shared lanes`],
+    [isWaiting && state.gate !== 'lane', `${id} waits for shared lanes at the gate ${state.gate}`],
+  ];
+  return problems.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
 }
 
 /** Those with a number stand by number, the others by arrival. */
@@ -177,16 +227,20 @@ function nameOf(taskClass: string): keyof typeof CLASS_LETTERS {
 }
 
 /** Whatever has not ended runs, has a ticket on its way, or stands in a line that moves. */
-function stuck({ live, tickets, lanes: found }: Book): string[] {
-  return live
+function stuck({ live, tickets, lanes: found, due, lookups }: Book): string[] {
+  const waiting = live.filter(({ state }) => state.notBefore !== undefined).map(({ body }) => `${TENANT}/${body.id}`);
+  const problems = live
     .filter(({ state }) => state.status !== 'running')
     .flatMap(({ body: { id }, state }) => {
-      if (state.granted || state.notBefore !== undefined)
-        return tickets.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
+      if (state.notBefore !== undefined) return [];
+      if (state.granted) return tickets.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
       if (state.gate === 'cap') return [];
-      if (isInLine(state)) return found.get(state.lane ?? '')?.wait.includes(id) ? [] : [`${id} waits for its lane and is not in its line`];
+      const isInSharedLine = lookups.some((member) => member.startsWith('waits=') && member.endsWith(`/${id}`));
+      if (isInLine(state))
+        return isInSharedLine || found.get(state.lane ?? '')?.wait.includes(id) ? [] : [`${id} waits for its lane and is not in its line`];
       return [`${id} (${state.status}) is nowhere`];
     });
+  return [...problems, ...difference('due', due, waiting)];
 }
 
 /** A task that ended is in the lasting lookups under one end, and in nothing that is alive. */

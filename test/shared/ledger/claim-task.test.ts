@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { claimTask } from '#shared/ledger/claim-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import { DONE, limitsOf, retry, TENANT } from './test-ledger.ts';
+import { limitsOf, retry, TENANT } from './test-ledger.ts';
 import { useCheckedLedger } from './use-ledger.ts';
 
 const LEASE_MS = 10_000;
 const LANE = { name: 'session:s', limit: 1 };
 const inAnHour = (): number => Date.now() + 3_600_000;
 
-const test = await useCheckedLedger({ limits: { maxConcurrent: 5 } });
+const test = await useCheckedLedger();
 
 describe('claiming a task', () => {
   it('gives it to the worker under a token and a lease, with its body', async () => {
@@ -55,7 +55,7 @@ describe('claiming a task', () => {
     const ids = await Promise.all([test.accepted(), test.accepted(), test.accepted({ scheduledFor: inAnHour() })]);
     const places = [...(await Promise.all(ids.map((id) => test.place(id)))), { tenant: TENANT, id: 'nobody', lane: null }];
     const answers = await Promise.all(places.map((place) => claimTask(test.ledger, place, 'w1')));
-    expect(answers.map(({ kind }) => kind)).toEqual(['claimed', 'claimed', 'early', 'unknown']);
+    expect(answers.map(({ kind }) => kind)).toEqual(['claimed', 'claimed', 'parked', 'unknown']);
   });
 
   it('counts each attempt before it runs', async () => {
@@ -78,11 +78,11 @@ describe('claiming a task', () => {
 });
 
 describe('a task that is not due', () => {
-  it('is early, with the time it is due at', async () => {
+  it('stays parked until it is due, also when a ticket comes for it before', async () => {
     const at = inAnHour();
     const id = await test.accepted({ scheduledFor: at });
-    expect(await test.claim(id)).toEqual({ kind: 'early', dueAt: at });
-    expect((await test.state(id)).status).toBe('pending');
+    expect(await test.claim(id)).toEqual({ kind: 'parked' });
+    expect(await test.state(id)).toMatchObject({ status: 'pending', gate: 'time', notBefore: at });
   });
 
   it('runs once it is due, and takes its lane then', async () => {
@@ -108,38 +108,6 @@ describe('a task that is not due', () => {
     await test.completed(holder);
     expect(test.granted.map(({ task }) => task)).toEqual([id]);
     expect((await test.claim(id)).kind).toBe('claimed');
-  });
-});
-
-describe('a full fleet', () => {
-  it('holds tasks back until an attempt ends, whoever’s they are', async () => {
-    const ids = await Promise.all(Array.from({ length: 6 }, () => test.accepted()));
-    const answers = await Promise.all(ids.map((id) => test.claim(id)));
-    expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(5);
-    const late = ids[answers.findIndex(({ kind }) => kind === 'full')] ?? '';
-    expect((await test.state(late)).gate).toBe('fleet');
-    const running = ids.find((id) => id !== late) ?? '';
-    const state = await test.state(running);
-    await test.settle({ tenant: TENANT, id: running, lane: null, token: state.token, state }, DONE);
-    expect((await test.claim(late)).kind).toBe('claimed');
-    expect((await test.state(late)).gate).toBeUndefined();
-  });
-
-  it('is never overfull, however many claim at once', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => test.accepted()));
-    const places = await Promise.all(ids.map((id) => test.place(id)));
-    const answers = await Promise.all(places.map((place, n) => claimTask(n % 2 ? test.ledger : test.rival, place, 'w1')));
-    expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(5);
-    expect(answers.filter(({ kind }) => kind === 'full')).toHaveLength(15);
-  });
-
-  it('keeps the place of a task that became due in its lane', async () => {
-    const others = await Promise.all(Array.from({ length: 5 }, () => test.accepted()));
-    for (const id of others) await test.claimed(id);
-    const id = await test.accepted({ scheduledFor: inAnHour(), lane: LANE });
-    await test.makeDue(id);
-    expect((await test.claim(id)).kind).toBe('full');
-    expect(await test.accept({ lane: LANE })).toMatchObject({ gate: 'lane', ahead: 1 });
   });
 });
 

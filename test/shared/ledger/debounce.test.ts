@@ -15,10 +15,11 @@ const age = async (id: string, ms: number): Promise<void> => {
   const { states } = test.keys.tenant(TENANT);
   const state = await test.state(id);
   await test.redis.hset(states, id, JSON.stringify({ ...state, createdAt: state.createdAt - ms, notBefore: undefined }));
+  await test.redis.zrem(test.keys.shard(0).due, `${TENANT}/${id}`);
 };
 const due = async (id: string): Promise<number> => {
   const answer = await test.claim(id);
-  return answer.kind === 'early' ? answer.dueAt : 0;
+  return answer.kind === 'parked' ? ((await test.state(id)).notBefore ?? 0) : 0;
 };
 /** Collected messages whose lane has just become free. */
 const collected = async (...wishes: TaskWish[]): Promise<string[]> => {

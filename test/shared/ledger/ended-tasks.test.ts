@@ -36,7 +36,7 @@ const ENDINGS: Record<string, (wish: TaskWish) => Promise<string>> = {
   'a worker that is gone': async (wish) => {
     const held = await test.claimed(await test.accepted({ ...wish, maxAttempts: 1 }));
     await test.endLease(held);
-    await expireLease(test.ledger, held);
+    await expireLease(test.ledger, held, { blame: 'guilty' });
     return held.id;
   },
   'a deadline that the watch saw': async (wish) => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appendOutput } from '#shared/ledger/append-output.ts';
+import { claimTask } from '#shared/ledger/claim-task.ts';
+import { redriveTask } from '#shared/ledger/redrive-task.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { renewLeases } from '#shared/ledger/renew-leases.ts';
@@ -14,33 +16,100 @@ const test = await useCheckedLedger();
 const running = async (wish: Parameters<TestLedger['accepted']>[0] = {}): Promise<Held> => await test.claimed(await test.accepted(wish));
 const lease = async (held: Held): Promise<number> => Number(await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held)));
 
+const lostAgain = async (id: string, isolation: 'own' | 'shared', isOwnEnd = true): Promise<void> => {
+  await test.makeDue(id);
+  const place = await test.place(id);
+  const claim = await claimTask(test.ledger, place, 'w2', isolation);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  await expireLease(test.ledger, { ...place, token: claim.state.token }, { blame: 'unknown', isGone: true, isOwnEnd });
+};
+
 describe('taking an attempt back', () => {
-  it('puts its task in line again, with a new ticket and the reason', async () => {
+  it('puts its task off as a suspect, at the price of no attempt, with the reason', async () => {
     const held = await running();
+    const from = Date.now();
     await test.endLease(held);
     expect(await expireLease(test.ledger, held)).toBe('requeued');
     const task = await test.read(held.id);
-    expect(task.state).toMatchObject({
-      status: 'queued',
-      granted: true,
-      ticket: 2,
-      spent: 1,
-      error: { code: 'WORKER_LOST', retryable: true },
-    });
-    expect(task.attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'failed', error: { code: 'WORKER_LOST' } }]);
+    expect(task.state).toMatchObject({ status: 'queued', gate: 'suspect', losses: 1, spent: 0, error: { code: 'WORKER_LOST' } });
+    expect(task.state.granted).toBeUndefined();
+    expect(task.state.notBefore).toBeGreaterThanOrEqual(from + 1000);
+    expect(task.attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'interrupted', error: { code: 'WORKER_LOST' } }]);
+    await test.makeDue(held.id);
     expect(test.granted).toMatchObject([{ task: held.id, state: { ticket: 2 } }]);
-    expect(await test.events(held.id)).toContain('task.failed');
+    expect(await test.events(held.id)).toContain('task.interrupted');
   });
 
-  it('fails the task for good after its last attempt', async () => {
+  it('brings those apart that were lost together', async () => {
+    const all = [];
+    for (let count = 0; count < 5; count += 1) all.push(await running());
+    for (const held of all) await test.endLease(held);
+    await Promise.all(all.map((held) => expireLease(test.ledger, held)));
+    const times = await Promise.all(all.map(async ({ id }) => (await test.state(id)).notBefore ?? 0));
+    expect(new Set(times).size).toBeGreaterThan(1);
+    expect(Math.max(...times) - Date.now()).toBeLessThan(2100);
+  });
+
+  it('charges an attempt to the guilty one, and lets the others go on at once', async () => {
+    const [guilty, other] = [await running(), await running()];
+    await expireLease(test.ledger, guilty, { blame: 'guilty', isGone: true, message: 'It ended its process with code 7' });
+    await expireLease(test.ledger, other, { blame: 'cleared', isGone: true });
+    expect(await test.state(guilty.id)).toMatchObject({
+      status: 'failed',
+      gate: 'suspect',
+      spent: 1,
+      losses: 1,
+      error: { message: 'It ended its process with code 7' },
+    });
+    expect((await test.read(guilty.id)).attempts).toMatchObject([{ status: 'failed' }]);
+    const state = await test.state(other.id);
+    expect(state).toMatchObject({ status: 'queued', granted: true, spent: 0 });
+    expect(state.losses).toBeUndefined();
+    expect(test.granted.map(({ task }) => task)).toEqual([other.id]);
+  });
+
+  it('knows the guilty one by that it ran in a process of its own, and by nothing less', async () => {
+    const held = await running();
+    await expireLease(test.ledger, held, { blame: 'unknown', isGone: true });
+    await lostAgain(held.id, 'shared');
+    expect(await test.state(held.id)).toMatchObject({ status: 'queued', spent: 0, losses: 2 });
+    await lostAgain(held.id, 'own');
+    expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', spent: 1, losses: 3, error: { code: 'WORKER_LOST' } });
+  });
+
+  it('does not hold against a task that its own process went down with the machine, but for twice as many losses', async () => {
+    const held = await running();
+    await expireLease(test.ledger, held, { blame: 'unknown', isGone: true });
+    for (let losses = 2; losses < 6; losses += 1) {
+      await lostAgain(held.id, 'own', false);
+      expect(await test.state(held.id)).toMatchObject({ status: 'queued', spent: 0, losses });
+    }
+    await lostAgain(held.id, 'own', false);
+    expect((await test.state(held.id)).status).toBe('permanently_failed');
+  });
+
+  it('fails the guilty task for good after its last attempt', async () => {
     const held = await running({ maxAttempts: 1 });
     await test.endLease(held);
-    expect(await expireLease(test.ledger, held)).toBe('ended');
+    expect(await expireLease(test.ledger, held, { blame: 'guilty' })).toBe('ended');
     expect(await test.state(held.id)).toMatchObject({
       status: 'permanently_failed',
       error: { code: 'WORKER_LOST' },
       outcome: { kind: 'ran' },
     });
+  });
+
+  it('fails it after three losses, whatever attempts it has left, and runs it isolated when it is opened again', async () => {
+    const held = await running({ maxAttempts: 100 });
+    await expireLease(test.ledger, held, { blame: 'unknown', isGone: true });
+    await lostAgain(held.id, 'own');
+    expect((await test.state(held.id)).status).toBe('failed');
+    await lostAgain(held.id, 'own');
+    expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', spent: 2, losses: 3 });
+    await redriveTask(test.ledger, await test.place(held.id));
+    expect(await claimTask(test.ledger, await test.place(held.id), 'w1', 'offered')).toEqual({ kind: 'suspect', losses: 2 });
+    await lostAgain(held.id, 'own');
+    expect((await test.state(held.id)).status).toBe('permanently_failed');
   });
 
   it('ends the task as cancelled when somebody had asked for that', async () => {
@@ -65,6 +134,7 @@ describe('taking an attempt back', () => {
     expect(await expireLease(test.ledger, { ...held, token: 7 })).toBe('gone');
     await expireLease(test.ledger, held);
     expect(await expireLease(test.ledger, held)).toBe('gone');
+    await test.makeDue(held.id);
     const again = await test.claimed(held.id);
     expect(await expireLease(test.ledger, held)).toBe('gone');
     await test.settle(again, DONE);
@@ -84,7 +154,7 @@ describe('taking an attempt back', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => expireLease(n % 2 ? test.ledger : test.rival, held)));
     expect(answers.filter((answer) => answer === 'requeued')).toHaveLength(1);
     expect((await test.read(held.id)).attempts).toHaveLength(1);
-    expect((await test.state(held.id)).ticket).toBe(2);
+    expect((await test.state(held.id)).losses).toBe(1);
   });
 
   it('and settling the same attempt have one winner', async () => {
@@ -96,22 +166,25 @@ describe('taking an attempt back', () => {
     }
   });
 
-  it('keeps the lane for the task, and its grant', async () => {
+  it('keeps the lane for the task, and leaves its grant to others', async () => {
     test.limits = limitsOf({ running: 1 });
     const held = await running({ lane: LANE });
     const next = await test.accepted({ lane: LANE });
     await test.endLease(held);
     await expireLease(test.ledger, held);
     expect((await test.state(next)).gate).toBe('lane');
-    expect(await test.accept()).toMatchObject({ gate: 'cap' });
+    const other = await test.accepted();
+    expect((await test.state(other)).granted).toBe(true);
+    await test.makeDue(held.id);
+    expect((await test.state(held.id)).gate).toBe('cap');
+    await test.completed(other);
     expect((await test.claim(held.id)).kind).toBe('claimed');
   });
 
   it('lets the next of the lane in when it ends the task', async () => {
     const held = await running({ lane: LANE, maxAttempts: 1 });
     const next = await test.accepted({ lane: LANE });
-    await test.endLease(held);
-    await expireLease(test.ledger, held);
+    await expireLease(test.ledger, held, { blame: 'guilty', isGone: true });
     expect(test.granted.map(({ task }) => task)).toEqual([next]);
   });
 });
@@ -121,6 +194,7 @@ describe('a worker that comes back after its attempt was taken', () => {
     const held = await running();
     await test.endLease(held);
     await expireLease(test.ledger, held);
+    await test.makeDue(held.id);
     const again = await test.claimed(held.id, 'w2');
     expect(await test.settle(held, DONE)).toEqual({ kind: 'lost' });
     expect(await appendOutput(test.ledger, held, { attempt: 1, seq: 1, text: 'ghost' })).toBe(false);

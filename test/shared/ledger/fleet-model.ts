@@ -21,7 +21,7 @@ import { aTask, DONE, FAILURE, TENANT, type Held, type TaskWish, type TestLedger
 
 /** One thing that somebody does to the fleet; `pick` chooses whom it happens to. */
 export type Deed =
-  | { kind: 'accept'; lane: number; priority: number; letter: string; later: boolean; maxAttempts: number }
+  | { kind: 'accept'; lane: number; shared: number; priority: number; letter: string; later: boolean; maxAttempts: number }
   | {
       kind: 'settle';
       pick: number;
@@ -60,6 +60,11 @@ interface Work extends Held {
 }
 
 const LATER_MS = 3_600_000;
+const SHARED_LANES = [
+  { name: 'gpu', limit: 1 },
+  { name: 'disk', limit: 2 },
+  { name: 'desk', limit: 1 },
+];
 const LANE_LIMITS = [1, 1, 2];
 const DRAIN_ROUNDS = 400;
 
@@ -134,13 +139,14 @@ export class FleetModel {
     return { tenant: TENANT, id, lane: this.#lanes.get(id) ?? null };
   }
 
-  async #accept({ lane, priority, letter, later, maxAttempts }: Extract<Deed, { kind: 'accept' }>, ledger: Ledger): Promise<void> {
+  async #accept({ lane, shared, priority, letter, later, maxAttempts }: Extract<Deed, { kind: 'accept' }>, ledger: Ledger): Promise<void> {
     const limit = LANE_LIMITS[lane];
     const wish: TaskWish = {
       priority,
       maxAttempts,
       class: `${letter}${priority === 1 ? 0 : 1}`,
       ...(limit === undefined ? {} : { lane: { name: `lane-${lane}`, limit } }),
+      sharedLanes: SHARED_LANES.filter((_, position) => (shared >> position) % 2 === 1),
       ...(later ? { scheduledFor: Date.now() + LATER_MS } : {}),
     };
     const answer = await acceptNewTask(ledger, aTask(wish));
@@ -231,7 +237,6 @@ export class FleetModel {
       const { state, stored } = answer;
       this.#work.push({ ...place, token: state.token, state, stored, ticket });
     }
-    if (answer.kind === 'early' || answer.kind === 'full') this.#bring(ticket);
   }
 
   async #settle({ pick, verdict, delay, dies }: Extract<Deed, { kind: 'settle' }>, ledger: Ledger): Promise<void> {
@@ -257,6 +262,8 @@ export class FleetModel {
     this.#work = this.#work.filter((each) => each !== work);
     const answer = await settleAttempt(ledger, work, verdict, { stored: work.stored, first: work.state, now: Date.now() });
     if (answer.kind === 'lost' || isTerminal(answer.status) || !putsBack) return;
+    // What goes on later gets another ticket then.
+    if ('delayMs' in verdict && (verdict.delayMs ?? 0) > 0) return;
     this.#bring(work.ticket);
     await this.#pay(outboxEntry(TENANT, [work.ticket]));
   }

@@ -19,6 +19,16 @@ function nested(levels: number): Record<string, unknown> {
   return value;
 }
 
+describe('a note of the timeline', () => {
+  it('ends between two characters', async () => {
+    const id = await test.accepted();
+    await cancelTask(test.ledger, await test.place(id), `x${'é'.repeat(150)}`);
+    const { log } = await test.state(id);
+    expect(log).toMatch(/ xé+$/);
+    expect(log).not.toContain('\uFFFD');
+  });
+});
+
 describe.each<[what: string, wish: TaskWish]>([
   ['half a character', { input: HALF, user: HALF, correlationId: HALF, context: { text: HALF } }],
   ['a context that is deeper than Redis reads', { context: nested(1500) }],
@@ -34,6 +44,7 @@ describe.each<[what: string, wish: TaskWish]>([
     const held = await test.claimed(await test.accepted(wish));
     await test.endLease(held);
     expect(await expireLease(test.ledger, held)).toBe('requeued');
+    await test.makeDue(held.id);
     await test.completed(held.id);
   });
 

@@ -337,14 +337,14 @@ describe('making a missing ticket again', () => {
     expect((await test.state(id)).ticket).toBe(2);
   });
 
-  it('makes one for a task that was let through by another, or is not due', async () => {
+  it('makes one for a task that was let through by another, and none for one that is not due', async () => {
     const held = await running({ lane: LANE });
     const next = await test.accepted({ lane: LANE });
     await test.settle(held, DONE);
     expect(await reissueTicket(test.ledger, TENANT, { task: next, number: 1 })).toMatchObject({ ticket: 2 });
     expect((await test.claim(next)).kind).toBe('claimed');
     const later = await test.accepted({ scheduledFor: inAnHour() });
-    expect(await reissueTicket(test.ledger, TENANT, { task: later, number: 1 })).toMatchObject({ ticket: 2 });
+    expect(await reissueTicket(test.ledger, TENANT, { task: later, number: 0 })).toBeNull();
   });
 
   it.each([

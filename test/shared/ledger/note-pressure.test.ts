@@ -40,6 +40,18 @@ describe('the pressure of a tenant', () => {
     expect(await listPressed(parts.ledger, 0)).toEqual([]);
   });
 
+  it('counts a task once that waits for a cap, or for a lane that it shares', async () => {
+    const { live } = parts.keys.tenant('acme');
+    await load(18);
+    for (let place = 0; place < 18; place += 1) {
+      await parts.redis.zadd(live, 0, `backlog=u1/05/${place}`, 0, `waits=gpu/${place}/${place}`, 0, `holds=disk/${place}`);
+    }
+    expect(await notePressure(parts.ledger, 'acme')).toBe('none');
+    await parts.redis.zadd(live, 0, 'queued/18', 0, 'queued/19');
+    expect(await notePressure(parts.ledger, 'acme')).toBe('warning');
+    expect(await told()).toEqual(['backpressure.warning 20']);
+  });
+
   it('is told once when many see it at the same time', async () => {
     await load(25);
     await Promise.all(Array.from({ length: 10 }, () => notePressure(parts.ledger, 'acme')));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { acceptMessage } from '#shared/ledger/accept-message.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { workerChannel } from '#shared/ledger/worker-channel.ts';
@@ -47,6 +47,17 @@ describe('a message whose lane is free', () => {
 
   it('waits for its time first, when it has one', async () => {
     expect(await test.accept({ ...TAKES, mode: 'interrupt', scheduledFor: Date.now() + 60_000 })).toMatchObject({ gate: 'time' });
+  });
+});
+
+describe('a running task that is cancelled', () => {
+  it('has its worker told by the script itself, also when its caller is cut off right behind it', async () => {
+    const held = await running();
+    const redis = test.connect('cut off');
+    vi.spyOn(redis, 'publish').mockRejectedValue(new Error('cut off'));
+    const place = await test.place(held.id);
+    const signals = await heard(() => cancelTask({ ...test.ledger, redis }, place, 'enough'));
+    expect(signals).toEqual([{ kind: 'stop', member: signalOf(held) }]);
   });
 });
 
@@ -190,7 +201,7 @@ describe('a message in mode interrupt', () => {
   it('carries what it replaces along when the configuration says so, with what that had carried', async () => {
     const held = await running({ lane: LANE, input: 'one' }, carrying);
     const second = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'two' });
-    const third = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'three', user: 'ann' });
+    const third = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'three' });
     const { inputs = [] } = await carrying.state(third);
     expect(new Set(inputs.map(({ id }) => id))).toEqual(new Set([held.id, second]));
     expect(inputs.every(({ how }) => how === 'carried')).toBe(true);

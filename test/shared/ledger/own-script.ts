@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { transitionsInLua } from '#shared/ledger/transitions-in-lua.ts';
+import { scriptFragments } from '#shared/ledger/script-fragments.ts';
 import { loadScripts, type Script } from '#shared/redis/script.ts';
 
 /** Loads a test's own script, which may include what the ledger's scripts include. */
@@ -10,7 +10,7 @@ export async function ownScript(source: string): Promise<Script> {
   try {
     await cp('shared/ledger/scripts/include', join(folder, 'include'), { recursive: true });
     await writeFile(join(folder, 'own.lua'), source);
-    return loadScripts(folder, { transitions: transitionsInLua() }).get('own') as Script;
+    return loadScripts(folder, scriptFragments()).get('own') as Script;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

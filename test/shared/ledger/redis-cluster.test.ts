@@ -19,6 +19,7 @@ import { redriveTask } from '#shared/ledger/redrive-task.ts';
 import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
 import { renewLeases } from '#shared/ledger/renew-leases.ts';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { measureTenant } from '#shared/ledger/storage/measure-tenant.ts';
 import { takeInput } from '#shared/ledger/take-input.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
@@ -86,6 +87,7 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     const nextToken = nextClaim.kind === 'claimed' ? nextClaim.state.token : 0;
     expect(await settleAttempt(ledger, { ...nextPlace, token: nextToken }, DONE)).toEqual({ kind: 'settled', status: 'completed' });
     expect(await cancelTask(ledger, place, 'no')).toEqual({ kind: 'cancelled' });
+    expect(await measureTenant(ledger, tenant)).toBeGreaterThan(500);
     const { items } = await listTasks(ledger, tenant, {}, { limit: 10 });
     expect(items.map(({ body, state }) => [body.id, state.status])).toEqual([
       [next.body.id, 'completed'],

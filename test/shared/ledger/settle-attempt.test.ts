@@ -81,10 +81,10 @@ describe.each([
     expect(state.notBefore).toBeGreaterThanOrEqual(from + 60_000);
     expect(state.granted).toBeUndefined();
     expect(await attempts(held.id)).toEqual([[1, kind]]);
-    expect((await test.claim(held.id)).kind).toBe('early');
+    expect((await test.claim(held.id)).kind).toBe('parked');
     await test.makeDue(held.id);
     expect(await test.claimed(held.id)).toMatchObject({ token: 2, state: { spent: 2, timeoutMs: 1500 } });
-    expect((await test.events(held.id)).slice(-2)).toEqual([`task.${kind}`, 'task.started']);
+    expect((await test.events(held.id)).slice(-2)).toEqual(['task.queued', 'task.started']);
   });
 
   it('keeps the grant of one that is retried at once', async () => {

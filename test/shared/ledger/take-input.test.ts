@@ -149,11 +149,11 @@ const collected = async (...wishes: TaskWish[]): Promise<{ head: Held; ids: stri
 
 describe('merging collected messages into one turn', () => {
   it('takes those behind it that are like it', async () => {
-    const { head, ids } = await collected({ ...COLLECT, input: 'b' }, { ...COLLECT, input: 'c', user: 'ann' });
+    const { head, ids } = await collected({ ...COLLECT, input: 'b' }, { ...COLLECT, input: 'c' });
     expect(await takeInput(test.ledger, head, 'merged', 10)).toMatchObject({
       inputs: [
         { id: ids[0], text: 'b', user: null, how: 'merged' },
-        { id: ids[1], text: 'c', user: 'ann', how: 'merged' },
+        { id: ids[1], text: 'c', user: null, how: 'merged' },
       ],
     });
     expect(await test.state(ids[0] ?? '')).toMatchObject({ status: 'skipped', outcome: { kind: 'merged', taskId: head.id } });
@@ -162,6 +162,14 @@ describe('merging collected messages into one turn', () => {
   it('ends at one that is not, and at as many as asked', async () => {
     const { head, ids } = await collected(COLLECT, { lane: LANE }, COLLECT);
     expect(idsOf(await takeInput(test.ledger, head, 'merged', 10))).toEqual(ids.slice(0, 1));
+    expect(idsOf(await takeInput(test.ledger, head, 'merged', 10))).toEqual([]);
+  });
+
+  it.each([
+    ['of another person', { user: 'ann' }],
+    ['of a visitor', { visitor: 'key_1' }],
+  ])('ends at one %s', async (_who, other) => {
+    const { head } = await collected({ ...COLLECT, ...other }, COLLECT);
     expect(idsOf(await takeInput(test.ledger, head, 'merged', 10))).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { settingsSchema, tenantLimitsSchema, type SettingsInput, type TenantLimi
 import type { AcceptAnswer } from '#shared/ledger/accept-answer.ts';
 import { acceptMessage } from '#shared/ledger/accept-message.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim-task.ts';
+import { promoteDue } from '#shared/ledger/due/due-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import type { NewTask } from '#shared/ledger/new-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
@@ -19,6 +20,7 @@ export const TENANT = 'acme';
 
 export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   lane?: { name: string; limit: number; order?: number };
+  sharedLanes?: { name: string; limit: number }[];
   priority?: number;
   class?: string;
   rateClass?: string;
@@ -43,12 +45,16 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
   parentTaskId: null,
   correlationId: null,
   scheduleId: null,
+  sourceId: null,
+  trigger: null,
+  system: null,
   deadline: null,
   sla: null,
   scheduledFor: null,
   requirements: null,
   callbackUrl: null,
   user: null,
+  visitor: null,
   reply: null,
   traceparent: '',
 };
@@ -57,7 +63,7 @@ const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, time
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {
   const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
-  const { mode, takesInput, yields, skip, ...body } = rest;
+  const { mode, takesInput, yields, skip, sharedLanes, ...body } = rest;
   const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
@@ -66,6 +72,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
     class: taskClass ?? (priority === 1 ? 'u0' : 'u1'),
     rateClass,
     lane: lane ?? null,
+    sharedLanes: sharedLanes ?? [],
     idempotency: key === undefined ? null : { key, digest },
     mode,
     takesInput,
@@ -187,7 +194,7 @@ export class TestLedger {
     await this.redis.zadd(this.keys.shard(this.keys.shardOf(tenant)).leases, 1, `${tenant}/${id}/${token}`);
   }
 
-  /** Lets the time pass that a task waits for: writes it as past. */
+  /** Lets the time pass that a task waits for: writes it as past, and brings on what waited for it to start. */
   async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore'): Promise<void> {
     const keys = this.keys.tenant(TENANT);
     // One step, because others may move the task meanwhile.
@@ -195,6 +202,7 @@ export class TestLedger {
       local state = redis.call('HGET', KEYS[1], ARGV[1])
       if state then redis.call('HSET', KEYS[1], ARGV[1], (string.gsub(state, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end`;
     await this.redis.eval(script, 1, keys.states, id, field);
+    if (field === 'notBefore') await promoteDue(this.ledger, TENANT, [id]);
   }
 
   /** Names of the tenant's events, oldest first, of one task or all. */

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
 import { openFleet, type Fleet } from '../../support/fleet-processes.ts';
 
 let fleet: Fleet;
@@ -25,4 +28,21 @@ it('one that started before Redis ends when Redis is there', async () => {
   await fleet.redis.restart();
   expect((await other.exited).code).toBe(EXIT_CONFIG);
   expect(other.lines.map(({ msg }) => msg).join('\n')).toMatch(WORDS);
+});
+
+it('one that runs ends when a newer release took the data over', async () => {
+  const api = await fleet.start('api');
+  const redis = connectRedis({ url: fleet.redis.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  await redis.set(createKeys(1).fleet.installation, '99 1');
+  redis.disconnect();
+  expect((await api.exited).code).toBe(EXIT_CONFIG);
+  expect(api.lines.map(({ msg }) => msg).join('\n')).toContain('was written by a newer Muster (form 99; this one reads form');
+});
+
+it('only the API makes the first key, so that no other service needs the chosen one', async () => {
+  const worker = await fleet.start('worker', { MUSTER_ADMIN_KEY: '' });
+  await fleet.start('api');
+  expect(worker.lines.map(({ event }) => event)).not.toContain('key.created');
+  const { body } = await fleet.client.call('GET', '/v1/tenants/default/keys');
+  expect(body.items).toHaveLength(1);
 });

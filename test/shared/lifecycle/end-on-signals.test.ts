@@ -63,6 +63,13 @@ test('a second press ends at once with 130, and what can be abandoned is', async
   expect(await code).toBe(130);
 });
 
+test('a failure that its parts report drains, is said in one line and ends with 1', async () => {
+  const { code, out } = await run('cannot-go-on');
+  expect(await code).toBe(1);
+  expect(out()).toContain('drained');
+  expect(out().match(/process\.failed.*the queue is gone/g)).toHaveLength(1);
+});
+
 test('a stop that takes longer than its deadline is given up with 1', async () => {
   const host = hostOfSignals();
   const log = createLog({ level: 'silent', service: 'test' });

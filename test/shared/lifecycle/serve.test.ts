@@ -9,12 +9,17 @@ import type { Service } from '#shared/lifecycle/service.ts';
 import { createLog } from '#shared/log/create-log.ts';
 
 const log = createLog({ level: 'silent', service: 'test' });
-const config: Config = { env: environmentSchema.parse({ PORT: '0' }), settings: settingsSchema.parse({}), directory: '/' };
+const config: Config = {
+  env: environmentSchema.parse({ PORT: '0' }),
+  settings: settingsSchema.parse({}),
+  directory: '/',
+  readVariable: () => undefined,
+};
 
 /** Serves two services, one of them without paths, behind a server that only notes what it was given. */
 async function served(
   startHttpServer: (options: HttpServerOptions) => Promise<HttpServer>,
-  isRedisUp = true,
+  redisProblems: string[] = [],
 ): Promise<{ it: Served; stopped: string[] }> {
   const stopped: string[] = [];
   const service = (name: string, router?: Router): Service => ({
@@ -24,7 +29,7 @@ async function served(
     stop: async () => void stopped.push(name),
   });
   const services = [service('api', Router()), service('worker')];
-  return { it: await serve({ config, log, services, startHttpServer, isRedisUp: async () => isRedisUp }), stopped };
+  return { it: await serve({ config, log, services, startHttpServer, redisProblems: async () => redisProblems }), stopped };
 }
 
 test('it serves the paths of those services that have some, and stops services and server', async () => {
@@ -52,15 +57,27 @@ test('it is ready while Redis answers, and neither without it nor from the momen
   expect(await given?.readiness()).toEqual([]);
   await it.stop(100);
   expect(whileStopping).toEqual(['shutting down']);
-  await served(start, false);
+  await served(start, ['Redis does not answer']);
   expect(await given?.readiness()).toEqual(['Redis does not answer']);
+});
+
+test('it names what does not move in a service', async () => {
+  let given: HttpServerOptions | undefined;
+  const start = async (options: HttpServerOptions): Promise<HttpServer> => {
+    given = options;
+    return { port: 1, close: async () => undefined };
+  };
+  const worker: Service = { name: 'worker', start: async () => undefined, stop: async () => undefined, problems: () => ['it stands'] };
+  const it = await serve({ config, log, services: [worker], startHttpServer: start, redisProblems: async () => [] });
+  expect(await given?.readiness()).toEqual(['it stands']);
+  await it.stop(100);
 });
 
 test('a server that cannot listen starts no service', async () => {
   const started: string[] = [];
   const service: Service = { name: 'api', start: async () => void started.push('api'), stop: async () => undefined };
   const inUse = Object.assign(new Error('in use'), { code: 'EADDRINUSE' });
-  const serving = serve({ config, log, services: [service], startHttpServer: () => Promise.reject(inUse), isRedisUp: async () => true });
+  const serving = serve({ config, log, services: [service], startHttpServer: () => Promise.reject(inUse), redisProblems: async () => [] });
   await expect(serving).rejects.toBe(inUse);
   expect(started).toEqual([]);
 });
@@ -74,7 +91,7 @@ test('a service that cannot start takes the server down again', async () => {
       isClosed = true;
     },
   });
-  await expect(serve({ config, log, services: [service], startHttpServer, isRedisUp: async () => true })).rejects.toThrow('no');
+  await expect(serve({ config, log, services: [service], startHttpServer, redisProblems: async () => [] })).rejects.toThrow('no');
   expect(isClosed).toBe(true);
 });
 

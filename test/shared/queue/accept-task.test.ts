@@ -110,13 +110,16 @@ describe('what a task has that a request did not say', () => {
     expect((await stored({ session: 's', order: 17 })).state).toMatchObject({ lane: 'session:s', laneLimit: 1, order: '17' });
   });
 
-  it('is its agent’s lane when it has no session, with the limit that the configuration says, else its source’s', async () => {
-    expect((await stored({ agent: 'shared' })).state).toMatchObject({ lane: 'printer', laneLimit: 2 });
-    expect((await stored({ agent: 'shared', session: 's' })).state.lane).toBe('session:s');
-    expect((await stored({ source: 'proactive' })).state).toMatchObject({ lane: 'background', laneLimit: 1 });
+  it('is its session’s or its producer’s, and it shares its agent’s and its source’s besides, with the limits that the configuration says', async () => {
+    const printer = { name: 'printer', limit: 2 };
+    const background = { name: 'background', limit: 1 };
+    expect((await stored({ agent: 'shared' })).state).toMatchObject({ sharedLanes: [printer] });
+    expect((await stored({ agent: 'shared', session: 's' })).state).toMatchObject({ lane: 'session:s', sharedLanes: [printer] });
+    expect((await stored({ source: 'proactive' })).state).toMatchObject({ sharedLanes: [background] });
+    expect((await stored({ agent: 'shared', source: 'proactive' })).state).toMatchObject({ sharedLanes: [printer, background] });
     const lane = { name: 'schedule:daily', limit: 1 };
-    expect((await stored({ agent: 'shared', lane })).state).toMatchObject({ lane: 'schedule:daily', laneLimit: 1 });
-    expect((await stored({})).state.lane).toBeUndefined();
+    expect((await stored({ agent: 'shared', lane })).state).toMatchObject({ lane: 'schedule:daily', laneLimit: 1, sharedLanes: [printer] });
+    expect((await stored({})).state).not.toMatchObject({ lane: expect.anything() });
   });
 
   it('is taking input when its agent does', async () => {
@@ -252,6 +255,23 @@ describe('the answer', () => {
     const { estimatedStartMs } = await submit({ scheduledFor: new Date(Date.now() + 60_000).toISOString() });
     expect(estimatedStartMs).toBeGreaterThan(59_000);
     expect(estimatedStartMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it('counts the tickets in front, at the pace of the last tasks while others waited', async () => {
+    const ids = [(await submit()).id, (await submit()).id, (await submit()).id].toSorted();
+    await parts.relay.idle();
+    // As if the second had waited for 2 s while the first ran, and the third had come long after.
+    const ends = ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 3000 w 3500 -', 'c 900000 900000 900000 w 900500 -'];
+    for (const [position, id] of ids.entries()) {
+      await parts.redis.hset(parts.keys.tenant(TENANT).states, id, ends[position] ?? '');
+      await parts.redis.zadd(parts.keys.tenant(TENANT).index, 0, `status=completed/${id}`);
+    }
+    const inFront = await parts.queues.get(0, 'tasks').getPrioritizedCount();
+    expect(inFront).toBeGreaterThan(0);
+    // Of another process, which has looked at nothing yet.
+    const intake = { ...parts, ledger: ledgerOn(parts.redis), queues: { ...parts.queues } };
+    const { estimatedStartMs } = await acceptTask(intake, { tenant: TENANT, agent: 'echo', input: 'x' });
+    expect(estimatedStartMs).toBe(inFront * 1000);
   });
 
   it('comes although Redis goes away once the task is accepted', async () => {

@@ -1,25 +1,27 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { ensureDeliveryJob, type DeliveryJob } from '#shared/queue/delivery-job.ts';
 import { DeliveryWorker, type DeliveryEnd } from '#shared/queue/delivery-worker.ts';
+import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import { openQueues, type Queues, type TicketData, type TicketQueue } from '#shared/queue/queues.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { openTestSource } from './test-source.ts';
 
-const settings = settingsSchema.parse({ queues: { deliveries: { slots: 2 } }, deliveries: { lockMs: 1000 } });
+const settings = { deliveries: { lockMs: 1000 } } satisfies SettingsInput;
 const keys = createKeys(1);
 const log = createLog({ level: 'silent', service: 'test' });
-const JOB: DeliveryJob = { tenant: 'acme', task: '01J00000000000000000000000', kind: 'reply', number: 0 };
-const ID = `${JOB.task}-reply-0`;
+const JOB: DeliveryJob = { tenant: 'acme', task: '01J00000000000000000000000', kind: 'callback', number: 0 };
+const ID = `${JOB.task}-callback-0`;
 const HOUR = 3_600_000;
 
 let server: RedisServer;
 let redis: RedisClient;
-let connection: RedisClient;
+let source: JobSource;
 let queues: Queues;
 let queue: TicketQueue;
 let workers: DeliveryWorker[];
@@ -28,8 +30,8 @@ let handled: DeliveryJob[];
 beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
-  connection = connectRedis({ url: server.url, name: 'test', log, role: 'blocking' });
   queues = openQueues(redis, keys, log);
+  source = openTestSource({ url: server.url, queues, log, settings });
   queue = queues.get(0, 'deliveries');
   workers = [];
   handled = [];
@@ -37,21 +39,21 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop(1000)));
   await queues.close();
-  connection.disconnect();
+  source.close();
   redis.disconnect();
   await server.stop();
 });
 
 const work = (handle: (times: number, signal: AbortSignal) => DeliveryEnd | Promise<DeliveryEnd>): DeliveryWorker => {
   const worker = new DeliveryWorker({
-    settings,
-    connection,
-    prefix: keys.shard(0).queues,
+    source,
+    shard: 0,
+    queue: 'deliveries',
+    slots: 2,
     handle: async (job, signal) => {
       handled.push(job);
       return await handle(handled.length, signal);
     },
-    log,
   });
   worker.start();
   workers.push(worker);
@@ -74,8 +76,8 @@ const untilAborted = (signal: AbortSignal): Promise<DeliveryEnd> =>
 
 describe('the job of a delivery', () => {
   it('names its delivery, is there once however often it is asked for, and keeps its note', async () => {
-    await ensureDeliveryJob(queue, JOB, false);
-    await ensureDeliveryJob(queue, JOB, true);
+    await ensureDeliveryJob(queues, 0, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, true);
     expect(await queue.getJobCountByTypes('waiting', 'delayed')).toBe(1);
     work(() => done);
     await becomes('completed');
@@ -84,27 +86,27 @@ describe('the job of a delivery', () => {
   });
 
   it('is made anew when it ended although its delivery did not', async () => {
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     work(() => done);
     await becomes('completed');
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     await times(2);
     expect(handled).toEqual([JOB, JOB]);
   });
 
   it('that is for later keeps its time, unless it is said to be due', async () => {
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     work((count) => (count === 1 ? { kind: 'later', at: Date.now() + HOUR } : done));
     await becomes('delayed');
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     expect(await (await job())?.getState()).toBe('delayed');
-    await ensureDeliveryJob(queue, JOB, true);
+    await ensureDeliveryJob(queues, 0, JOB, true);
     await becomes('completed');
     expect(handled).toHaveLength(2);
   });
 
   it('whose handler throws comes back after a while', async () => {
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     work((count) => {
       if (count === 1) throw new Error('Redis was away');
       return done;
@@ -116,7 +118,7 @@ describe('the job of a delivery', () => {
   });
 
   it('keeps its lock for as long as it takes, and comes to another process when its own stops', async () => {
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     const first = work((_times, signal) => untilAborted(signal));
     await times(1);
     const token = `${keys.shard(0).queues}:deliveries:${ID}:lock`;
@@ -138,10 +140,10 @@ describe('a worker', () => {
   it('is crowded while most of its slots are taken', async () => {
     const gates = Array.from({ length: 2 }, () => Promise.withResolvers<DeliveryEnd>());
     const worker = work((count) => gates[count - 1]?.promise ?? done);
-    await ensureDeliveryJob(queue, JOB, false);
+    await ensureDeliveryJob(queues, 0, JOB, false);
     await times(1);
     expect(worker.isCrowded).toBe(false);
-    await ensureDeliveryJob(queue, { ...JOB, number: 1 }, false);
+    await ensureDeliveryJob(queues, 0, { ...JOB, number: 1 }, false);
     await times(2);
     expect(worker.isCrowded).toBe(true);
     for (const gate of gates) gate.resolve(done);

@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
+import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
 import { TicketWorker, type TicketEnd } from '#shared/queue/ticket-worker.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/use-redis.ts';
 
-const connections: RedisClient[] = [];
+const sources: JobSource[] = [];
 const workers: TicketWorker[] = [];
 
 const settings = { agents: { echo: { kind: 'echo' } }, worker: { leaseMs: 1000 } } as const;
@@ -17,25 +17,23 @@ const redis = await useRedis();
 const parts = closeAfterTests(await openTestParts({ redisUrl: redis.url, settings }));
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop(100)));
-  for (const connection of connections) connection.disconnect();
+  for (const source of sources) source.close();
 });
 
 function takeTickets(handle: (task: string) => Promise<TicketEnd>): RedisClient {
-  const connection = connectRedis({ url: redis.url, name: 'test', log: parts.log, role: 'blocking' });
+  const source = openJobSource(parts, 'test');
   const worker = new TicketWorker({
+    source,
+    shard: 0,
     queue: 'tasks',
     slots: 1,
-    settings: settingsSchema.parse(settings),
-    connection,
-    prefix: parts.keys.shard(0).queues,
     handle: ({ task }) => handle(task),
     onReturned: () => Promise.resolve(),
-    log: parts.log,
   });
-  connections.push(connection);
+  sources.push(source);
   workers.push(worker);
   worker.start();
-  return connection;
+  return source.connection;
 }
 
 describe('a ticket', () => {

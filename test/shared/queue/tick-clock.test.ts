@@ -1,11 +1,14 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
+import type { JobSource } from '#shared/queue/consumer/job-source.ts';
+import { openQueues, type Queues } from '#shared/queue/queues.ts';
 import { TickClock, type Mended } from '#shared/queue/tick-clock.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { openTestSource } from './test-source.ts';
 
 const log = createLog({ level: 'silent', service: 'test' });
 const prefix = createKeys(1).shard(0).queues;
@@ -13,7 +16,8 @@ const SILENT_MS = 300;
 
 let server: RedisServer;
 let redis: RedisClient;
-let connections: RedisClient[];
+let sources: JobSource[];
+let queues: Queues;
 let board: Queue;
 let clocks: TickClock[];
 let ticks: string[];
@@ -22,19 +26,22 @@ beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
   board = new Queue('ticks', { connection: redis, prefix });
-  [connections, clocks, ticks] = [[], [], []];
+  queues = openQueues(redis, createKeys(1), log);
+  [sources, clocks, ticks] = [[], [], []];
 });
 afterEach(async () => {
   await Promise.all(clocks.map((clock) => clock.stop(2000)));
+  for (const source of sources) source.close();
+  await queues.close();
   await board.close();
-  for (const each of [redis, ...connections]) each.disconnect();
+  redis.disconnect();
   await server.stop();
 });
 
 function start(onTick: (name: string) => Promise<void> = record): TickClock {
-  const connection = connectRedis({ url: server.url, name: 'test', log, role: 'blocking' });
-  const clock = new TickClock({ names: ['one', 'two'], everyMs: 100, onTick, connection, prefix, log });
-  connections.push(connection);
+  const source = openTestSource({ url: server.url, queues, log });
+  const clock = new TickClock({ names: ['one', 'two'], everyMs: 100, onTick, source });
+  sources.push(source);
   clocks.push(clock);
   clock.start();
   return clock;

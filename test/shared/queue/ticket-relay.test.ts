@@ -39,7 +39,6 @@ const firstTicket = (task: string): Ticket => ({
   queue: 'tasks',
   priority: 5,
   maxAttempts: 3,
-  notBefore: null,
 });
 const outbox = async (): Promise<string[]> => await parts.redis.zrange(parts.keys.shard(0).outbox, '0', '-1');
 /** Ids of the tickets in every queue. */
@@ -78,11 +77,10 @@ describe('the relay', () => {
     expect(counts).toEqual([100, 100, 100, 100, 100]);
   });
 
-  it('brings a ticket for later as a delayed one', async () => {
+  it('has no ticket of a task that is for later', async () => {
     await submit({ scheduledFor: new Date(Date.now() + 60_000).toISOString() });
     await parts.relay.idle();
-    const [job] = await parts.queues.get(0, 'tasks').getDelayed();
-    expect(job?.delay).toBeGreaterThan(50_000);
+    expect(await parts.queues.get(0, 'tasks').getJobCounts()).toMatchObject({ delayed: 0, prioritized: 0, waiting: 0 });
     expect(await outbox()).toEqual([]);
   });
 
@@ -97,6 +95,22 @@ describe('the relay', () => {
       await parts.relay.idle();
       expect(await outbox()).toEqual(position === 2 ? [] : [entry]);
     }
+  });
+
+  it('brings tickets that it has no room for as well, as soon as it has brought the others', async () => {
+    const tasks = Array.from({ length: 12_000 }, () => aTask({ tenant: 'default' }));
+    const owed: Ticket[] = [];
+    for (let from = 0; from < tasks.length; from += 500) {
+      const some = tasks.slice(from, from + 500);
+      const answers = await Promise.all(some.map((task) => acceptNewTask(parts.ledger, task)));
+      for (const [position, answer] of answers.entries()) {
+        if (answer.kind === 'accepted') owed.push({ ...firstTicket(some[position]?.body.id ?? ''), entry: `${answer.entry}` });
+      }
+    }
+    for (const ticket of owed) parts.relay.add(ticket);
+    await parts.relay.idle();
+    expect(await outbox()).toEqual([]);
+    expect(await parts.queues.get(0, 'tasks').getPrioritizedCount()).toBe(tasks.length);
   });
 
   it('adds a ticket once, however often it is told of it', async () => {

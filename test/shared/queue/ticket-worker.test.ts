@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
+import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import { openQueues, type Queues, type TicketData } from '#shared/queue/queues.ts';
 import { TicketRelay } from '#shared/queue/ticket-relay.ts';
 import { TicketWorker, type TicketEnd } from '#shared/queue/ticket-worker.ts';
@@ -10,14 +10,14 @@ import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { openTestSource } from './test-source.ts';
 
-const settings = settingsSchema.parse({});
 const keys = createKeys(1);
 const log = createLog({ level: 'silent', service: 'test' });
 
 let server: RedisServer;
 let redis: RedisClient;
-let connection: RedisClient;
+let source: JobSource;
 let queues: Queues;
 let relay: TicketRelay;
 let worker: TicketWorker | undefined;
@@ -27,8 +27,8 @@ let onReturned: (id: string) => void;
 beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
-  connection = connectRedis({ url: server.url, name: 'test', log, role: 'blocking' });
   queues = openQueues(redis, keys, log);
+  source = openTestSource({ url: server.url, queues, log });
   relay = new TicketRelay({ redis, keys, queues, log });
   returned = [];
   onReturned = (id) => returned.push(id);
@@ -38,7 +38,7 @@ afterEach(async () => {
   await worker?.stop(2000);
   worker = undefined;
   await queues.close();
-  connection.disconnect();
+  source.close();
   redis.disconnect();
   await server.stop();
 });
@@ -54,7 +54,6 @@ const add = async (...tickets: (Partial<Ticket> & { task: string })[]): Promise<
       queue: 'tasks',
       priority: 5,
       maxAttempts: 3,
-      notBefore: null,
       ...ticket,
     });
     // One after the other, so that they have an order.
@@ -71,17 +70,15 @@ interface Look {
 const work = (handle: (data: TicketData, times: number) => TicketEnd | Promise<TicketEnd>, slots = 1): Look[] => {
   const looks: Look[] = [];
   worker = new TicketWorker({
+    source,
+    shard: 0,
     queue: 'tasks',
     slots,
-    settings,
-    connection,
-    prefix: keys.shard(0).queues,
     handle: async (data) => {
       looks.push({ task: data.task, at: Date.now() });
       return await handle(data, looks.filter(({ task }) => task === data.task).length);
     },
     onReturned: (id) => Promise.resolve(onReturned(id)),
-    log,
   });
   worker.start();
   return looks;
@@ -109,15 +106,6 @@ describe('a queue', () => {
     expect(looks.map(({ task }) => task)).toEqual(wishes.toSorted((a, b) => b.priority - a.priority).map(({ task }) => task));
   });
 
-  it('holds a ticket back until it is due, whatever its priority', async () => {
-    const due = Date.now() + 300;
-    await add({ task: 'late', notBefore: due, priority: 10 }, { task: 'now' });
-    const looks = work(done);
-    await waitFor(() => looks.length === 2, { deadlineMs: 5000, what: 'both to be taken' });
-    expect(looks.map(({ task }) => task)).toEqual(['now', 'late']);
-    expect(looks[1]?.at).toBeGreaterThanOrEqual(due);
-  });
-
   it('is worked on by as many slots as were given, and no more', async () => {
     await add(...Array.from({ length: 12 }, (_, n) => ({ task: `t${n}` })));
     let inside = 0;
@@ -143,23 +131,6 @@ describe('a ticket', () => {
     work(done);
     const found = await becomes('a', 'completed');
     expect([found.returnvalue, found.data, found.name]).toEqual(['completed', { tenant: 'acme', task: 'a', lane: 's' }, 'echo']);
-  });
-
-  it('of a failed attempt comes back after the ledger’s delay, not after one of its own', async () => {
-    await add({ task: 'a' });
-    const looks = work((_data, times) => (times === 1 ? { kind: 'retry', delayMs: 400, message: 'NETWORK_ERROR: no route' } : done()));
-    const found = await becomes('a', 'completed');
-    expect(looks).toHaveLength(2);
-    expect(between(looks, 0, 1)).toBeGreaterThanOrEqual(395);
-    expect(returned).toEqual(['a']);
-    expect(found.attemptsMade).toBe(2);
-  });
-
-  it('comes back at once when the delay is nothing', async () => {
-    await add({ task: 'a' });
-    const looks = work((_data, times) => (times === 1 ? { kind: 'retry', delayMs: 0, message: 'again' } : done()));
-    await becomes('a', 'completed');
-    expect(looks).toHaveLength(2);
   });
 
   it('of a task that failed for good is listed as failed and never comes back, attempts left or not', async () => {
@@ -196,14 +167,11 @@ describe('a ticket', () => {
     expect(returned).toEqual(['high', 'high', 'high']);
   });
 
-  it.each<[string, TicketEnd]>([
-    ['for later', { kind: 'later', at: Date.now() + 600_000 }],
-    ['of a failed attempt', { kind: 'retry', delayMs: 600_000, message: 'again' }],
-  ])('%s is back in its queue by the time its return is told', async (_what, end) => {
+  it('for later is back in its queue by the time its return is told', async () => {
     await add({ task: 'a' });
     const states: Promise<string>[] = [];
     onReturned = (id) => states.push(job(id).then((found) => found.getState()));
-    work(() => end);
+    work(() => ({ kind: 'later', at: Date.now() + 600_000 }));
     await waitFor(() => states.length === 1, { deadlineMs: 5000, what: 'the return' });
     expect(await states[0]).toBe('delayed');
   });

@@ -346,7 +346,7 @@ describe('a schedule that cannot fire', () => {
 
 function partsWith(isDisabled: boolean): ScheduleParts {
   const tenant = { id: 'default', name: 'x', disabled: isDisabled, limits: null, createdAt: 0 };
-  return { ...t.parts, tenants: { get: () => tenant, list: () => [tenant] } };
+  return { ...t.parts, tenants: { get: () => tenant, find: () => tenant, list: () => [tenant] } };
 }
 
 describe('while the tenant is disabled', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listEnded } from '#shared/ledger/ended-tasks.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { followEndedRuns } from '#shared/schedules/follow-ended-runs.ts';
 import type { Schedule } from '#shared/schedules/schedule.ts';
 import { driveTasks } from '../../services/api/drive-tasks.ts';
@@ -46,6 +47,12 @@ describe('a one-shot', () => {
   });
 });
 
+async function fail(id: string, message: string): Promise<void> {
+  const attempt = await driveTasks(t.fleet).start(id);
+  const error = { code: 'AGENT_ERROR', message, retryable: false };
+  await settleAttempt(t.parts.ledger, attempt, { kind: 'failed', error, delayMs: null, usage: null });
+}
+
 async function failTimes(schedule: Schedule, times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) await driveTasks(t.fleet).fail(await fireNext(schedule), null);
   await followEndedRuns(t.parts, 0);
@@ -75,6 +82,31 @@ describe('runs that fail in a row', () => {
     await driveTasks(t.fleet).complete(await fireNext(schedule), 'done');
     await failTimes(schedule, 1);
     expect(await t.read(schedule)).toMatchObject({ status: 'active', failures: 1 });
+  });
+
+  it('count also when their ends are written later than one that comes behind them', async () => {
+    t.set({ maxFailures: 3 });
+    const schedule = await t.make();
+    const key = t.parts.keys.shard(0).ended;
+    await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+    const [late = ''] = await t.parts.redis.zrange(key, 0, '-1');
+    await t.parts.redis.zrem(key, late);
+    await failTimes(schedule, 1);
+    await t.parts.redis.zadd(key, 0, late);
+    await followEndedRuns(t.parts, 0);
+    expect((await t.read(schedule)).failures).toBe(2);
+    await failTimes(schedule, 1);
+    expect(await t.read(schedule)).toMatchObject({ status: 'paused', failures: 3 });
+  });
+
+  it('pause with a reason that ends between two characters', async () => {
+    t.set({ maxFailures: 1 });
+    const schedule = await t.make();
+    const message = `x${'😀'.repeat(400)}`;
+    await fail(await fireNext(schedule), message);
+    await followEndedRuns(t.parts, 0);
+    const { pausedReason } = await t.read(schedule);
+    expect(pausedReason).toMatch(/^1 runs in a row failed; the last one: x(?:😀)+$/u);
   });
 
   it('count once each, however often and by how many processes their ends are read', async () => {

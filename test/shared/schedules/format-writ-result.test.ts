@@ -9,6 +9,7 @@ const schedule: ListedSchedule = {
   number: 17,
   status: 'active',
   rule: '2026-05-08T12:23:00.000Z',
+  sentence: 'Once, on 2026-05-08 at 14:23',
   tz: 'Europe/Berlin',
   nextFireAt: Date.parse('2026-05-08T12:23:00Z'),
   agent: 'research',

@@ -30,7 +30,7 @@ async function all(options: ListSessionsOptions): Promise<string[]> {
   return found;
 }
 
-const NAMES = ['a', 'a/b', 'a/12', 'a=b', 'a ', 'Zoë', 'session=a', '日本', '😀/x', 'pr-7'];
+const NAMES = ['a', 'a/b', 'a/12', 'a/01ARZ3NDEKTSV4RRFFQ69G5FAV', 'a%2Fb', 'a=b', 'a ', 'Zoë', 'session=a', '日本', '😀/x', 'pr-7'];
 
 describe('the list of sessions', () => {
   it('has each session once, however many tasks it has and whatever its name is made of', async () => {

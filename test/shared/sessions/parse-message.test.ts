@@ -7,6 +7,8 @@ describe('what a message says', () => {
     ['  kept as it is \n', '  kept as it is \n'],
     ['see /etc/hosts and a/queue steer', 'see /etc/hosts and a/queue steer'],
     ['what is /queue', 'what is /queue'],
+    ['what does /queue do exactly?', 'what does /queue do exactly?'],
+    ['is /queue quite right here', 'is /queue quite right here'],
     ['does /queue?steer work', 'does /queue?steer work'],
     ['/', '/'],
     ['/1 is no name', '/1 is no name'],

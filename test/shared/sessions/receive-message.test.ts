@@ -17,13 +17,15 @@ const server = await useRedis();
 const SETTINGS: SettingsInput = {
   agents: { echo: { kind: 'echo' }, poet: { kind: 'echo' }, clerk: { kind: 'echo' } },
   routing: {
-    queue: { mode: 'latest', bySurface: { pager: 'reject' } },
+    queue: { bySurface: { pager: 'reject' } },
     agents: [
       { surface: 'slack', channel: 'C1', user: 'ada', agent: 'poet' },
       { surface: 'slack', agent: 'clerk' },
     ],
   },
 };
+
+const LATEST: SettingsInput = { ...SETTINGS, routing: { queue: { mode: 'latest', bySurface: { pager: 'reject' } } } };
 
 const open = (settings: SettingsInput): Promise<Parts> => openTestParts({ redisUrl: server.url, settings });
 
@@ -112,7 +114,8 @@ describe('a message', () => {
 
 describe('the mode of a message', () => {
   it('is its own, else the session’s, else its surface’s, else the one for all', async () => {
-    expect(await modeOf(await say('a', { surface: 'unheard of' }))).toBe('latest');
+    const latest = await openForThisTest(LATEST);
+    expect(await modeOf(await say('a', { surface: 'unheard of' }, latest))).toBe('latest');
     expect(await modeOf(await say('b', { session: 'paged', surface: 'pager' }))).toBe('reject');
     await say('/queue collect');
     expect(await modeOf(await say('c', { surface: 'pager' }))).toBe('collect');
@@ -126,7 +129,15 @@ describe('the mode of a message', () => {
     const modes = [];
     for (const surface of ['telegram', 'whatsapp', 'discord', 'webchat', 'slack'])
       modes.push(await modeOf(await say('hello', { session: surface, surface })));
-    expect(modes).toEqual(['interrupt', 'interrupt', 'queue', 'queue', 'latest']);
+    expect(modes).toEqual(['interrupt', 'interrupt', 'queue', 'queue', 'queue']);
+  });
+
+  it('is the one for all on every surface that has none of its own, once an operator chose it', async () => {
+    const latest = await openForThisTest(LATEST);
+    const modes = [];
+    for (const surface of ['telegram', 'whatsapp', 'discord', 'webchat', 'slack', 'pager'])
+      modes.push(await modeOf(await say('hello', { session: surface, surface }, latest)));
+    expect(modes).toEqual(['latest', 'latest', 'latest', 'latest', 'latest', 'reject']);
   });
 
   it('follows a choice at every process at once, until it is taken back', async () => {
@@ -203,11 +214,12 @@ describe('a command', () => {
     expect(await say('/queue steer')).toMatch(/^Mode: steer \(chosen for this session\)/);
     expect(await say('/queue', { surface: 'pager' })).toMatch(/^Mode: steer \(chosen for this session\)/);
     expect(await say('/queue default')).toMatch(/^Mode: queue \(the default of webchat\)/);
-    expect(await say('/queue', { surface: 'unheard of' })).toMatch(/^Mode: latest \(the default\)/);
+    expect(await say('/queue', { surface: 'unheard of' })).toMatch(/^Mode: queue \(the default\)/);
   });
 
   it('/queue with a word that is no mode lists those that are, and sends nothing', async () => {
-    const answer = await say('please /queue nonsense now');
+    expect(await say('please /queue stear now')).toContain('"stear" is no mode');
+    const answer = await say('/queue nonsense now');
     expect(answer).toContain('"nonsense" is no mode');
     expect(answer).toContain('queue, interrupt, collect, steer, latest, reject');
     expect((await readSession(parts, 'acme', 'room')).holder).toBeNull();
@@ -292,8 +304,9 @@ describe('a command', () => {
     await start(running);
     const waiting = await say('and another');
     const lines = (await say('/status')).split('\n');
-    expect(lines[0]).toMatch(new RegExp(`^"write a poem" \\(task ${running}\\) runs since `));
-    expect(lines.slice(1, 3)).toEqual(['1 waits:', `1. "and another" (task ${waiting}): behind task ${running}`]);
+    expect(lines[0]).toMatch(/^"write a poem" has run for \d+ s\.$/);
+    expect(lines.slice(1, 3)).toEqual(['1 waits:', '1. "and another": behind the one before']);
+    expect(lines.join(' ')).not.toMatch(new RegExp(`${running}|${waiting}|\\d{4}-\\d\\d-`));
   });
 
   it('says when it left a text unread', async () => {

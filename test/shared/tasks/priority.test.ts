@@ -43,8 +43,8 @@ describe('the priority of a task that named none', () => {
 
   it.each([
     ['payment_intent.payment_failed', 8],
-    ['security_advisory', 10],
-    ['security.payment', 10],
+    ['security_advisory', 'critical'],
+    ['security.payment', 'critical'],
     ['push', 5],
   ])('is, for a webhook that tells of %s, %s, and takes no notice of it for others', (eventType, priority) => {
     expect(defaultPriority({ source: 'webhook', channel: null, eventType })).toBe(priority);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { settingsSchema, tenantLimitsSchema } from '#shared/config/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
@@ -48,13 +48,44 @@ describe('the directory of tenants', () => {
     expect((await started()).list().map(({ id }) => id)).toEqual(['default']);
   });
 
+  it('keeps what it wrote while it read all of them', async () => {
+    const made = await started();
+    for (let round = 0; round < 20; round += 1) {
+      const reading = made.refresh();
+      const saving = made.save(tenant('acme', { createdAt: round }));
+      await Promise.all([reading, saving]);
+      expect(made.get('acme')?.createdAt).toBe(round);
+    }
+  });
+
+  it('keeps what a later read brought when an earlier one comes behind it', async () => {
+    const held: (() => void)[] = [];
+    const slow = connectRedis({ url: server.url, name: 'test', log });
+    const read = slow.hgetall.bind(slow);
+    vi.spyOn(slow, 'hgetall').mockImplementationOnce(async (key) => {
+      const answer = await read(key);
+      await new Promise<void>((resolve) => held.push(resolve));
+      return answer;
+    });
+    const reader = new TenantDirectory({ redis: slow, keys, settings, log });
+    const first = reader.refresh();
+    await waitFor(() => held.length === 1, { deadlineMs: 5000, what: 'the first read' });
+    await (await started()).save(tenant('acme'));
+    await reader.refresh();
+    expect(reader.get('acme')).not.toBeNull();
+    held[0]?.();
+    await first;
+    expect(reader.get('acme')).not.toBeNull();
+    slow.disconnect();
+  });
+
   it('knows what it saved, at once and after a new start, in order of their names', async () => {
     const first = await started();
     await first.save(tenant('zebra'));
     await first.save(tenant('acme', { limits }));
     expect(first.get('acme')).toEqual(tenant('acme', { limits }));
     expect((await started()).list().map(({ id }) => id)).toEqual(['acme', 'default', 'zebra']);
-    await first.remove('zebra');
+    await first.end(tenant('zebra'), 1);
     expect([first.get('zebra'), (await started()).get('zebra')]).toEqual([null, null]);
   });
 

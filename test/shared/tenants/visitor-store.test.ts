@@ -47,6 +47,12 @@ describe('a visitor’s token', () => {
     expect(await parts.redis.get(parts.keys.fleet.visitor(keyDigest(token)))).not.toContain(token.slice(3, 20));
   });
 
+  it('is listed no longer than the last of its tenant is valid', async () => {
+    const [, last] = [await make(), await make()];
+    expect(await parts.redis.pexpiretime(parts.keys.fleet.visitors('acme'))).toBeGreaterThanOrEqual(last.expiresAt - 1);
+    expect(await parts.redis.pexpiretime(parts.keys.fleet.visitors('acme'))).toBeLessThan(last.expiresAt + 1000);
+  });
+
   it('opens nothing once it expired, and nothing is left of it', async () => {
     const { token } = await make();
     expect(await parts.redis.pttl(parts.keys.fleet.visitor(keyDigest(token)))).toBeGreaterThan(50_000);

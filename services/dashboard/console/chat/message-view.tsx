@@ -1,3 +1,4 @@
+import { PageLink } from '../routing/page-link.tsx';
 import { memo, useDeferredValue, type ReactElement } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import type { ChatMessage } from './conversation.ts';
@@ -35,7 +36,7 @@ function FateLine({ id, text, isWaiting = false }: { id: string; text: string; i
   return (
     <p className={classes['fate']}>
       {isWaiting ? <Icon name="clock" size={14} /> : null}
-      {text} <a href={`/tasks/${id}`}>Details</a>
+      {text} <PageLink href={`/tasks/${id}`}>Details</PageLink>
     </p>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import type { Task } from '../api/records.ts';
 import { Age } from '../parts/age.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { PageLink } from '../routing/page-link.tsx';
 import classes from './overview.module.css';
 
 const EXCERPT_CHARACTERS = 200;
@@ -10,7 +11,7 @@ const EXCERPT_CHARACTERS = 200;
 export function TaskRow({ task }: { task: Task }): ReactElement {
   return (
     <li>
-      <a className={classes['task']} href={`/tasks/${task.id}`}>
+      <PageLink className={classes['task']} href={`/tasks/${task.id}`}>
         <span className={classes['line']}>
           <strong>{task.agent}</strong>
           <StatusBadge status={task.status} />
@@ -23,7 +24,7 @@ export function TaskRow({ task }: { task: Task }): ReactElement {
           {task.source}
           {task.session === null ? '' : ` · ${task.session}`} · <code>{task.id}</code>
         </span>
-      </a>
+      </PageLink>
     </li>
   );
 }

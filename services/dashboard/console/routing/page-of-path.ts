@@ -1,5 +1,11 @@
-export type Page = { name: 'overview' } | { name: 'chat'; session: string | null } | { name: 'schedules' } | { name: 'unknown' };
+export type Page =
+  | { name: 'overview' }
+  | { name: 'chat'; session: string | null }
+  | { name: 'schedules' }
+  | { name: 'task'; id: string }
+  | { name: 'unknown' };
 
+const TASK = /^\/tasks\/([^/]+)\/?$/;
 const SESSION = /^\/sessions\/([^/]+)\/?$/;
 
 /** Which page an address shows. */
@@ -7,6 +13,8 @@ export function pageOfPath(path: string): Page {
   if (path === '/') return { name: 'overview' };
   if (path === '/chat') return { name: 'chat', session: null };
   if (path === '/schedules') return { name: 'schedules' };
+  const task = decode(TASK.exec(path)?.[1]);
+  if (task !== null) return { name: 'task', id: task };
   const session = decode(SESSION.exec(path)?.[1]);
   return session === null ? { name: 'unknown' } : { name: 'chat', session };
 }

@@ -6,6 +6,15 @@ export function usePath(): string {
   return useSyncExternalStore(subscribe, readPath);
 }
 
+/** A parameter of the page's address; null when it has none of that name. */
+export function useSearchParameter(name: string): string | null {
+  return new URLSearchParams(useSyncExternalStore(subscribe, readSearch)).get(name);
+}
+
+function readSearch(): string {
+  return window.location.search;
+}
+
 function subscribe(onChange: () => void): () => void {
   window.addEventListener('popstate', onChange);
   window.addEventListener(MOVED, onChange);

@@ -19,6 +19,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof Draft>([
 const FIELD_BY_CODE: Readonly<Record<string, keyof Draft>> = {
   'schedule.unreadable': 'phrase',
   'schedule.unknown-zone': 'tz',
+  'schedule.platform-off': 'platform',
   'agent.unknown': 'agent',
 };
 

@@ -25,6 +25,7 @@ export const PLATFORM_CHOICES = [
   { value: 'slack', label: 'Slack' },
   { value: 'discord', label: 'Discord' },
   { value: 'whatsapp', label: 'WhatsApp' },
+  { value: 'webchat', label: 'Web chat' },
 ];
 
 const MISSED_CHOICES = [

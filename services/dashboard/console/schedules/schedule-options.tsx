@@ -70,7 +70,7 @@ function PlaceFields({ draft, problems, onChange }: FieldsProps): ReactElement {
       {draft.platform === '' ? null : (
         <TextInput
           label="Chat"
-          description="Its id on the platform"
+          description={draft.platform === 'webchat' ? 'The session in which its runs are turns' : 'Its id on the platform'}
           required
           maxLength={200}
           autoComplete="off"

@@ -1,7 +1,7 @@
 -- What a call lets in, gathered here so that `close_intake` writes each of the keys that all share once.
-local function open_intake(rates, deadlines, ended, remember)
+local function open_intake(rates, deadlines, ended, due, remember)
   return {
-    rates = rates, deadlines = deadlines, ended = ended, remember = remember,
+    rates = rates, deadlines = deadlines, ended = ended, due = due, remember = remember,
     index = {}, listed = {}, states = {}, owed = {}, created = {}, queued = {}, finished = { cancelled = {}, skipped = {} },
   }
 end
@@ -72,7 +72,7 @@ end
 
 -- Whether nothing but its first state and its turn matters of a task that has begun.
 local function is_ordinary(task)
-  return not (task.deadline or task.collect or task.inputs or task.leftOut)
+  return not (task.deadline or task.collect or task.inputs or task.leftOut or task.sharedLanes)
 end
 
 -- Accepts a task that has begun: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
@@ -80,9 +80,9 @@ local function admit(book, intake, id, keys, task)
   enter(book, task, 'pending')
   if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, book.tenant .. '/' .. id) end
   if task.notBefore then
-    task.gate, task.ticket = 'time', 1
+    task.gate = 'time'
     redis.call('ZADD', book.live, 0, 'pending/' .. id)
-    intake.owed[#intake.owed + 1] = id .. '.1'
+    wait_until_due(book, intake.due, id, task.notBefore)
     save_task(book, id, task)
     return { 'accepted', 'pending', 'time', 0 }
   end
@@ -94,7 +94,7 @@ local function admit(book, intake, id, keys, task)
     else
       save_task(book, id, task)
     end
-    return { 'accepted', 'pending', task.gate, redis.call('ZRANK', keys.wait, id) + redis.call('ZCARD', keys.held) }
+    return { 'accepted', 'pending', task.gate, ahead_in_lanes(book, keys.held, keys.wait, id, task) }
   end
   if not has_room(book, task.class) then
     grant_or_backlog(book, id, task)

@@ -33,14 +33,19 @@ local function enter(book, task, status, note)
   end
   task.status = status
   local entry = status .. '@' .. book.stamp
-  if note then entry = entry .. ' ' .. string.gsub(string.sub(note, 1, 200), '[;%c]', ',') end
+  if note then entry = entry .. ' ' .. string.gsub(beginning_of(note, 200), '[;%c]', ',') end
   task.log = task.log and (task.log .. ';' .. entry) or entry
   while #task.log > book.maxTimelineBytes do task.log = string.gsub(task.log, '^([^;]*);[^;]*', '%1', 1) end
 end
 
 -- Tells the tenant's event stream, and whoever listens, what happened to one or more tasks (their ids, separated by commas).
-local function emit(book, ids, event)
-  redis.call('XADD', book.events, 'MAXLEN', '~', book.maxEvents, '*', 'event', event, 'tasks', ids)
+-- `facts`: JSON array of what more is known of each, or nil.
+local function emit(book, ids, event, facts)
+  if facts then
+    redis.call('XADD', book.events, 'MAXLEN', '~', book.maxEvents, '*', 'event', event, 'tasks', ids, 'facts', facts)
+  else
+    redis.call('XADD', book.events, 'MAXLEN', '~', book.maxEvents, '*', 'event', event, 'tasks', ids)
+  end
   redis.call('PUBLISH', book.channel, book.tenant .. '/' .. ids .. '/' .. event)
 end
 

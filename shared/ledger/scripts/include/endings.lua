@@ -8,6 +8,7 @@ end
 -- Moves the task to its one terminal state: out of the live lookups, into the lasting ones, its lane and caps to the next.
 local function finish(book, keys, id, task, status, reason)
   unlist(book, id, task)
+  if task.notBefore then redis.call('ZREM', keys.due, book.tenant .. '/' .. id) end
   if (task.status == 'failed' or task.status == 'timeout') and status ~= 'permanently_failed' then
     enter(book, task, 'queued') -- It was in line for its retry.
   end

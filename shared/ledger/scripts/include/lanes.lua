@@ -65,9 +65,9 @@ local function line_up(book, wait, id, task)
   end
 end
 
--- Takes a place in the task's lane, or a place in the line before it. Returns whether it holds the lane now. `is_free`: what
+-- Takes a place in the task's own lane, or a place in the line before it. Returns whether it holds the lane now. `is_free`: what
 -- `lane_is_free` said a moment ago of a task that is new; nil when nobody asked.
-local function join_lane(book, held, wait, id, task, is_free)
+local function join_own_lane(book, held, wait, id, task, is_free)
   if not task.lane or (is_free == nil and redis.call('ZSCORE', held, id)) then return true end
   if is_free == nil then is_free = not task.steer and lane_is_free(book, task, held, wait) end
   if is_free then
@@ -77,6 +77,18 @@ local function join_lane(book, held, wait, id, task, is_free)
   task.gate = task.steer and 'steer' or 'lane'
   line_up(book, wait, id, task)
   return false
+end
+
+-- Takes a place in all of the task's lanes, its own one first, or waits. Returns whether it holds all of them now.
+local function join_lane(book, held, wait, id, task, is_free)
+  return join_own_lane(book, held, wait, id, task, is_free) and join_shared(book, id, task)
+end
+
+-- How many are before a task that waits for its lanes.
+local function ahead_in_lanes(book, held, wait, id, task)
+  local rank = wait and redis.call('ZRANK', wait, id)
+  if rank then return rank + redis.call('ZCARD', held) end
+  return ahead_in_shared(book, id, task)
 end
 
 -- Takes the first of the line that waits for the lane itself. Returns its id and state, or nil.
@@ -104,9 +116,8 @@ local function pop_line(book, held, wait)
   return next_of_line(book, held, wait)
 end
 
--- Leaves the lane and lets the next of its line in: one step, so that a lane is never empty while somebody waits for it.
--- Where there are caps, the next waits with all others for the room that became free; the caller promotes the best of them.
-local function leave_lane(book, held, wait, id, task)
+-- Leaves the task's own lane and lets the next of its line in.
+local function leave_own_lane(book, held, wait, id, task)
   if not task.lane then return end
   if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
   for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
@@ -118,7 +129,18 @@ local function leave_lane(book, held, wait, id, task)
     else
       local next_task = read_state(state, book.bodies, next_id)
       next_task.gate, next_task.steer = nil, nil
-      if book.caps then wait_in_backlog(book, next_id, next_task) else grant(book, next_id, next_task) end
+      if join_shared(book, next_id, next_task) then
+        go_on_with_lanes(book, next_id, next_task)
+      else
+        save_task(book, next_id, next_task)
+      end
     end
   end
+end
+
+-- Leaves all of the task's lanes and lets others in: one step, so that no lane is empty while somebody waits for it alone.
+local function leave_lane(book, held, wait, id, task)
+  leave_shared(book, id, task)
+  leave_own_lane(book, held, wait, id, task)
+  if task.sharedLanes then advance_shared(book, task.sharedLanes) end
 end

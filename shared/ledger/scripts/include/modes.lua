@@ -19,11 +19,11 @@ end
 
 local function collects(state) return string.find(state, '"collect":{', 1, true) end
 
--- Mode `collect` over its cap: the oldest goes, or the new one.
+-- Mode `collect` over its cap: of the sender's own, the oldest goes, or the new one.
 local function plan_overflow(met, task, rules, plan)
   local oldest, following, waiting = nil, nil, 0
   for position, id in ipairs(met.line) do
-    if collects(met.states[position]) then
+    if collects(met.states[position]) and same_sender(cjson.decode(met.states[position]), task) then
       waiting = waiting + 1
       if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
     end
@@ -103,11 +103,12 @@ end
 -- Whether messages like this one may go into the run of that task.
 local function takes(holder, task)
   return holder.status == 'running' and not holder.cancel and holder.takesInput and holder.agent == task.agent
-    and holder.user == task.user
+    and same_sender(holder, task)
 end
 
--- What a replaced task was asked goes on to the one that replaces it, with what had gone into it.
+-- What a replaced task was asked goes on to the one of its sender that replaces it, with what had gone into it.
 local function carry(task, id, state)
+  if not same_sender(state, task) then return end
   task.inputs = task.inputs or {}
   for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
   table.insert(task.inputs, { id = id, how = 'carried' })
@@ -117,9 +118,7 @@ end
 -- The beginning of a text, cut between characters.
 local function beginning(text)
   if #text <= NOTE_BYTES then return text end
-  local last = NOTE_BYTES
-  while last > 0 and (string.byte(text, last + 1) or 0) >= 128 and string.byte(text, last + 1) < 192 do last = last - 1 end
-  return string.sub(text, 1, last) .. '...'
+  return beginning_of(text, NOTE_BYTES) .. '...'
 end
 
 -- Notes that a message was left out of the turn that this task becomes.

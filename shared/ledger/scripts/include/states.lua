@@ -11,13 +11,22 @@ local WAITING, QUEUED, RUNNING = string.byte('w'), string.byte('q'), string.byte
 
 local function is_short(text) return string.byte(text) ~= JSON_BEGINS end
 
-local function worker_note(worker) return (string.gsub(string.sub(worker, 1, 200), '[;%c]', ',')) end
+-- The beginning of a text, at most so many bytes, cut between characters.
+local function beginning_of(text, max_bytes)
+  local last = math.min(#text, max_bytes)
+  while last > 0 and (string.byte(text, last + 1) or 0) >= 128 and string.byte(text, last + 1) < 192 do last = last - 1 end
+  return string.sub(text, 1, last)
+end
+
+local function worker_note(worker) return (string.gsub(beginning_of(worker, 200), '[;%c]', ',')) end
+
+-- What a task began with, JSON: up to the body's next field, because what follows is its sender's.
+local function first_of(body) return string.match(body, '^{"first":(.-),"id":"') end
 
 -- A short state in full.
 local function expand(text, body)
   local created, granted, rest = string.match(text, '^%l (%d+) (%S+) ?(.*)$')
-  -- Up to its next field: what follows is its sender's.
-  local task = cjson.decode(string.match(body, '^{"first":(.-),"id":"'))
+  local task = cjson.decode(first_of(body))
   task.status, task.ticket, task.notBefore = 'pending', 0, nil
   task.token, task.spent, task.attempt = 0, 0, 0
   task.createdAt, task.log = tonumber(created), 'pending@' .. created

@@ -1,6 +1,8 @@
 -- Tells the worker of a running task to stop, and ends its lease after the grace. Returns the attempt's lease member.
 local function stop_running(book, keys, id, task, stop, grace)
   local member = book.tenant .. '/' .. id .. '/' .. task.token
+  -- The message makes it quick; the lease renewal makes it sure.
+  redis.call('PUBLISH', book.workers, member)
   if task.cancel then return member end
   task.cancel = stop
   save_task(book, id, task)

@@ -6,11 +6,15 @@ import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLog } from '#shared/log/create-log.ts';
+import { endedMember } from '#shared/ledger/ended-tasks.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { installationText } from '#shared/redis/installation-problem.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
+import { checkCommands } from '../../../../services/local/doctor/check-commands.ts';
 import { checkNode } from '../../../../services/local/doctor/check-node.ts';
-import { checkRedis } from '../../../../services/local/doctor/check-redis.ts';
+import { checkOutbound } from '../../../../services/local/doctor/check-outbound.ts';
+import { checkRedis, judgeDisk } from '../../../../services/local/doctor/check-redis.ts';
 import { runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis-record.ts';
 import { useFolder } from '../../../support/use-folder.ts';
@@ -19,17 +23,25 @@ import { useRedis } from '../../../support/use-redis.ts';
 const server = await useRedis({ args: ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'] });
 const directory = await useFolder('muster-doctor-');
 
-const REDIS_CHECKS = ['Redis version', 'Redis appendonly', 'Redis appendfsync', 'Redis maxmemory-policy', 'Data in Redis', 'Clock'];
+const REDIS_CHECKS = [
+  'Redis version',
+  'Redis appendonly',
+  'Redis appendfsync',
+  'Redis maxmemory-policy',
+  'Redis disk',
+  'Data in Redis',
+  'Clock',
+];
 
 function configWith(url: string | undefined, settings: SettingsInput = {}): Config {
   const env = environmentSchema.parse({ MUSTER_DATA_DIR: join(directory, 'data'), ...(url === undefined ? {} : { REDIS_URL: url }) });
-  return { env, settings: settingsSchema.parse(settings), directory };
+  return { env, settings: settingsSchema.parse(settings), directory, readVariable: () => undefined };
 }
 
 async function examine(config: Config, url: string | undefined): Promise<{ code: number; text: string }> {
   let text = '';
   const readVariable = (name: string): string | undefined => (name === 'REDIS_URL' ? url : undefined);
-  const code = await runDoctor({ out: { write: (part) => (text += part) }, load: async () => config, readVariable });
+  const code = await runDoctor({ out: { write: (part) => (text += part) }, load: async () => ({ ...config, readVariable }) });
   return { code, text };
 }
 
@@ -66,6 +78,41 @@ test('a Redis that may throw work away fails, with the command that mends it', a
   }
 });
 
+test('everysec is said to lose accepted work on a slow disk too, not only when the power fails', async () => {
+  const { text } = await examine(configWith(server.url), server.url);
+  expect(text).toMatch(/ok +Redis appendfsync +everysec: .*killed while its disk is slow.*always closes that gap/);
+});
+
+test.each([
+  ['aof_delayed_fsync:0\r\naof_last_write_status:ok', 'ok', /keeps up/],
+  ['aof_last_write_status:ok\r\naof_delayed_fsync:7', 'warn', /too slow 7 times.*loses accepted work.*appendfsync always/],
+  ['aof_delayed_fsync:0\r\naof_last_write_status:err', 'fail', /failed/],
+])('a disk of which Redis says "%s" is %s', (info, state, detail) => {
+  expect(judgeDisk(info)).toEqual([{ name: 'Redis disk', state, detail: expect.stringMatching(detail) }]);
+});
+
+test('what nobody sends is named, with who would', async () => {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  const keys = createKeys(1);
+  try {
+    expect(await checkOutbound(redis, keys)).toMatchObject([{ state: 'ok' }]);
+    const hourAgo = Date.now() - 3_600_000;
+    await redis.zadd(keys.shard(0).ended, 0, endedMember('callback', hourAgo, 'acme', 'a'), 0, endedMember('run', Date.now(), 'acme', 'b'));
+    await redis.lpush(`${keys.shard(0).queues}:replies:wait`, 'a-reply-0');
+    expect(await checkOutbound(redis, keys)).toEqual([
+      { name: 'Results going out', state: 'warn', detail: '1 ends of kind callback are not followed for 60 min: start a worker' },
+      {
+        name: 'Results going out',
+        state: 'warn',
+        detail: expect.stringMatching(/^1 replies wait and nothing takes them: start the service chat/),
+      },
+    ]);
+  } finally {
+    await redis.flushall();
+    redis.disconnect();
+  }
+});
+
 test('a Redis that a fleet left noted down and that runs no more is none to ask', async () => {
   const noted = join(directory, 'data', 'redis');
   mkdirSync(noted, { recursive: true });
@@ -80,10 +127,25 @@ test('a Redis that a fleet left noted down and that runs no more is none to ask'
 test('data that would not be found with this number of shards fails', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   try {
-    await redis.set(createKeys(1).fleet.installation, '1 3');
+    await redis.set(createKeys(1).fleet.installation, installationText(createKeys(3)));
     const { code, text } = await examine(configWith(server.url), server.url);
     expect(code).toBe(1);
     expect(text).toMatch(/fail +Data in Redis +SHARDS is 1, and what is in this Redis was written with SHARDS=3: /);
+  } finally {
+    await redis.flushall();
+    redis.disconnect();
+  }
+});
+
+test('records that another release wrote are named', async () => {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  const own = createKeys(1).tenant('default');
+  try {
+    expect((await examine(configWith(server.url), server.url)).text).toMatch(/ok +Records /);
+    await redis.hset(own.states, '01TASK', 'c NaN NaN 5 w1 NaN -');
+    await redis.hset(own.hooks, '01HOOK', '{"provider":"newer"}');
+    const { text } = await examine(configWith(server.url), server.url);
+    expect(text).toMatch(/warn +Records +task of tenant default 01TASK; hook of tenant default 01HOOK: /);
   } finally {
     await redis.flushall();
     redis.disconnect();
@@ -146,4 +208,23 @@ test('a Node that cannot run the sources fails', () => {
   expect(checkNode('22.12.0').state).toBe('fail');
   expect(checkNode('24.11.0').state).toBe('fail');
   expect(checkNode('24.12.0').state).toBe('ok');
+});
+
+test('what programs of agents can reach of the fleet’s is said', () => {
+  const config = configWith(undefined, { agents: { build: { kind: 'command', command: ['true'] } } });
+  const checkAs = (uid: number, of: Config = config): string[] =>
+    checkCommands(of, uid, 'linux').map(({ state, detail }) => `${state} ${detail}`);
+  expect(checkAs(0)).toEqual([expect.stringMatching(/^ok run as user 65534,/)]);
+  expect(checkAs(1000)).toEqual([
+    expect.stringMatching(/^warn run as the fleet's own user \(1000\): they can read .*data with its admin key/),
+  ]);
+  const chosen = { ...config, settings: { ...config.settings, commands: { ...config.settings.commands, uid: 2000 } } };
+  expect(checkAs(1000, chosen)).toEqual([expect.stringMatching(/^fail .*only root can start programs as another user/)]);
+  const openRedis = { ...config, readVariable: () => 'redis://10.0.0.1:6379' };
+  expect(checkAs(0, openRedis)).toEqual([expect.any(String), expect.stringMatching(/^warn REDIS_URL has no password/)]);
+  expect(checkAs(0, { ...config, readVariable: () => 'redis://:word@10.0.0.1:6379' })).toHaveLength(1);
+  expect(checkCommands(config, 0, 'darwin').map(({ detail }) => detail)).toContainEqual(
+    expect.stringMatching(/^on darwin a program that leaves/),
+  );
+  expect(checkCommands(configWith(undefined), 1000)).toEqual([]);
 });

@@ -6,5 +6,13 @@ export const NOW_S = Math.floor(NOW_MS / 1000);
 
 /** What arrived, with what a test does not care about filled in. Header names are lower-case, as Node hands them over. */
 export function incoming(rawBody: string | Buffer, rest: Partial<Omit<IncomingWebhook, 'rawBody'>> = {}): IncomingWebhook {
-  return { rawBody: Buffer.from(rawBody), headers: {}, secret: null, options: null, nowMs: NOW_MS, ...rest };
+  return {
+    rawBody: Buffer.from(rawBody),
+    headers: {},
+    secret: null,
+    options: null,
+    bounds: { maxDepth: 128, maxValues: 250_000 },
+    nowMs: NOW_MS,
+    ...rest,
+  };
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
 import { removeTickets } from '../../../../services/worker/chores/remove-tickets.ts';
 import { useParts } from '../../../support/use-parts.ts';
 
@@ -9,19 +8,17 @@ const TENANT = 'default';
 
 const parts = await useParts();
 
-async function accept(more: Partial<AcceptRequest> = {}): Promise<string> {
-  return (await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'hello', ...more })).id;
+async function accept(): Promise<string> {
+  return (await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'hello' })).id;
 }
 
 it('a ticket that waits goes when its task has ended, or is gone with its tenant, and stays when it has not', async () => {
-  const later = { scheduledFor: new Date(Date.now() + 3_600_000).toISOString() };
-  const [keeps, ends, goes] = [await accept(later), await accept(later), await accept(later)];
-  const [waits, stops] = [await accept(), await accept()];
+  const [waits, ends, goes] = [await accept(), await accept(), await accept()];
   await parts.relay.idle();
-  for (const id of [ends, stops]) await cancelTask(parts.ledger, { tenant: TENANT, id, lane: null }, 'not any more');
+  await cancelTask(parts.ledger, { tenant: TENANT, id: ends, lane: null }, 'not any more');
   const { bodies, states } = parts.keys.tenant(TENANT);
   await Promise.all([parts.redis.hdel(bodies, goes), parts.redis.hdel(states, goes)]);
   await removeTickets(parts, new Map());
   const waiting = await parts.queues.get(0, 'tasks').getJobs(['delayed', 'prioritized', 'waiting']);
-  expect(new Set(waiting.map(({ data }) => data.task))).toEqual(new Set([keeps, waits]));
+  expect(new Set(waiting.map(({ data }) => data.task))).toEqual(new Set([waits]));
 });

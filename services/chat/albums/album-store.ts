@@ -1,0 +1,102 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { TenantKeys } from '#shared/redis/keys.ts';
+import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import { scriptJson } from '#shared/redis/script-json.ts';
+import { chatMessageSchema, type ChatMessage } from '../chat-message.ts';
+
+export interface AlbumStoreOptions {
+  redis: RedisClient;
+  /** Of the tenant that chat belongs to. */
+  keys: Pick<TenantKeys, 'albumsDue' | 'albumParts' | 'albumBatch' | 'albumsTaken'>;
+  platform: string;
+  /** How long the next part is waited for. */
+  waitMs: number;
+  maxParts: number;
+  /** How long parts that cannot become a message are kept, and those that did are known. */
+  keepMs: number;
+}
+
+/** Parts that are becoming messages. */
+export interface AlbumBatch {
+  readonly session: string;
+  readonly parts: readonly ChatMessage[];
+  /** As it is kept. */
+  readonly stored: string;
+}
+
+/** `gathering`: it is kept; `known`: it became a message before; `late`: its album did, without it. */
+export type AddedPart = 'gathering' | 'known' | 'late';
+
+/** Another process takes a batch again after so long without a result. */
+const LEASE_MS = 10_000;
+/** Sessions of one look. */
+const MAX_DUE = 100;
+
+const partsSchema = z.array(chatMessageSchema);
+const addedSchema = z.enum(['gathering', 'known', 'late']);
+
+let loaded: ReadonlyMap<string, Script> | undefined;
+
+function script(name: 'add-part' | 'take-parts' | 'finish-parts'): Script {
+  loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
+  const found = loaded.get(name);
+  if (!found) throw new Error(`There is no script ${name}`);
+  return found;
+}
+
+/** AlbumStore is responsible for parts of albums in Redis, so that none is lost when a process dies before their message is accepted. */
+export class AlbumStore {
+  readonly #options: AlbumStoreOptions;
+
+  constructor(options: AlbumStoreOptions) {
+    this.#options = options;
+  }
+
+  /** `canBeLate`: a part whose album is a message by now is told apart. */
+  async add(part: ChatMessage, album: string, canBeLate: boolean): Promise<AddedPart> {
+    const { redis, keys, platform, waitMs, maxParts, keepMs } = this.#options;
+    const { session, key } = part;
+    const answer = await runScript(
+      redis,
+      script('add-part'),
+      [keys.albumParts(session), keys.albumsTaken(session), keys.albumsDue(platform)],
+      [session, key, scriptJson(part), canBeLate ? album : '', waitMs, maxParts, keepMs],
+    );
+    return addedSchema.parse(answer);
+  }
+
+  /** The parts of a session that become messages now; null for none. `isForced`: before they are due. */
+  async take(session: string, isForced: boolean): Promise<AlbumBatch | null> {
+    const { redis, keys, platform, keepMs } = this.#options;
+    const stored = await runScript(
+      redis,
+      script('take-parts'),
+      [keys.albumParts(session), keys.albumBatch(session), keys.albumsDue(platform)],
+      [session, LEASE_MS, isForced ? 1 : 0, keepMs],
+    );
+    return typeof stored === 'string' ? { session, stored, parts: partsSchema.parse(JSON.parse(stored)) } : null;
+  }
+
+  /** `albums`: by name how long a part that comes late is told apart, ms. */
+  async finish({ session, stored, parts }: AlbumBatch, albums: Readonly<Record<string, number>>): Promise<void> {
+    const { redis, keys, platform, keepMs } = this.#options;
+    const names = [
+      ...parts.map(({ key }) => [`part/${key}`, keepMs]),
+      ...Object.entries(albums).map(([album, ms]) => [`album/${album}`, ms]),
+    ];
+    await runScript(
+      redis,
+      script('finish-parts'),
+      [keys.albumParts(session), keys.albumBatch(session), keys.albumsTaken(session), keys.albumsDue(platform)],
+      [session, stored, JSON.stringify(parts.map(({ key }) => key)), JSON.stringify(Object.fromEntries(names)), keepMs],
+    );
+  }
+
+  /** Sessions whose parts are due by `now`, ms. */
+  async due(now: number): Promise<string[]> {
+    const { redis, keys, platform } = this.#options;
+    return await redis.zrangebyscore(keys.albumsDue(platform), '-inf', now, 'LIMIT', 0, MAX_DUE);
+  }
+}

@@ -1,0 +1,33 @@
+import { readUnfollowedEnds, readWaitingDeliveries } from '#shared/deliveries/outbound-backlog.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { openQueues } from '#shared/queue/queues.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { Keys } from '#shared/redis/keys.ts';
+import { redisNow } from '#shared/redis/redis-now.ts';
+import type { Check } from './check.ts';
+
+/** A worker follows an end within a few seconds. */
+const LATE_MS = 60_000;
+
+const WHO = { deliveries: 'a worker', replies: 'the service chat with the platform’s secrets' } as const;
+
+/** Whether results go out: what ended is followed, and what is to be sent has a process that sends it. */
+export async function checkOutbound(redis: RedisClient, keys: Keys): Promise<Check[]> {
+  const queues = openQueues(redis, keys, createLog({ level: 'silent', service: 'doctor' }));
+  const now = await redisNow(redis);
+  const late = (await readUnfollowedEnds({ redis, keys })).filter(({ oldestAt }) => oldestAt !== null && now - oldestAt > LATE_MS);
+  const stuck = (await readWaitingDeliveries(queues)).filter(({ waiting, takers }) => waiting > 0 && takers === 0);
+  const name = 'Results going out';
+  if (late.length === 0 && stuck.length === 0) return [{ name, state: 'ok', detail: 'nothing waits for a process that is not there' }];
+  return [
+    ...late.map(({ kind, count, oldestAt }): Check => {
+      const minutes = Math.round((now - (oldestAt ?? now)) / 60_000);
+      return { name, state: 'warn', detail: `${count} ends of kind ${kind} are not followed for ${minutes} min: start a worker` };
+    }),
+    ...stuck.map(({ queue, waiting }): Check => ({
+      name,
+      state: 'warn',
+      detail: `${waiting} ${queue} wait and nothing takes them: start ${WHO[queue]}`,
+    })),
+  ];
+}

@@ -1,0 +1,55 @@
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { cleanTenant } from '#shared/tenants/clean-tenant.ts';
+import { generationOf, publicTenantId } from '#shared/tenants/tenant.ts';
+import { systemClock, type Clock } from '#shared/time/clock.ts';
+
+/** Ended tenants looked at in one round. */
+const MAX_PER_ROUND = 50;
+/** Ends forgotten in one round. */
+const MAX_FORGOTTEN = 500;
+
+type CleanParts = Pick<Parts, 'redis' | 'keys' | 'tenants' | 'log' | 'config'>;
+
+/**
+ * Removes what ended tenants left until nothing is left, also when the process that ended one died over it. An end itself is forgotten
+ * after `tenants.endedRetentionMs`.
+ */
+export async function cleanTenants(parts: CleanParts, clock: Clock = systemClock): Promise<void> {
+  const { redis, keys, tenants } = parts;
+  await tenants.repairStates();
+  const due = await redis.zrangebyscore(keys.fleet.tenantsToClean, '-inf', clock.now(), 'LIMIT', 0, MAX_PER_ROUND);
+  for (const tenant of due) await cleanSafely(parts, tenant, clock.now());
+  await forgetEnds(parts, clock.now());
+}
+
+/** A tenant that cannot be cleaned keeps no other from being cleaned. */
+async function cleanSafely(parts: CleanParts, tenant: string, now: number): Promise<void> {
+  const { redis, keys, log } = parts;
+  const { settleMs } = parts.config.settings.tenants;
+  try {
+    const isClean = await cleanTenant(parts, tenant);
+    const endedAt = Number((await redis.zscore(keys.fleet.endedTenants, tenant)) ?? 0);
+    if (isClean && now - endedAt >= settleMs) {
+      await redis.zrem(keys.fleet.tenantsToClean, tenant);
+      log.info({ event: 'tenant.cleaned', tenant }, 'nothing of a deleted tenant is left');
+      return;
+    }
+    // Once more at the end of that time, and soon where something was still coming.
+    await redis.zadd(keys.fleet.tenantsToClean, 'XX', isClean ? endedAt + settleMs : now, tenant);
+  } catch (error) {
+    log.warn({ err: error, tenant }, 'what a deleted tenant left could not be removed; it is tried again');
+  }
+}
+
+/** What is still to be cleaned is remembered however old it is. */
+async function forgetEnds({ redis, keys, config }: CleanParts, now: number): Promise<void> {
+  const { endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
+  const before = now - config.settings.tenants.endedRetentionMs;
+  for (const tenant of await redis.zrangebyscore(endedTenants, '-inf', before, 'LIMIT', 0, MAX_FORGOTTEN)) {
+    if ((await redis.zscore(tenantsToClean, tenant)) !== null) continue;
+    const name = publicTenantId(tenant);
+    if (Number(await redis.hget(tenantGenerations, name)) === generationOf(tenant)) await redis.hdel(tenantGenerations, name);
+    for (const shard of new Set([0, keys.shardOf(tenant)])) await redis.hdel(keys.shard(shard).tenantStates, tenant);
+    await redis.zrem(endedTenants, tenant);
+  }
+}

@@ -1,0 +1,123 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Log } from '#shared/log/create-log.ts';
+import type { TicketData } from '#shared/queue/queues.ts';
+import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
+import { LATE, within } from '#shared/time/wait.ts';
+import { isFromIsolated, type FromIsolated, type ToIsolated } from './isolation-messages.ts';
+
+export interface IsolatedProcessOptions {
+  /** As records show what runs there. */
+  worker: string;
+  /** Variables that were taken out of this process's environment, and those that it decided itself. */
+  variables: Record<string, string>;
+  /** Megabytes of heap; Node's default when undefined. */
+  heapMb: number | undefined;
+  /** Told when a task there waits for a time. */
+  onWaiting: () => void;
+  /** Where what it logs goes. */
+  log: Log;
+}
+
+interface Call extends PromiseWithResolvers<TicketEnd | null> {
+  startedAt: number;
+}
+
+const ENTRY = fileURLToPath(new URL('isolated-main.ts', import.meta.url));
+
+/** IsolatedProcess is responsible for one child process in which suspects run, and for knowing what ran there when it ends. */
+export class IsolatedProcess {
+  readonly worker: string;
+  /** How it ended, in words; null while it is there. */
+  ended: string | null = null;
+  /** Whether its worker ended it. */
+  isClosed = false;
+  readonly #child: ChildProcess;
+  readonly #calls = new Map<number, Call>();
+  readonly #exited = Promise.withResolvers<void>();
+  readonly #onWaiting: () => void;
+  readonly #log: Log;
+  #lastCall = 0;
+
+  constructor({ worker, variables, heapMb, onWaiting, log }: IsolatedProcessOptions) {
+    this.worker = worker;
+    this.#onWaiting = onWaiting;
+    this.#log = log;
+    const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+    this.#child = fork(ENTRY, [], { execArgv: [...process.execArgv, ...heap], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#child.on('message', (message) => isFromIsolated(message) && this.#hear(message));
+    this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
+    this.#child.once('exit', (code, signal) => this.#end(signal === null ? `ended with code ${code}` : `was ended by ${signal}`));
+    this.#tell({ kind: 'open', worker, variables });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** When each of what runs there began, by the monotonic clock. */
+  get startedAt(): number[] {
+    return [...this.#calls.values()].map((call) => call.startedAt);
+  }
+
+  /** Runs a ticket to its end there. Null when the process ended first. Rejects on mistakes of ours. */
+  run(ticket: TicketData, isolation: 'own' | 'shared'): Promise<TicketEnd | null> {
+    if (this.ended !== null) return Promise.resolve(null);
+    const call: Call = { ...Promise.withResolvers<TicketEnd | null>(), startedAt: performance.now() };
+    this.#lastCall += 1;
+    this.#calls.set(this.#lastCall, call);
+    this.#tell({ kind: 'run', call: this.#lastCall, ticket, isolation });
+    return call.promise;
+  }
+
+  drain(): void {
+    this.#tell({ kind: 'drain' });
+  }
+
+  /** Ends it once nothing runs there, and by force after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.#tell({ kind: 'close' });
+    if ((await within(this.#exited.promise, graceMs)) !== LATE) return;
+    this.isClosed = true;
+    this.#child.kill('SIGKILL');
+    await this.#exited.promise;
+  }
+
+  #hear(message: FromIsolated): void {
+    if (message.kind === 'waiting') {
+      this.#onWaiting();
+      return;
+    }
+    if (message.kind === 'log') {
+      relayLine(this.#log, message.line);
+      return;
+    }
+    const call = this.#calls.get(message.call);
+    this.#calls.delete(message.call);
+    if (message.kind === 'ended') call?.resolve(message.end);
+    else call?.reject(new Error(message.message));
+  }
+
+  #tell(message: ToIsolated): void {
+    // One that has ended says so by itself.
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+
+  #end(how: string): void {
+    this.ended ??= how;
+    const lost = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const call of lost) call.resolve(null);
+    this.#exited.resolve();
+  }
+}
+
+const lineSchema = z.looseObject({ level: z.string(), msg: z.string().default('') });
+const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** Writes a line of the child's log as one of ours, which may go elsewhere than to the standard output. */
+function relayLine(log: Log, line: string): void {
+  const { level, time: _time, service: _service, msg, ...fields } = lineSchema.parse(JSON.parse(line));
+  log[LEVELS.find((each) => each === level) ?? 'info'](fields, msg);
+}

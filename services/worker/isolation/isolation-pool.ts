@@ -1,0 +1,140 @@
+import type { Settings } from '#shared/config/settings.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { TicketData } from '#shared/queue/queues.ts';
+import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
+import { wait } from '#shared/time/wait.ts';
+import type { IsolatedProcess } from './isolated-process.ts';
+
+/** A process that ended while something ran there. */
+export interface LostProcess {
+  worker: string;
+  message: string;
+  /** Whether it ended by what ran in it. */
+  isOwnEnd: boolean;
+}
+
+export interface IsolationPoolOptions {
+  settings: Settings;
+  /** Starts another process; `number` tells it from those before it. */
+  open: (number: number) => IsolatedProcess;
+  /** Takes back what a process that ended had, from the ledger; `message` says how it ended. Returns whether the task ran there. */
+  takeBack: (ticket: TicketData, lost: LostProcess) => Promise<boolean>;
+  log: Log;
+}
+
+interface Host {
+  process: IsolatedProcess;
+  isolation: 'own' | 'shared';
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** A process that nothing runs in is kept for the next suspect for so long: starting one takes most of a second. */
+const IDLE_MS = 10_000;
+const CLOSE_MS = 5000;
+/** After a process that ended before it ran what it was sent. */
+const AGAIN_MS = 1000;
+
+/**
+ * IsolationPool is responsible for running tasks under which a process was lost in processes of their own, so that the next loss takes
+ * down nothing else, and shows which task it was. After the first loss a few share one; after the second each has its own.
+ */
+export class IsolationPool {
+  readonly #options: IsolationPoolOptions;
+  readonly #hosts = new Set<Host>();
+  readonly #closing = new Set<Promise<void>>();
+  #opened = 0;
+  #running = 0;
+  #empty: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: IsolationPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Whether another suspect would find a process. */
+  get hasRoom(): boolean {
+    return this.#mayOpen() || [...this.#hosts].some((host) => this.#hasRoom(host, 'shared'));
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Runs the ticket of a task under which so many processes were lost. */
+  async run(ticket: TicketData, losses: number): Promise<TicketEnd> {
+    const isolation = losses > 1 ? 'own' : 'shared';
+    const host = this.#find(isolation) ?? this.#open(isolation);
+    host.isolation = isolation;
+    clearTimeout(host.idle);
+    this.#running += 1;
+    try {
+      const end = await host.process.run(ticket, isolation);
+      if (end !== null) return end;
+      const { worker, pid, ended, isClosed } = host.process;
+      const message = `Its process ${ended ?? 'ended'}`;
+      this.#hosts.delete(host);
+      this.#options.log.warn({ event: 'isolated.lost', worker, pid, task: ticket.task }, message);
+      if (await this.#options.takeBack(ticket, { worker, message, isOwnEnd: !isClosed })) return { kind: 'done', note: message };
+      // It was not claimed there, and needs its ticket. A process that cannot start must not be started in a circle.
+      await wait(AGAIN_MS);
+      return { kind: 'later', at: 0 };
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#empty?.resolve();
+      this.#rest(host);
+    }
+  }
+
+  /** Hands back what runs. */
+  drain(): void {
+    for (const { process } of this.#hosts) process.drain();
+  }
+
+  /** Resolves when nothing runs. */
+  async empty(): Promise<void> {
+    while (this.#running > 0) await (this.#empty = Promise.withResolvers()).promise;
+  }
+
+  async stop(): Promise<void> {
+    for (const host of this.#hosts) this.#close(host);
+    await Promise.all(this.#closing);
+  }
+
+  #find(isolation: Host['isolation']): Host | undefined {
+    return [...this.#hosts].find((host) => this.#hasRoom(host, isolation));
+  }
+
+  #hasRoom({ process, isolation }: Host, wanted: Host['isolation']): boolean {
+    if (process.ended !== null) return false;
+    const count = process.startedAt.length;
+    return count === 0 || (wanted === 'shared' && isolation === 'shared' && count < this.#options.settings.worker.suspectsPerProcess);
+  }
+
+  /** What has survived its probation no longer keeps others from theirs; the worker's slots bound the processes then. */
+  #mayOpen(): boolean {
+    const { isolatedProcesses, probationMs } = this.#options.settings.worker;
+    const provenBefore = performance.now() - probationMs;
+    const onProbation = [...this.#hosts].filter(({ process }) => process.startedAt.some((at) => at > provenBefore));
+    return onProbation.length < isolatedProcesses;
+  }
+
+  #open(isolation: Host['isolation']): Host {
+    this.#opened += 1;
+    const host: Host = { process: this.#options.open(this.#opened), isolation, idle: undefined };
+    this.#hosts.add(host);
+    return host;
+  }
+
+  #rest(host: Host): void {
+    if (host.process.ended !== null) this.#hosts.delete(host);
+    if (!this.#hosts.has(host) || host.process.startedAt.length > 0) return;
+    host.idle = setTimeout(() => this.#close(host), IDLE_MS);
+    host.idle.unref();
+  }
+
+  #close(host: Host): void {
+    clearTimeout(host.idle);
+    this.#hosts.delete(host);
+    const closing = host.process.close(CLOSE_MS).finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}

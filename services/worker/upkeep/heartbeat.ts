@@ -1,0 +1,79 @@
+import { hostname } from 'node:os';
+import type { Settings } from '#shared/config/settings.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import { WorkerWatch } from '#shared/queue/workers/worker-watch.ts';
+import { beat, forgetWorker } from '#shared/queue/workers/worker-registry.ts';
+import { clockSkew, describeSkew } from '#shared/redis/clock-skew.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { Keys } from '#shared/redis/keys.ts';
+import type { Clock } from '#shared/time/clock.ts';
+
+export interface HeartbeatOptions {
+  redis: RedisClient;
+  keys: Keys;
+  settings: Settings;
+  /** This worker's name. */
+  worker: string;
+  /** Told of each other worker that is gone, once in the fleet. */
+  onLost: (worker: string) => void;
+  clock: Clock;
+  log: Log;
+}
+
+/** A clock that differs by more makes records and logs contradict each other. */
+const SKEW_WARN_MS = 1000;
+
+/**
+ * Heartbeat is responsible for saying that this worker is there, and for noticing others that say so no more. It measures how far
+ * this machine's clock is from Redis's on the way.
+ */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isSkewed = false;
+  readonly #watch: WorkerWatch;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.#watch = new WorkerWatch(options);
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), this.#options.settings.worker.heartbeatIntervalMs);
+    this.#look();
+    this.#watch.start();
+  }
+
+  /** Says that this worker is gone. */
+  async stop(): Promise<void> {
+    const { redis, keys, worker, log } = this.#options;
+    clearInterval(this.#timer);
+    await Promise.all([this.#running, this.#watch.stop()]);
+    await forgetWorker(redis, keys, worker).catch((error: unknown) => log.debug({ err: error }, 'others notice it by the silence'));
+  }
+
+  #look(): void {
+    this.#running ??= this.#tick().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'no heartbeat now');
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { redis, keys, worker, clock, log } = this.#options;
+    const skewMs = await clockSkew(redis, clock);
+    const isSkewed = Math.abs(skewMs) > SKEW_WARN_MS;
+    if (isSkewed && !this.#isSkewed) log.warn({ event: 'clock.skewed', skewMs }, `this machine's clock is ${describeSkew(skewMs)}`);
+    if (!isSkewed && this.#isSkewed) log.info({ event: 'clock.right', skewMs }, "this machine's clock is right again");
+    this.#isSkewed = isSkewed;
+    await beat(redis, keys, worker, { host: hostname(), pid: process.pid, skewMs });
+  }
+}

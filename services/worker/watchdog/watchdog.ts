@@ -1,0 +1,84 @@
+import { Worker } from 'node:worker_threads';
+import type { Log } from '#shared/log/create-log.ts';
+import { within } from '#shared/time/wait.ts';
+import { currentAttempt } from './current-attempt.ts';
+
+export interface WatchdogOptions {
+  /** As records show it. */
+  worker: string;
+  redisUrl: string;
+  shards: number;
+  /** From when on a blocked event loop is written down, and when the process is ended for it; null is never. Milliseconds. */
+  blockedMs: number;
+  maxBlockedMs: number | null;
+  log: Log;
+}
+
+/** What the thread is given. */
+export interface WatchdogData extends Omit<WatchdogOptions, 'log'> {
+  /** Int32: how often the event loop came round. */
+  beats: SharedArrayBuffer;
+  /** Int32: 1 once an exit was written down. */
+  acknowledged: SharedArrayBuffer;
+}
+
+/** From the thread; of a block, which is read once the loop is free. */
+export type WatchdogNotice = { kind: 'watching' } | { kind: 'blocked'; member: string | null; blockedMs: number };
+
+const BEAT_MS = 100;
+/** An exit waits so long for the thread to write down whose doing it is. */
+const EXIT_MS = 1000;
+const STOP_MS = 1000;
+const START_MS = 10_000;
+
+/**
+ * Watchdog is responsible for knowing which attempt blocks this process's event loop or ends the process, by a thread of its own that
+ * can still write that down. Whoever takes back what ran here then knows whom to blame, and lets the others go on.
+ */
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #beats = new Int32Array(new SharedArrayBuffer(4));
+  readonly #acknowledged = new Int32Array(new SharedArrayBuffer(4));
+  #thread: Worker | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once it watches: what runs before is not seen. Without a thread it says so in the log and watches nothing. */
+  async start(): Promise<void> {
+    const { log, ...rest } = this.#options;
+    const workerData: WatchdogData = { ...rest, beats: this.#beats.buffer, acknowledged: this.#acknowledged.buffer };
+    this.#thread = new Worker(new URL('watchdog-thread.ts', import.meta.url), { workerData });
+    this.#thread.unref();
+    const watching = Promise.withResolvers<void>();
+    this.#thread.on('message', (notice: WatchdogNotice) => {
+      watching.resolve();
+      if (notice.kind === 'watching') return;
+      const { member, blockedMs } = notice;
+      log.error({ event: 'worker.blocked', attempt: member, blockedMs }, 'the event loop of this process was blocked');
+    });
+    this.#thread.on('error', (error) => {
+      watching.resolve();
+      log.warn({ err: error }, 'nothing watches the event loop of this process');
+    });
+    this.#timer = setInterval(() => Atomics.add(this.#beats, 0, 1), BEAT_MS);
+    this.#timer.unref();
+    process.on('exit', this.#onExit);
+    await within(watching.promise, START_MS);
+  }
+
+  async stop(): Promise<void> {
+    process.off('exit', this.#onExit);
+    clearInterval(this.#timer);
+    if (this.#thread) await within(this.#thread.terminate(), STOP_MS);
+  }
+
+  readonly #onExit = (code: number): void => {
+    const member = currentAttempt();
+    if (member === null) return;
+    this.#thread?.postMessage({ member, code });
+    Atomics.wait(this.#acknowledged, 0, 0, EXIT_MS);
+  };
+}

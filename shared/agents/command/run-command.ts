@@ -1,0 +1,123 @@
+import type { Readable } from 'node:stream';
+import type { AgentResult } from '../../config/agent-function.ts';
+import { TaskFailure } from '../../errors/task-failure.ts';
+import type { DefinitionOf } from '../agent-definition-of.ts';
+import type { AgentRun } from '../agent-runner.ts';
+import { openAttemptFolder, type AttemptFolder } from './attempt-folder.ts';
+import { createMark } from './attempt-mark.ts';
+import { feedCommand } from './feed-command.ts';
+import { startCommand, type CommandEnd, type CommandOptions, type CommandPlace, type RunningCommand } from './start-command.ts';
+
+/** Failures to start that no second try mends. */
+const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
+  ENOENT: 'RESOURCE_NOT_FOUND',
+  ENOTDIR: 'RESOURCE_NOT_FOUND',
+  EACCES: 'PERMISSION_DENIED',
+  EPERM: 'PERMISSION_DENIED',
+  E2BIG: 'INVALID_INPUT',
+};
+
+/**
+ * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes. With `takesInput` its stdin stays
+ * open for messages, see `feedCommand`.
+ * It sees PATH, LANG, `passEnv`, `env`, and MUSTER_TASK_ID, MUSTER_ATTEMPT, MUSTER_TENANT, MUSTER_SESSION and TRACEPARENT.
+ * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards.
+ * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), RESOURCE_NOT_FOUND when there
+ * is no such program or folder, PERMISSION_DENIED when it may not be run.
+ * Whatever happens, nothing that it started is left when this settles, as far as `AttemptProcesses` knows it.
+ */
+export async function runCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions): Promise<AgentResult> {
+  const { signal, log } = run.context;
+  signal.throwIfAborted();
+  const mark = createMark();
+  const folder = await openFolder(mark, options);
+  try {
+    signal.throwIfAborted();
+    return await runIn({ mark, folder }, run, options);
+  } finally {
+    await folder.remove().catch((error: unknown) => log.warn({ event: 'command.folder-left', folder: folder.path, err: error }, 'stays'));
+  }
+}
+
+async function openFolder(mark: string, { user, settings }: CommandOptions): Promise<AttemptFolder> {
+  try {
+    return await openAttemptFolder(mark, user, settings.folder);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TaskFailure('COMMAND_FAILED', `The attempt's own folder could not be made: ${reason}`, { cause });
+  }
+}
+
+async function runIn(place: CommandPlace, run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions): Promise<AgentResult> {
+  const { context } = run;
+  const { signal } = context;
+  const command = startCommand(run, options, place);
+  const stderr = keepTail(command.stderr, options.settings.maxStderrBytes);
+  signal.addEventListener('abort', command.stop, { once: true });
+  try {
+    const fed = run.definition.takesInput === true ? feed(run, command) : undefined;
+    const failure = await readText(command, (text) => signal.aborted || context.write(text));
+    const end = await command.ended;
+    signal.throwIfAborted();
+    if (failure !== undefined) throw failure;
+    await fed;
+    if (end.exitCode !== 0) throw describeEnd(run.definition, end);
+    return {};
+  } finally {
+    signal.removeEventListener('abort', command.stop);
+    if (stderr() !== '') run.diagnose({ stderr: stderr() });
+    const left = await command.finish();
+    if (left.length > 0) context.log.warn({ event: 'command.processes-left', pids: left }, 'processes of a command could not be ended');
+  }
+}
+
+/** Feeds the program until it ends. What goes wrong with that ends it too. */
+function feed(run: AgentRun<DefinitionOf<'command'>>, command: RunningCommand): Promise<void> {
+  const ended = new AbortController();
+  void command.ended.then(() => ended.abort());
+  const fed = feedCommand(run, command, ended.signal);
+  // Told by whoever awaits `fed`, after the program has ended; until then nobody listens.
+  fed.catch(command.stop);
+  return fed;
+}
+
+/** Hands on what the program writes until its pipe closes. Resolves with what `write` threw, which ends the program. */
+function readText({ stdout, stop }: RunningCommand, write: (text: string) => void): Promise<Error | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Error | undefined>();
+  let failure: Error | undefined;
+  stdout.setEncoding('utf8');
+  stdout.on('data', (text: string) => {
+    if (failure !== undefined) return;
+    try {
+      write(text);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      stop();
+    }
+  });
+  stdout.once('close', () => resolve(failure));
+  return promise;
+}
+
+/** Keeps the end, where programs say what went wrong. */
+function keepTail(stderr: Readable, maxBytes: number): () => string {
+  let tail = Buffer.alloc(0);
+  stderr.on('data', (piece: Buffer) => {
+    tail = Buffer.concat([tail, piece.subarray(-maxBytes)]).subarray(-maxBytes);
+  });
+  // A cut may have left the rest of a character at the beginning.
+  return () => tail.toString('utf8').replace(/^\uFFFD+/, '');
+}
+
+function describeEnd({ command }: DefinitionOf<'command'>, { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
+  const [program] = command;
+  if (spawnCode !== undefined) {
+    return new TaskFailure(CODE_BY_SPAWN[spawnCode] ?? 'COMMAND_FAILED', `"${program}" could not be started: ${spawnCode}`, {
+      details: { reason: spawnCode },
+    });
+  }
+  const how = exitCode === undefined ? `was ended by ${signal ?? 'a signal'}` : `ended with code ${exitCode}`;
+  return new TaskFailure('COMMAND_FAILED', `"${program}" ${how}`, {
+    details: { exitCode: exitCode ?? null, signal: signal ?? null },
+  });
+}

@@ -1,0 +1,122 @@
+import { resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { execa } from 'execa';
+import type { CommandSettings } from '../../config/command-settings.ts';
+import type { AgentRun } from '../agent-runner.ts';
+import type { DefinitionOf } from '../agent-definition-of.ts';
+import type { AttemptFolder } from './attempt-folder.ts';
+import { MARK_VARIABLE } from './attempt-mark.ts';
+import { AttemptProcesses } from './attempt-processes.ts';
+import type { CommandUser } from './command-user.ts';
+import type { RunningCommands } from './running-commands.ts';
+
+export interface CommandOptions {
+  /** The folder that a relative `cwd` starts from, and the default for it. */
+  readonly directory: string;
+  /** Reads a variable of this process's environment. */
+  readonly readSecret: (name: string) => string | undefined;
+  readonly running: RunningCommands;
+  readonly settings: CommandSettings;
+  /** Who programs run as; null for the user of this process. */
+  readonly user: CommandUser | null;
+}
+
+/** The attempt's own: how its processes are known, and where it may write. */
+export interface CommandPlace {
+  readonly mark: string;
+  readonly folder: AttemptFolder;
+}
+
+/** How a program ended: by code, by signal, or not even started. */
+export interface CommandEnd {
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
+  /** The system's code, such as ENOENT, when it could not be started. */
+  readonly spawnCode: string | undefined;
+}
+
+/** A program in a process group and a session of its own. */
+export interface RunningCommand {
+  /** Open for a program that takes input; else it has the prompt and is closed. */
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves once the program has ended; never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  /** SIGTERM to all that it started, SIGKILL after the grace; then the pipes are closed too, whoever holds their other end. */
+  readonly stop: () => void;
+  /** Kills all that it started and that still runs. Resolves with the pids of what could not be killed in time. */
+  readonly finish: () => Promise<number[]>;
+}
+
+/** What every program finds in its environment; the rest of ours, secrets above all, stays out. */
+const PASSED = ['PATH', 'LANG'];
+
+/** Starts the agent's program, with the prompt on its stdin unless it takes input, which is for the caller to write. */
+export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions, place: CommandPlace): RunningCommand {
+  const { command, cwd } = run.definition;
+  const [file = '', ...args] = command;
+  const base = resolve(options.directory, cwd ?? '.');
+  const child = execa(file.includes('/') ? resolve(base, file) : file, args, {
+    cwd: cwd === undefined ? place.folder.work : base,
+    env: buildEnvironment(run, options.readSecret, place),
+    ...options.user,
+    extendEnv: false,
+    ...(run.definition.takesInput === true ? {} : { input: run.task.input }),
+    // A group and a session of its own, because ending only the child would leave its children running, and us waiting for their pipes.
+    detached: true,
+    buffer: false,
+    reject: false,
+    stripFinalNewline: false,
+  });
+  const { pid, stdin, stdout, stderr, nodeChildProcess } = child;
+  // A program may end, or close its stdin, before it read everything.
+  stdin.on('error', () => undefined);
+  const processes = pid === undefined ? undefined : new AttemptProcesses({ mark: place.mark, leader: pid, folder: place.folder.path });
+  const untrack = processes && options.running.track(processes);
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    if (timer !== undefined) return;
+    processes?.signal('SIGTERM');
+    timer = setTimeout(() => {
+      processes?.signal('SIGKILL');
+      stdout.destroy();
+      stderr.destroy();
+    }, options.settings.killGraceMs);
+  };
+  const finish = async (): Promise<number[]> => {
+    clearTimeout(timer);
+    const left = await processes?.kill(options.settings.endMs);
+    untrack?.();
+    return left ?? [];
+  };
+  // What the program leaves behind may hold the pipes open.
+  nodeChildProcess.once('exit', stop);
+  const ended = child.then((result) => ({
+    // Without a process the exit code is the number of the system's error, and no program's.
+    exitCode: pid === undefined ? undefined : (nodeChildProcess.exitCode ?? undefined),
+    signal: nodeChildProcess.signalCode ?? undefined,
+    spawnCode: pid === undefined ? (result.code ?? 'unknown') : undefined,
+  }));
+  return { stdin, stdout, stderr, ended, stop, finish };
+}
+
+function buildEnvironment(
+  { task, definition, context }: AgentRun<DefinitionOf<'command'>>,
+  readSecret: CommandOptions['readSecret'],
+  { mark, folder }: CommandPlace,
+): Record<string, string> {
+  const passed = [...PASSED, ...(definition.passEnv ?? [])].map((name) => [name, readSecret(name)] as const);
+  return {
+    HOME: folder.home,
+    TMPDIR: folder.temporary,
+    ...Object.fromEntries(passed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    ...definition.env,
+    [MARK_VARIABLE]: mark,
+    MUSTER_TASK_ID: task.id,
+    MUSTER_ATTEMPT: String(task.attempt),
+    MUSTER_TENANT: task.tenant,
+    ...(task.session === null ? {} : { MUSTER_SESSION: task.session }),
+    TRACEPARENT: context.trace.traceparent,
+  };
+}

@@ -1,0 +1,8 @@
+-- How many of a tenant's tasks have not ended: each is listed once, and besides in the backlog and in its shared lanes.
+local function depth_of(live)
+  local depth = redis.call('ZCARD', live)
+  for _, prefix in ipairs({ 'backlog=', 'holds=', 'waits=' }) do
+    depth = depth - redis.call('ZLEXCOUNT', live, '[' .. prefix, '(' .. prefix .. '\255')
+  end
+  return depth
+end

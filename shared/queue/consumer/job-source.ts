@@ -1,0 +1,33 @@
+import type { Settings } from '../../config/settings.ts';
+import type { Log } from '../../log/create-log.ts';
+import { connectRedis, type RedisClient } from '../../redis/connect-redis.ts';
+import type { Keys } from '../../redis/keys.ts';
+import type { Queues } from '../queues.ts';
+
+/** Where a process takes jobs from; all that take jobs in it share one. */
+export interface JobSource {
+  readonly keys: Keys;
+  readonly settings: Settings;
+  /** For what is asked about a queue besides taking its jobs: each call ends in time. */
+  readonly queues: Queues;
+  /** For what is done with jobs once they are taken. Waits for Redis as long as it takes. */
+  readonly connection: RedisClient;
+  /** Opens a connection that may block; closed by whoever opened it. `clientName` shows it as a worker of its queue. */
+  open(clientName?: string): RedisClient;
+  /** Ends the process, which cannot go on. */
+  fail(error: Error): void;
+  readonly log: Log;
+  close(): void;
+}
+
+type Given = Pick<JobSource, 'keys' | 'queues' | 'fail' | 'log'> & {
+  config: { settings: Settings; env: { REDIS_URL: string } };
+};
+
+/** Opens the connection; `name` shows in `CLIENT LIST`. */
+export function openJobSource({ keys, queues, fail, log, config }: Given, name: string): JobSource {
+  const open = (clientName?: string): RedisClient =>
+    connectRedis({ url: config.env.REDIS_URL, name, log, role: 'blocking', ...(clientName === undefined ? {} : { clientName }) });
+  const connection = open();
+  return { keys, settings: config.settings, queues, connection, open, fail, log, close: () => connection.disconnect() };
+}

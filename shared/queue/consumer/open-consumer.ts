@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { Job, Worker, WorkerOptions } from 'bullmq';
+import type { RedisClient } from '../../redis/connect-redis.ts';
+import { LATE, within } from '../../time/wait.ts';
+import { openBackend } from '../open-backend.ts';
+import type { TicketData } from '../queues.ts';
+import { PermittedWorker, type TakerPermits } from '../permits/permitted-worker.ts';
+import type { JobSource } from './job-source.ts';
+
+export type ConsumedJob = Job<TicketData, string>;
+export type ConsumerProcessor = (job: ConsumedJob, token?: string) => Promise<string>;
+
+/** How BullMQ is to treat the jobs of a queue. */
+export type ConsumerJobOptions = Pick<
+  WorkerOptions,
+  'lockDuration' | 'stalledInterval' | 'maxStalledCount' | 'removeOnComplete' | 'removeOnFail' | 'limiter'
+>;
+
+export interface OpenConsumerOptions {
+  queue: string;
+  shard: number;
+  /** Jobs at once. */
+  slots: number;
+  source: JobSource;
+  /** On a main connection of its own, since the shared one may be what stopped. */
+  isReopened: boolean;
+  permits: TakerPermits | undefined;
+  process: ConsumerProcessor;
+  /** Called when the queue was asked, whether it had a job or not. */
+  onAsked: () => void;
+  jobs: ConsumerJobOptions;
+}
+
+/** After a failed call BullMQ would wait for 15 s. */
+const RETRY_MS = 1000;
+
+/** BullMQ's worker, which says when it asked its queue. */
+class AskingWorker extends PermittedWorker<TicketData, string> {
+  onAsked: (() => void) | undefined;
+
+  override get maximumBlockTimeout(): number {
+    return this.opts.drainDelay ?? super.maximumBlockTimeout;
+  }
+
+  protected override async moveToActive(token: string, name?: string): ReturnType<Worker<TicketData, string>['getNextJob']> {
+    const job = await super.moveToActive(token, name ?? '');
+    this.onAsked?.();
+    return job;
+  }
+}
+
+/** One BullMQ worker with connections that end with it. */
+export interface OpenConsumer {
+  readonly worker: PermittedWorker<TicketData, string>;
+  /** Jobs under way. */
+  busy: number;
+  /** What its connections say of themselves, for the log. */
+  states(): { main: string; blocking: string };
+  /** Resolves once it waits for no more jobs: until then it may still be woken in another's stead. */
+  hasLeft(): Promise<void>;
+  /** Resolves when its jobs have ended and its connections are closed, or after `graceMs`, also while Redis is away. Answers whether all ended. */
+  close(graceMs: number): Promise<boolean>;
+}
+
+/** Opens a worker, which takes jobs from then on. */
+export function openConsumer({
+  queue,
+  shard,
+  slots,
+  source,
+  isReopened,
+  permits,
+  process,
+  onAsked,
+  jobs,
+}: OpenConsumerOptions): OpenConsumer {
+  const prefix = source.keys.shard(shard).queues;
+  const own: RedisClient[] = isReopened ? [source.open()] : [];
+  const main = own[0] ?? source.connection;
+  const blocking = source.open(`${prefix}:${Buffer.from(queue).toString('base64')}`);
+  own.push(blocking);
+  const counted: ConsumerProcessor = async (job, token) => {
+    consumer.busy += 1;
+    onAsked();
+    return await process(job, token).finally(() => {
+      consumer.busy -= 1;
+    });
+  };
+  const options: WorkerOptions = {
+    ...jobs,
+    prefix,
+    connection: main,
+    concurrency: Math.max(slots, 1),
+    drainDelay: source.settings.consumers.pollMs / 1000,
+    runRetryDelay: RETRY_MS,
+    autorun: false,
+  };
+  const worker = new AskingWorker(queue, (job, token) => counted(job, token), options, openBackend({ prefix, main, blocking }));
+  worker.onAsked = onAsked;
+  if (permits) worker.takeUnder(permits);
+  worker.on('error', (error) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
+  const close = async (graceMs: number): Promise<boolean> => {
+    const end = await within(worker.close(), graceMs);
+    for (const connection of own) connection.disconnect();
+    return end !== LATE;
+  };
+  const states: OpenConsumer['states'] = () => ({ main: main.status, blocking: blocking.status });
+  const hasLeft = async (): Promise<void> => {
+    if (blocking.status !== 'end') await once(blocking, 'end');
+  };
+  const consumer: OpenConsumer = { worker, busy: 0, states, hasLeft, close };
+  // Not by itself: its constructor would ask before this has set what it calls.
+  worker.run().catch((error: unknown) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
+  return consumer;
+}

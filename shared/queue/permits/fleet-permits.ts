@@ -1,0 +1,90 @@
+import type { Log } from '../../log/create-log.ts';
+import type { Subscription } from '../../redis/subscription.ts';
+import type { Clock } from '../../time/clock.ts';
+import { within } from '../../time/wait.ts';
+import type { QueueName } from '../queue-names.ts';
+import { leasePermits, PERMIT_KINDS, type Fleet, type PermitKind } from './lease-permits.ts';
+import { PermitPool } from './permit-pool.ts';
+import { UNKNOWN_RANK } from './ticket-head.ts';
+
+export interface FleetPermitsOptions {
+  fleet: Fleet;
+  /** The worker's name; no other process has it. */
+  worker: string;
+  /** Tickets of each kind that it can run at once. */
+  slots: Readonly<Record<PermitKind, number>>;
+  /** Makes the subscription to these channels, for this alone. */
+  subscribe: (channels: readonly string[], onMessage: (message: string) => void) => Subscription;
+  clock: Clock;
+  log: Log;
+}
+
+const RENEWALS_PER_LEASE = 4;
+const GIVE_BACK_MS = 1000;
+
+/**
+ * FleetPermits is responsible for a worker's part of the fleet's cap: each ticket is taken under a permit, which is a lease, so that no
+ * more run than may, whatever the number of shards, and a worker that dies gives its part back.
+ */
+export class FleetPermits {
+  readonly #options: FleetPermitsOptions;
+  readonly #pools: ReadonlyMap<PermitKind, PermitPool>;
+  #subscription: Subscription | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FleetPermitsOptions) {
+    this.#options = options;
+    const pools = PERMIT_KINDS.map((kind) => [kind, new PermitPool({ ...options, kind, slots: options.slots[kind] })] as const);
+    this.#pools = new Map(pools.filter(([kind]) => options.slots[kind] > 0));
+  }
+
+  /** The permits for tickets of this queue. */
+  of(queue: QueueName): PermitPool {
+    const pool = this.#pools.get(kindOf(queue));
+    if (!pool) throw new Error(`This worker has no slots for the queue "${queue}"`);
+    return pool;
+  }
+
+  start(): void {
+    const { fleet, subscribe } = this.#options;
+    // A message that is lost is made up for by looking.
+    this.#subscription = subscribe([fleet.keys.fleet.permitSignal], (message) => this.#heard(message));
+    this.#subscription.start();
+    this.#timer = setInterval(() => this.#renew(), fleet.settings.worker.leaseMs / RENEWALS_PER_LEASE);
+    // Says which kinds it serves.
+    this.#renew();
+  }
+
+  /** Gives everything back. Call it when nothing runs any more. */
+  async stop(): Promise<void> {
+    const { fleet, worker, log } = this.#options;
+    clearInterval(this.#timer);
+    await within(Promise.all([...this.#pools.values()].map((pool) => pool.close())), GIVE_BACK_MS);
+    const end = { worker, kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
+    await within(leasePermits(fleet, end), GIVE_BACK_MS).catch((error: unknown) =>
+      log.debug({ err: error }, 'permits end with their lease'),
+    );
+    this.#subscription?.close();
+  }
+
+  #renew(): void {
+    for (const pool of this.#pools.values()) pool.renew();
+  }
+
+  /** `wanted <kind> <worker>` is a wait, `free <kind> <worker>,...` says who may have room now. */
+  #heard(message: string): void {
+    const { worker } = this.#options;
+    const space = message.indexOf(' ');
+    const names = message.slice(space + 1).split(',');
+    for (const [kind, pool] of this.#pools) {
+      const isOwn = names.includes(`${kind} ${worker}`);
+      if (message.startsWith('free ') && isOwn) pool.wake();
+      if (message.startsWith('wanted ') && !isOwn) pool.heardWanted(message.startsWith('wanted critical') ? 'critical' : 'ordinary');
+    }
+  }
+}
+
+/** The kind of permit that a queue's tickets need. */
+export function kindOf(queue: string): PermitKind {
+  return queue === 'critical' ? 'critical' : 'ordinary';
+}

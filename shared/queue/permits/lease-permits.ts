@@ -1,0 +1,70 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Settings } from '../../config/settings.ts';
+import type { RedisClient } from '../../redis/connect-redis.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { loadScripts, runScript, type Script } from '../../redis/script.ts';
+
+/** Critical work has a share of the fleet's cap that no other takes. */
+export const PERMIT_KINDS = ['critical', 'ordinary'] as const;
+export type PermitKind = (typeof PERMIT_KINDS)[number];
+
+export interface Fleet {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly settings: Settings;
+}
+
+/** What a worker says of its permits of one kind. */
+export interface PermitCall {
+  worker: string;
+  kind: PermitKind;
+  /** Permits that it keeps; what it held beyond them is given back. */
+  holds: number;
+  /** Permits that it has tickets for. */
+  needs: number;
+  /** Permits for tickets to come, given where no worker waits. */
+  spare: number;
+  /** Of its best ticket, by `rankOf`. */
+  rank: string;
+  /** How long its permits stand without another call; 0 when the worker ends. */
+  leaseMs: number;
+}
+
+export type PermitAnswer = { kind: 'held'; count: number; othersWait: boolean } | { kind: 'lost' };
+
+/** A waiter counts until it missed so many of its own looks. */
+const STALE_LOOKS = 4;
+
+let scripts: ReadonlyMap<string, Script> | undefined;
+
+const replySchema = z.union([z.tuple([z.literal('lost')]), z.tuple([z.literal('held'), z.number(), z.number()])]);
+
+/** Says what a worker holds and asks for more, in one script. A repeated call changes nothing more. */
+export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<PermitAnswer> {
+  scripts ??= loadScripts(fileURLToPath(new URL('../scripts', import.meta.url)));
+  const script = scripts.get('lease-permits');
+  if (!script) throw new Error('The script lease-permits is missing');
+  const { permits, permitHolders, permitWaiters, permitSignal } = fleet.keys.fleet;
+  const options = {
+    channel: permitSignal,
+    cap: fleet.settings.limits.maxConcurrent,
+    reserved: reservedOf(fleet.settings),
+    leaseMs: call.leaseMs,
+    staleMs: staleMs(fleet.settings),
+  };
+  const args = [JSON.stringify(options), call.worker, call.kind, call.holds, call.needs, call.spare, call.rank];
+  const [kind, count, others] = replySchema.parse(await runScript(fleet.redis, script, [permits, permitHolders, permitWaiters], args));
+  return kind === 'lost' ? { kind } : { kind, count, othersWait: others === 1 };
+}
+
+/** How long a waiter is believed without a word from it, ms. */
+export function staleMs({ worker }: Settings): number {
+  return worker.fleetFullMs * STALE_LOOKS;
+}
+
+/** How many of the fleet's permits are kept for critical work while a worker serves it: one at least, but never the last. */
+export function reservedOf({ limits }: Settings): number {
+  const share = Math.max(limits.criticalShare > 0 ? 1 : 0, Math.floor(limits.maxConcurrent * limits.criticalShare));
+  return Math.min(share, limits.maxConcurrent - 1);
+}

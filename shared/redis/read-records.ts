@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { MusterError } from '../errors/muster-error.ts';
+
+/** A record that this process cannot read: an older or a newer one wrote it, or somebody by hand. */
+export interface UnreadableRecord {
+  id: string;
+  /** For people. */
+  reason: string;
+}
+
+/** What was read of a list, in its order, and what could not be. */
+export interface ReadRecords<T> {
+  items: T[];
+  unreadable: UnreadableRecord[];
+}
+
+const MAX_REASON = 200;
+
+/** Reads one record as it is stored. Errors: `record.unreadable`. */
+export function readRecord<T>(id: string, text: string, read: (text: string) => T): T {
+  try {
+    return read(text);
+  } catch (error) {
+    throw unreadable(id, error);
+  }
+}
+
+/** Reads records of a list, each by itself, so that one that cannot be read hides no other. */
+export function readRecords<T>(
+  stored: Iterable<readonly [id: string, text: string]>,
+  read: (text: string, id: string) => T,
+): ReadRecords<T> {
+  const found: ReadRecords<T> = { items: [], unreadable: [] };
+  for (const [id, text] of stored) {
+    try {
+      found.items.push(read(text, id));
+    } catch (error) {
+      found.unreadable.push({ id, reason: reasonOf(error) });
+    }
+  }
+  return found;
+}
+
+export function unreadable(id: string, cause: unknown): MusterError {
+  return new MusterError('record.unreadable', `The record ${id} cannot be read here: ${reasonOf(cause)}`, { details: { id }, cause });
+}
+
+/** Says where it is not as expected, and nothing of what it holds. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof z.ZodError) {
+    const fields = error.issues.map(({ path, code }) => `${path.join('.') || 'record'}: ${code}`);
+    return [...new Set(fields)].join(', ').slice(0, MAX_REASON);
+  }
+  return 'not in a form that is known';
+}
+
+/** How lists answer with them: beside the items, so that who reads those need not know of it. */
+export const unreadableSchema = z
+  .array(z.strictObject({ id: z.string(), reason: z.string() }).meta({ id: 'UnreadableRecord' }))
+  .optional()
+  .meta({ description: 'Records that cannot be read by this version; absent when all can.' });
+
+/** The field of a list's answer; nothing when all could be read. */
+export function unreadableOf(records: readonly UnreadableRecord[]): { unreadable?: UnreadableRecord[] } {
+  return records.length === 0 ? {} : { unreadable: [...records] };
+}

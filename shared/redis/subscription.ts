@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { ConsumerSettings } from '../config/consumer-settings.ts';
+import type { Log } from '../log/create-log.ts';
+import type { RedisClient } from './connect-redis.ts';
+import type { Keys } from './keys.ts';
+
+export interface SubscriptionOptions {
+  /** Opens a connection that listens; called again when one hears nothing any more. */
+  open: () => RedisClient;
+  /** For commands. */
+  redis: RedisClient;
+  keys: Keys;
+  channels: readonly string[];
+  onMessage: (message: string) => void;
+  settings: ConsumerSettings;
+  /** Ends the process, which cannot go on. */
+  fail: (error: Error) => void;
+  log: Log;
+}
+
+/** Echoes lost in a row before the subscription is opened again. */
+const LOST_ECHOES = 3;
+
+/**
+ * Subscription is responsible for a process hearing its channels: it sends itself an echo from time to time, and opens another
+ * connection when the echo is lost. What was said meanwhile is lost, so listeners look for themselves from time to time.
+ */
+export class Subscription {
+  readonly #options: SubscriptionOptions;
+  readonly #echo: string;
+  #client: RedisClient | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lost = 0;
+  #reopens = 0;
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    this.#echo = options.keys.fleet.echo(randomBytes(8).toString('hex'));
+  }
+
+  start(): void {
+    this.#open();
+    this.#timer = setInterval(() => void this.#check(), this.#options.settings.echoMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#client?.disconnect();
+    this.#client = undefined;
+  }
+
+  /** In words, while it hears nothing; else null. */
+  get problem(): string | null {
+    return this.#lost >= LOST_ECHOES || this.#reopens > 0 ? 'messages of other processes are not heard' : null;
+  }
+
+  #open(): void {
+    const { open, channels, onMessage, log } = this.#options;
+    const client = open();
+    this.#client = client;
+    client.on('message', (channel: string, message: string) => {
+      if (channel === this.#echo) this.#heard();
+      else onMessage(message);
+    });
+    // The client subscribes again after a reconnect; what fails here shows by its echo.
+    client.subscribe(...channels, this.#echo).catch((error: unknown) => log.debug({ err: error }, 'messages cannot be heard now'));
+  }
+
+  #heard(): void {
+    this.#lost = 0;
+    this.#reopens = 0;
+  }
+
+  async #check(): Promise<void> {
+    const { redis, settings, log, fail } = this.#options;
+    if (this.#lost >= LOST_ECHOES) {
+      if (this.#reopens >= settings.maxReopens) {
+        this.close();
+        fail(new Error(`The subscription was opened ${settings.maxReopens} times and heard nothing`));
+        return;
+      }
+      this.#reopens += 1;
+      this.#lost = 0;
+      log.warn({ event: 'subscription.reopened', times: this.#reopens }, 'messages of other processes were not heard; subscribed again');
+      this.#client?.disconnect();
+      this.#open();
+    }
+    try {
+      await redis.publish(this.#echo, '');
+      this.#lost += 1;
+    } catch {
+      // Redis is away, which its connection reports.
+      this.#lost = 0;
+    }
+  }
+}

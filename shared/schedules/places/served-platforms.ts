@@ -1,0 +1,38 @@
+import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import type { Log } from '#shared/log/create-log.ts';
+import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { Keys } from '#shared/redis/keys.ts';
+import { WEB_CHAT, type SchedulePlatform } from './schedule-platform.ts';
+
+interface Place {
+  redis: RedisClient;
+  keys: Keys;
+}
+
+/** A platform counts as on for so long after a chat process last said so: longer than a deploy takes. */
+const SERVED_MS = 600_000;
+const AGAIN_MS = 60_000;
+
+/** Says which platforms this process serves, now and from time to time. Returns what ends that. */
+export async function announcePlatforms(
+  { redis, keys, log }: Place & { log: Log },
+  names: readonly ChatPlatformName[],
+): Promise<() => void> {
+  const announce = async (): Promise<void> => {
+    await Promise.all(names.map((name) => redis.set(keys.fleet.servedPlatform(name), '1', 'PX', SERVED_MS))).catch((error: unknown) =>
+      log.debug({ err: error }, 'chat platforms are announced later'),
+    );
+  };
+  await announce();
+  const timer = setInterval(() => void announce(), AGAIN_MS);
+  return () => clearInterval(timer);
+}
+
+/** Refuses a platform that no chat process serves: results would be sent nowhere. Errors: `schedule.platform-off`. */
+export async function assertServed({ redis, keys }: Place, platform: SchedulePlatform | null | undefined): Promise<void> {
+  if (platform == null || platform === WEB_CHAT || (await redis.exists(keys.fleet.servedPlatform(platform))) === 1) return;
+  throw new MusterError('schedule.platform-off', `platform: expected one that is on; no chat service serves ${platform} now`, {
+    details: { platform },
+  });
+}

@@ -1,0 +1,53 @@
+import { MusterError } from '../errors/muster-error.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keys } from '../redis/keys.ts';
+import { publicTenantId } from './tenant.ts';
+import { runTenantScript } from './tenant-scripts.ts';
+
+interface WritePlace {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+}
+
+export interface TenantWrite {
+  tenant: string;
+  /** What is written: one of the tenant's own keys, or one of the fleet's. */
+  key: string;
+  /** Command and arguments, without the key. */
+  command: readonly [name: string, ...args: (string | number)[]];
+  /** How long the key is kept after this, ms; by default what it was. */
+  keepMs?: number;
+}
+
+/** The answer to a tenant's caller who comes after its end. */
+export function tenantEnded(tenant: string): MusterError {
+  return tenantClosed(tenant, 'ended');
+}
+
+/** The answer to what a tenant that is not active does not take in. */
+export function tenantClosed(tenant: string, state: 'disabled' | 'ended'): MusterError {
+  const name = publicTenantId(tenant);
+  if (state === 'disabled') return new MusterError('tenant.disabled', `Tenant ${name} is disabled`);
+  return new MusterError('tenant.ended', `Tenant ${name} was deleted`);
+}
+
+/** Writes a key under the tenant's own hash tag. Returns the command's reply. Errors: `tenant.ended`. */
+export async function writeOfTenant({ redis, keys }: WritePlace, write: TenantWrite): Promise<unknown> {
+  return await runWrite(redis, keys.shard(keys.shardOf(write.tenant)).tenantStates, write);
+}
+
+/** The same for what the fleet keeps for a tenant, on the first shard. Errors: `tenant.ended`. */
+export async function writeOfFleet({ redis, keys }: WritePlace, write: TenantWrite): Promise<unknown> {
+  return await runWrite(redis, keys.shard(0).tenantStates, write);
+}
+
+async function runWrite(redis: RedisClient, states: string, { tenant, key, command, keepMs }: TenantWrite): Promise<unknown> {
+  const [kind, reply] = await runTenantScript<[string, unknown]>(
+    redis,
+    'write-of-tenant',
+    [states, key],
+    [tenant, keepMs ?? '', ...command],
+  );
+  if (kind === 'ended') throw tenantEnded(tenant);
+  return reply ?? null;
+}

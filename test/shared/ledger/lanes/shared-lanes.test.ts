@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { readTask } from '#shared/ledger/read-tasks.ts';
+import { explainLane } from '#shared/queue/explain-lane.ts';
+import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../test-ledger.ts';
+import { useCheckedLedger } from '../use-ledger.ts';
+
+const test = await useCheckedLedger();
+
+const GPU = { name: 'gpu', limit: 1 };
+const DISK = { name: 'disk', limit: 1 };
+const session = (name: string): TaskWish => ({ lane: { name: `session:${name}`, limit: 1 } });
+
+const granted = (): string[] => test.granted.map(({ task }) => task);
+const details = async (id: string): Promise<string[]> => {
+  const task = await readTask(test.ledger, TENANT, id);
+  return task ? (await explainLane(test.ledger, task)).reasons.map(({ detail }) => detail) : [];
+};
+
+describe('a lane that tasks of several sessions share', () => {
+  it('lets as many of them run as its limit says, whatever sessions they are of', async () => {
+    const first = await test.claimed(await test.accepted({ ...session('a'), sharedLanes: [GPU] }));
+    const second = await test.accepted({ ...session('b'), sharedLanes: [GPU] });
+    const third = await test.accepted({ sharedLanes: [GPU] });
+    expect(await test.statuses(second, third)).toEqual(['pending', 'pending']);
+    await test.settle(first, DONE);
+    expect(granted()).toEqual([second]);
+    await test.completed(second);
+    expect(granted()).toEqual([second, third]);
+  });
+
+  it('keeps the order of acceptance, also of one that waited for its session first', async () => {
+    const holder = await test.claimed(await test.accepted(session('a')));
+    const early = await test.accepted({ ...session('a'), sharedLanes: [GPU] });
+    const running = await test.claimed(await test.accepted({ sharedLanes: [GPU] }));
+    const late = await test.accepted({ sharedLanes: [GPU] });
+    await test.settle(holder, DONE);
+    expect(await test.statuses(early)).toEqual(['pending']);
+    await test.settle(running, DONE);
+    expect(granted()).toEqual([early]);
+    await test.completed(early);
+    expect(granted()).toEqual([early, late]);
+  });
+
+  it('stays with a task through its retries, and goes on when it yields', async () => {
+    const held = await test.claimed(await test.accepted({ sharedLanes: [GPU] }));
+    const next = await test.accepted({ sharedLanes: [GPU], yields: true });
+    await test.settle(held, retry(60_000));
+    expect(await test.statuses(next)).toEqual(['pending']);
+    await test.makeDue(held.id);
+    await test.completed(held.id);
+    const yielding = await test.claimed(next);
+    const last = await test.accepted({ sharedLanes: [GPU] });
+    await test.settle(yielding, retry(60_000));
+    expect(granted().at(-1)).toBe(last);
+  });
+
+  it('is left by a task that is cancelled while it waits or may run', async () => {
+    const first = await test.accepted({ sharedLanes: [GPU] });
+    const second = await test.accepted({ sharedLanes: [GPU] });
+    const third = await test.accepted({ sharedLanes: [GPU] });
+    await cancelTask(test.ledger, await test.place(second), 'no more');
+    await cancelTask(test.ledger, await test.place(first), 'no more');
+    expect(granted()).toEqual([third]);
+  });
+
+  it('waits with its tenant’s caps', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const first = await test.claimed(await test.accepted({ sharedLanes: [GPU] }));
+    const second = await test.accepted({ sharedLanes: [GPU] });
+    await test.settle(first, DONE);
+    expect(granted()).toEqual([second]);
+  });
+});
+
+describe('a task of several shared lanes', () => {
+  it('takes all of them in one step, and nobody behind it passes', async () => {
+    const gpu = await test.claimed(await test.accepted({ sharedLanes: [GPU] }));
+    const disk = await test.claimed(await test.accepted({ sharedLanes: [DISK] }));
+    const both = await test.accepted({ sharedLanes: [GPU, DISK] });
+    const crossed = await test.accepted({ sharedLanes: [DISK, GPU] });
+    const behind = await test.accepted({ sharedLanes: [DISK] });
+    await test.settle(disk, DONE);
+    const late = await test.accepted({ sharedLanes: [DISK] });
+    expect(await test.statuses(late)).toEqual(['pending']);
+    expect(granted()).toEqual([]);
+    await test.settle(gpu, DONE);
+    expect(granted()).toEqual([both]);
+    await test.completed(both);
+    await test.completed(crossed);
+    await test.completed(behind);
+    expect(granted()).toEqual([both, crossed, behind, late]);
+  });
+
+  it('says of each lane whom it waits for', async () => {
+    const holder = await test.claimed(await test.accepted({ ...session('a'), sharedLanes: [GPU] }));
+    const next = await test.accepted({ ...session('a'), sharedLanes: [GPU, DISK] });
+    const other = await test.accepted({ ...session('b'), sharedLanes: [GPU] });
+    expect(await details(next)).toEqual([
+      `behind task ${holder.id} in session "a", 1 before it`,
+      `behind task ${holder.id} in lane "gpu", 1 before it`,
+    ]);
+    expect(await details(other)).toEqual([`behind task ${holder.id} in lane "gpu", 1 before it`]);
+  });
+});

@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#shared/queue/permits/lease-permits.ts';
+import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/ticket-head.ts';
+import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { useRedis, useRedisClient } from '../../../support/use-redis.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const keys = createKeys(4);
+const settings = settingsSchema.parse({ limits: { maxConcurrent: 10 } });
+const server = await useRedis();
+const redis = await useRedisClient(server);
+
+beforeEach(async () => {
+  await redis.flushall();
+});
+
+const ask = (worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> =>
+  leasePermits(
+    { redis, keys, settings },
+    { worker, kind: 'ordinary', holds: 0, needs: 1, spare: 0, rank: UNKNOWN_RANK, leaseMs: 10_000, ...call },
+  );
+const held = (count: number, othersWait = false): PermitAnswer => ({ kind: 'held', count, othersWait });
+
+describe("the fleet's permits", () => {
+  it('are given up to the cap, whoever asks', async () => {
+    expect(await ask('a', { needs: 6 })).toEqual(held(6));
+    expect(await ask('b', { needs: 6 })).toEqual(held(4));
+    expect(await ask('c')).toEqual(held(0, true));
+  });
+
+  it('keep a fifth for critical work while a worker serves it, and none before', async () => {
+    expect(await ask('a', { kind: 'critical', needs: 0 })).toEqual(held(0));
+    expect(await ask('a', { needs: 20 })).toEqual(held(8));
+    expect(await ask('a', { kind: 'critical', needs: 20 })).toEqual(held(2, false));
+  });
+
+  it('are the same after a call that came twice', async () => {
+    await ask('a', { needs: 3 });
+    expect(await ask('a', { needs: 3 })).toEqual(held(3));
+    expect(await ask('b', { needs: 10 })).toEqual(held(7));
+  });
+
+  it('are never more than the cap when many ask at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => ask(`w${n}`, { spare: 5 })));
+    const sum = answers.reduce((total, answer) => total + (answer.kind === 'held' ? answer.count : 0), 0);
+    expect(sum).toBe(10);
+  });
+
+  it('for tickets to come are half of the room, and none while others wait', async () => {
+    expect(await ask('a', { spare: 50 })).toEqual(held(5));
+    expect(await ask('b', { needs: 8 })).toEqual(held(5));
+    expect(await ask('a', { holds: 0, spare: 50 })).toEqual(held(1, true));
+  });
+
+  it('that a worker gives back go to the best that waits', async () => {
+    await ask('a', { needs: 10 });
+    await ask('later', { rank: rankOf(6, 2) });
+    await ask('better', { rank: rankOf(2, 3) });
+    await ask('earlier', { rank: rankOf(6, 1) });
+    expect(await ask('a', { holds: 9, needs: 1, rank: rankOf(6, 9) })).toEqual(held(9, true));
+    expect(await ask('later', { rank: rankOf(6, 2) })).toEqual(held(0, true));
+    expect(await ask('earlier', { rank: rankOf(6, 1) })).toEqual(held(0, true));
+    expect(await ask('better', { rank: rankOf(2, 3) })).toEqual(held(1, true));
+  });
+
+  it('wake whom they go to', async () => {
+    const log = createLog({ level: 'silent', service: 'test' });
+    const listener = connectRedis({ url: server.url, name: 'test', log, role: 'subscriber' });
+    const heard: string[] = [];
+    listener.on('message', (_channel: string, message: string) => heard.push(message));
+    await listener.subscribe(keys.fleet.permitSignal);
+    await ask('a', { needs: 10 });
+    await ask('b', { needs: 2 });
+    await ask('a', { holds: 9, needs: 0 });
+    await waitFor(() => heard.length === 2, { deadlineMs: 5000, what: 'two messages' });
+    expect(heard).toEqual(['wanted ordinary b', 'free ordinary b']);
+    listener.disconnect();
+  });
+
+  it('come back when the lease of their worker ends, and are lost to it', async () => {
+    await ask('a', { needs: 10, leaseMs: 1 });
+    await waitFor(async () => (await ask('b')).kind === 'held' && (await redis.hget(keys.fleet.permits, 'ordinary b')) === '1', {
+      deadlineMs: 5000,
+      what: 'a permit of the worker that is gone',
+    });
+    expect(await ask('a', { holds: 10, needs: 0 })).toEqual({ kind: 'lost' });
+  });
+
+  it('come back at once when their worker ends', async () => {
+    await ask('a', { needs: 10 });
+    await ask('a', { holds: 0, needs: 0, leaseMs: 0 });
+    expect(await ask('b', { needs: 10 })).toEqual(held(10));
+  });
+});
+
+describe('what is kept for critical work', () => {
+  it.each([
+    [1, 0.2, 0],
+    [2, 0.2, 1],
+    [8, 0.2, 1],
+    [1000, 0.2, 200],
+    [10, 0, 0],
+  ])('is of a cap of %d and a share of %d: %d', (maxConcurrent, criticalShare, kept) => {
+    expect(reservedOf(settingsSchema.parse({ limits: { maxConcurrent, criticalShare } }))).toBe(kept);
+  });
+});

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
+import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
+import { headOf } from '#shared/queue/permits/ticket-head.ts';
+import { openQueues, type Queues } from '#shared/queue/queues.ts';
+import { ticketJob } from '#shared/queue/ticket.ts';
+import { TicketWorker } from '#shared/queue/ticket-worker.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { Subscription } from '#shared/redis/subscription.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { noFailure } from '../../../support/no-failure.ts';
+import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { openTestSource } from '../test-source.ts';
+
+const keys = createKeys(1);
+const log = createLog({ level: 'silent', service: 'test' });
+const QUEUES = ['tasks', 'chat', 'critical'] as const;
+
+let server: RedisServer;
+let redis: RedisClient;
+let queues: Queues;
+let stops: (() => Promise<unknown>)[];
+/** Names of the tickets in the order of their starts, and how many ran at once. */
+let started: string[];
+let most: number;
+let inside: number;
+let held: (() => void)[];
+let isOver: boolean;
+
+beforeEach(async () => {
+  server = await startRedis();
+  redis = connectRedis({ url: server.url, name: 'test', log });
+  queues = openQueues(redis, keys, log);
+  [stops, started, held, most, inside, isOver] = [[], [], [], 0, 0, false];
+});
+
+afterEach(async () => {
+  isOver = true;
+  for (const open of held) open();
+  await Promise.all(stops.map((stop) => stop()));
+  await queues.close();
+  redis.disconnect();
+  await server.stop();
+});
+
+interface Wish {
+  cap: number;
+  slots: number;
+  handle?: () => Promise<unknown>;
+}
+
+/** A process with takers of three queues. */
+function startWorker(name: string, { cap, slots, handle = () => Promise.resolve() }: Wish): void {
+  const source = openTestSource({
+    url: server.url,
+    queues,
+    log,
+    settings: { limits: { maxConcurrent: cap }, worker: { leaseMs: 1000, fleetFullMs: 100 } },
+  });
+  const { settings } = source;
+  const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => {
+    const open = (): RedisClient => connectRedis({ url: server.url, name: 'test', log, role: 'subscriber' });
+    return new Subscription({ open, redis, keys, channels, onMessage, settings: settings.consumers, fail: noFailure, log });
+  };
+  const counts = { critical: slots, ordinary: slots * 2 };
+  const permits = new FleetPermits({ fleet: { redis, keys, settings }, worker: name, slots: counts, subscribe, clock: systemClock, log });
+  permits.start();
+  const takers = QUEUES.map(
+    (queue) =>
+      new TicketWorker({
+        queue,
+        slots,
+        shard: 0,
+        source,
+        permits: { pool: permits.of(queue), head: () => headOf(queues.get(0, queue)) },
+        handle: async ({ task }) => {
+          started.push(task);
+          inside += 1;
+          most = Math.max(most, inside);
+          await handle();
+          inside -= 1;
+          return { kind: 'done', note: 'done' };
+        },
+        onReturned: () => Promise.resolve(),
+      }),
+  );
+  for (const taker of takers) taker.start();
+  stops.push(async () => {
+    await Promise.all(takers.map((taker) => taker.stop(2000)));
+    await permits.stop();
+    source.close();
+  });
+}
+
+const add = async (queue: (typeof QUEUES)[number], task: string, priority = 5): Promise<void> => {
+  const ticket = {
+    tenant: 'acme',
+    task,
+    number: 1,
+    entry: '',
+    agent: 'echo',
+    lane: null,
+    queue,
+    priority,
+    maxAttempts: 1,
+    notBefore: null,
+  };
+  const { name, data, opts } = ticketJob(ticket);
+  await queues.get(0, queue).add(name, data, opts);
+};
+const untilStarted = (count: number): Promise<unknown> =>
+  waitFor(() => started.length >= count, { deadlineMs: 10_000, what: `${count} starts` });
+const hold = (): Promise<void> => (isOver ? Promise.resolve() : new Promise((resolve) => held.push(resolve)));
+
+describe('takers under a cap', () => {
+  it('run through many tickets of several queues without ever standing still, a few at a time', async () => {
+    for (let n = 0; n < 300; n += 1) await add(QUEUES[n % 3] ?? 'tasks', `t${n}`, 1 + (n % 10));
+    startWorker('one', { cap: 3, slots: 4 });
+    startWorker('two', { cap: 3, slots: 4 });
+    await untilStarted(300);
+    expect(most).toBeLessThanOrEqual(3);
+    expect(new Set(started).size).toBe(300);
+  });
+
+  it('start the best ticket of all queues next, also one that came while the fleet was full', async () => {
+    startWorker('one', { cap: 1, slots: 4, handle: hold });
+    await add('tasks', 'holder');
+    await untilStarted(1);
+    await add('tasks', 'five');
+    await add('chat', 'nine', 9);
+    await add('tasks', 'seven', 7);
+    await add('critical', 'critical', 10);
+    for (let n = 0; n < 4; n += 1) {
+      held.shift()?.();
+      await untilStarted(n + 2);
+    }
+    expect(started).toEqual(['holder', 'critical', 'nine', 'seven', 'five']);
+  });
+
+  it('leave tickets that cannot run where they are', async () => {
+    startWorker('one', { cap: 1, slots: 4, handle: hold });
+    for (let n = 0; n < 10; n += 1) await add('tasks', `t${n}`);
+    await untilStarted(1);
+    expect(await queues.get(0, 'tasks').getActiveCount()).toBe(1);
+    expect(await queues.get(0, 'tasks').getPrioritizedCount()).toBe(9);
+  });
+
+  it('of one worker give what they do not use to another that has tickets', async () => {
+    const settings = { cap: 2, slots: 2, handle: hold };
+    startWorker('idle', settings);
+    await add('chat', 'a');
+    await untilStarted(1);
+    startWorker('busy', settings);
+    await add('chat', 'b');
+    held.shift()?.();
+    await untilStarted(2);
+    await add('critical', 'c', 10);
+    await untilStarted(3);
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+
+  it('end at once while they wait for room', async () => {
+    startWorker('one', { cap: 1, slots: 1, handle: hold });
+    await add('tasks', 'a');
+    await add('chat', 'b');
+    await untilStarted(1);
+    startWorker('two', { cap: 1, slots: 1 });
+    const before = performance.now();
+    await stops[1]?.();
+    expect(performance.now() - before).toBeLessThan(2000);
+    stops.splice(1);
+    expect(started).toEqual(['a']);
+  });
+});
