@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { appendToJournal, overlapsOf, readJournal, type JournalEntry } from './fleet-journal.ts';
 import { skewedClock } from './fleet-skew.ts';
@@ -54,6 +56,14 @@ describe('the journal of a fleet', () => {
     await once(child, 'exit');
     appendToJournal(folder, entryOf('start', 'killed'));
     expect(overlapsIn('killed')).toEqual([]);
+  });
+
+  it('shows no overlap with a run that was cut short when another process has its pid now', () => {
+    const marks = join(folder, 'unfinished', 'given-again');
+    mkdirSync(marks, { recursive: true });
+    writeFileSync(join(marks, `${process.ppid} task`), 'when another process had this pid');
+    appendToJournal(folder, entryOf('start', 'given-again'));
+    expect(overlapsIn('given-again')).toEqual([]);
   });
 
   it.each([

@@ -132,6 +132,10 @@ describe('takers under a cap', () => {
     await add('chat', 'nine', 9);
     await add('tasks', 'seven', 7);
     await add('critical', 'critical', 10);
+    await waitFor(async () => (await redis.hlen(keys.fleet.permitWaiters)) === 2, {
+      deadlineMs: 5000,
+      what: 'both kinds of permits to be waited for',
+    });
     for (let n = 0; n < 4; n += 1) {
       held.shift()?.();
       await untilStarted(n + 2);
