@@ -1,4 +1,4 @@
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/index.ts';
 
 /** Counts the words of its input: an example to copy. */
 export const run: AgentFunction = (task, { write, signal }) => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  importsPastADoor,
   importsUpwards,
   packagesOutsideTheirFolder,
   servicesImportingServices,
@@ -11,7 +12,7 @@ import {
 } from './architecture/import-rules.ts';
 import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts } from './architecture/lua-rules.ts';
 import { readSources, type SourceFile } from './architecture/source-file.ts';
-import { barrels, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
+import { badDoors, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
 
 type Rule = (files: readonly SourceFile[]) => string[];
 
@@ -55,7 +56,7 @@ const CASES: Case[] = [
   {
     sentence: 'services import only services and shared, and shared only shared',
     rule: importsUpwards,
-    good: ['services/api/x.ts', "import { a } from '#shared/time/a.ts';"],
+    good: ['services/api/x.ts', "import { a } from '#shared/time/index.ts';"],
     bad: [
       ['services/api/x.ts', "import { a } from '../../test/support/a.ts';"],
       ['shared/http/x.ts', "import { a } from '../../services/api/a.ts';"],
@@ -115,11 +116,22 @@ const CASES: Case[] = [
     ],
   },
   {
-    sentence: 'no file stands for a whole folder',
-    rule: barrels,
-    good: ['shared/time/x.ts', "export { a } from './a.ts';"],
+    sentence: 'a folder of shared is imported through its door',
+    rule: importsPastADoor,
+    good: ['shared/tasks/x.ts', "import { a } from '../time/index.ts';\nimport { b } from './b.ts';"],
+    bad: [
+      ['services/api/x.ts', "import { a } from '#shared/time/clock.ts';"],
+      ['shared/tasks/x.ts', "import type { A } from '../time/clock.ts';"],
+      ['shared/tasks/deep/x.ts', "import { a } from '../index.ts';"],
+    ],
+  },
+  {
+    sentence: 'a door says what is inside and names what it hands out, and no other file stands for a folder',
+    rule: badDoors,
+    good: ['shared/time/index.ts', "/** What time is. */\nexport { a } from './a.ts';\nexport type { B } from './b.ts';\n"],
     bad: [
       ['shared/time/index.ts', 'export const a = 1;'],
+      ['shared/time/index.ts', "export { a } from './a.ts';\n"],
       ['shared/time/x.ts', "export * from './a.ts';"],
     ],
   },

@@ -1,6 +1,6 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Call } from '#shared/http/route.ts';
-import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Call } from '#shared/http/index.ts';
+import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
 
 /**
  * Queues and tenants are the whole fleet's: only keys of the installation's own tenant reach them, so that an operator of

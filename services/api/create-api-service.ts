@@ -1,10 +1,8 @@
-import { outboundMetrics } from '#shared/deliveries/outbound-metrics.ts';
-import { tellFleet } from '#shared/events/tell-fleet.ts';
-import { createRouter } from '#shared/http/create-router.ts';
-import { createRouterService } from '#shared/lifecycle/create-router-service.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import { WorkerWatch } from '#shared/queue/workers/worker-watch.ts';
+import { outboundMetrics } from '#shared/deliveries/index.ts';
+import { tellFleet } from '#shared/events/index.ts';
+import { createRouter } from '#shared/http/index.ts';
+import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
+import { WorkerWatch } from '#shared/queue/index.ts';
 import { apiRoutes } from './routes.ts';
 
 /** The HTTP API under `/v1`. It keeps nothing in memory, so any number of it may run. It notices workers that are gone. */

@@ -1,4 +1,4 @@
-import { runService } from '#shared/lifecycle/run-service.ts';
+import { runService } from '#shared/lifecycle/index.ts';
 import { createApiService } from './create-api-service.ts';
 
 await runService('api', createApiService);

@@ -1,5 +1,5 @@
-import type { Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { deleteAgent } from './agents/delete-agent.ts';
 import { getAgent } from './agents/get-agent.ts';
 import { getAgents } from './agents/get-agents.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
+import { QUEUE_MODES } from '#shared/config/index.ts';
 
 /** A message as tasks are made of it. */
 export const chatMessageSchema = z.object({

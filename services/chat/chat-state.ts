@@ -1,6 +1,6 @@
 import { IoRedisStateAdapter } from '@chat-adapter/state-ioredis';
 import type { Logger } from 'chat';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
+import type { RedisClient } from '#shared/redis/index.ts';
 
 export interface ChatStateOptions {
   redis: RedisClient;

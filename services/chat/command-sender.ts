@@ -1,6 +1,6 @@
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import { wait, within } from '#shared/time/wait.ts';
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { wait, within } from '#shared/time/index.ts';
 import { cutText } from './cut-text.ts';
 
 export interface CommandSenderOptions {

@@ -1,5 +1,5 @@
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
-import { LATE, within } from '#shared/time/wait.ts';
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
+import { LATE, within } from '#shared/time/index.ts';
 import { ChatPace } from './chat-pace.ts';
 import type { PlatformKit } from './platforms/platform-kit.ts';
 import { refusalOf, type CallKind } from './platforms/refusal-of.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
-import type { RouteDescription } from '#shared/http/route.ts';
+import { CHAT_PLATFORMS } from '#shared/config/index.ts';
+import type { RouteDescription } from '#shared/http/index.ts';
 
 const params = z.object({ platform: z.enum(CHAT_PLATFORMS) });
 

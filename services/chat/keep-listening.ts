@@ -1,5 +1,5 @@
-import type { Log } from '#shared/log/create-log.ts';
-import { wait } from '#shared/time/wait.ts';
+import type { Log } from '#shared/log/index.ts';
+import { wait } from '#shared/time/index.ts';
 
 export interface KeepListeningOptions {
   /** Listens until `signal` aborts or the connection ends for good. */

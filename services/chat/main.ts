@@ -1,4 +1,4 @@
-import { runService } from '#shared/lifecycle/run-service.ts';
+import { runService } from '#shared/lifecycle/index.ts';
 import { createChatService } from './create-chat-service.ts';
 
 await runService('chat', createChatService);

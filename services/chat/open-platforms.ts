@@ -1,7 +1,6 @@
 import type { Logger } from 'chat';
-import { chatPlatforms, type ChatPlatformName } from '#shared/config/chat-environment.ts';
-import type { Environment } from '#shared/config/environment.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { type ChatPlatformName, chatPlatforms, type Environment } from '#shared/config/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { ChatPlatform, type ChatPlatformParts } from './chat-platform.ts';
 import type { PlatformKit } from './platforms/platform-kit.ts';
 import { sdkLog } from './sdk-log.ts';

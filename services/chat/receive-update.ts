@@ -1,12 +1,16 @@
 import type { Request as HttpRequest, RequestHandler, Response as HttpResponse } from 'express';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { assertBodyBounds, type JsonBounds } from '#shared/http/parse-bounded-json.ts';
-import { readRawBody } from '#shared/http/read-raw-body.ts';
-import type { RefusalLimit } from '#shared/http/refusal-limit.ts';
-import { contextOf } from '#shared/http/request-context.ts';
-import type { ServerLoad } from '#shared/http/server-load.ts';
-import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import {
+  assertBodyBounds,
+  contextOf,
+  type JsonBounds,
+  readRawBody,
+  type RefusalLimit,
+  sendProblem,
+  type ServerLoad,
+  toMusterError,
+} from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
 
 export interface ReceiveUpdateParts {
   readonly log: Log;

@@ -1,6 +1,4 @@
-import type { ChatAccess, ChatRight } from '#shared/config/chat-access.ts';
-import { CHAT_RIGHTS } from '#shared/config/chat-access.ts';
-import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
+import { CHAT_RIGHTS, type ChatAccess, type ChatPlatformName, type ChatRight } from '#shared/config/index.ts';
 
 interface Sender {
   user: string;

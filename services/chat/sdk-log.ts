@@ -1,5 +1,5 @@
 import type { Logger } from 'chat';
-import type { Log } from '#shared/log/create-log.ts';
+import type { Log } from '#shared/log/index.ts';
 
 /**
  * The adapters' own lines, in ours. Of their fields only the error and the status are kept: the others hold people's texts

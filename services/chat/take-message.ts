@@ -1,10 +1,8 @@
-import type { ChatAccess } from '#shared/config/chat-access.ts';
-import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
-import { ERROR_CODES } from '#shared/errors/error-codes.ts';
-import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
-import { toMusterError } from '#shared/http/send-problem.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { IncomingMessage, MessageAnswer } from '#shared/sessions/receive-message.ts';
+import type { ChatAccess, ChatPlatformName } from '#shared/config/index.ts';
+import { ERROR_CODES, hasCode, MusterError } from '#shared/errors/index.ts';
+import { toMusterError } from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { IncomingMessage, MessageAnswer } from '#shared/sessions/index.ts';
 import type { CommandAnswer } from './command-answer.ts';
 import { inputOf, type ChatMessage } from './chat-message.ts';
 import { rightsOf } from './rights-of.ts';

@@ -1,4 +1,4 @@
-import { wait } from '#shared/time/wait.ts';
+import { wait } from '#shared/time/index.ts';
 
 /** A minute in all: Redis comes back within seconds when it comes back by itself. */
 const TRIES = 12;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { systemClock } from '#shared/time/clock.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { listSessions, type ListSessionsOptions } from './list-sessions.ts';
 import type { RunContext } from './run-context.ts';
 import { setSessionMode } from './set-session-mode.ts';

@@ -1,4 +1,4 @@
-import { wait } from '#shared/time/wait.ts';
+import { wait } from '#shared/time/index.ts';
 import { CliProblem } from './cli-problem.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ServerAddress } from './find-server.ts';

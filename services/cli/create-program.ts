@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { QUEUE_MODES } from '#shared/config/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { addScheduleCommands } from './add-schedule-commands.ts';
 import { addSessionCommands } from './add-session-commands.ts';
 import { addAgentCommands } from './resources/add-agent-commands.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { CliEnvironment } from '#shared/config/cli-environment.ts';
+import type { CliEnvironment } from '#shared/config/index.ts';
 import { CliProblem } from './cli-problem.ts';
 import { EXIT } from './exit-codes.ts';
 

@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
-import { wait } from '#shared/time/wait.ts';
+import { wait } from '#shared/time/index.ts';
 import type { ApiClient } from './api-client.ts';
 import { CliProblem } from './cli-problem.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '#shared/time/clock.ts';
+import type { Clock } from '#shared/time/index.ts';
 import { formatTable } from './format-table.ts';
 import { oneLine } from './plain-text.ts';
 import { readAnswer } from './read-answer.ts';

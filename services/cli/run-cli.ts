@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { CommanderError, type Command } from 'commander';
-import { readCliEnvironment, type CliEnvironment } from '#shared/config/cli-environment.ts';
-import { hasCode } from '#shared/errors/muster-error.ts';
+import { readCliEnvironment, type CliEnvironment } from '#shared/config/index.ts';
+import { hasCode } from '#shared/errors/index.ts';
 import { ApiClient } from './api-client.ts';
 import { CliProblem } from './cli-problem.ts';
 import { createProgram } from './create-program.ts';

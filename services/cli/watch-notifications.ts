@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import { wait } from '#shared/time/wait.ts';
+import { wait } from '#shared/time/index.ts';
 import { CliProblem } from './cli-problem.ts';
 import { EXIT } from './exit-codes.ts';
 import { notificationLine, notificationSchema } from './notification-line.ts';

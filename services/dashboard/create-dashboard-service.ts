@@ -1,13 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
-import { assertSameOrigin } from '#shared/http/assert-same-origin.ts';
-import { SignIns } from '#shared/http/sign-ins.ts';
-import { createRouterService } from '#shared/lifecycle/create-router-service.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import { findKey } from '#shared/tenants/key-store.ts';
-import { hasScope } from '#shared/tenants/scopes.ts';
+import { assertSameOrigin, SignIns } from '#shared/http/index.ts';
+import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
+import { findKey, hasScope } from '#shared/tenants/index.ts';
 import { createBoard } from './board/create-board.ts';
 import { requireBoardAccess } from './board/require-board-access.ts';
 import { sendBoardError } from './board/send-board-error.ts';

@@ -1,4 +1,4 @@
-import { runService } from '#shared/lifecycle/run-service.ts';
+import { runService } from '#shared/lifecycle/index.ts';
 import { createDashboardService } from './create-dashboard-service.ts';
 
 await runService('dashboard', createDashboardService);

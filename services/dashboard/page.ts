@@ -1,5 +1,4 @@
-import { publicTenantId } from '#shared/tenants/tenant.ts';
-import type { ApiKey } from '#shared/tenants/api-key.ts';
+import { type ApiKey, publicTenantId } from '#shared/tenants/index.ts';
 import { html, type Html } from './html.ts';
 
 export interface PageOptions {

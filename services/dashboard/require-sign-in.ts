@@ -1,9 +1,7 @@
-import { publicTenantId } from '#shared/tenants/tenant.ts';
+import { type ApiKey, publicTenantId, type TenantDirectory } from '#shared/tenants/index.ts';
 import type { Request, RequestHandler, Response } from 'express';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { SignIns } from '#shared/http/sign-ins.ts';
-import type { ApiKey } from '#shared/tenants/api-key.ts';
-import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { SignIns } from '#shared/http/index.ts';
 import { isApiCall } from './is-api-call.ts';
 
 export interface RequireSignInOptions {

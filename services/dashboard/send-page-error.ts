@@ -1,7 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
-import { requestError } from '#shared/http/request-error.ts';
-import { sendProblem, toMusterError, toProblem } from '#shared/http/send-problem.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import { html } from './html.ts';
 import { isApiCall } from './is-api-call.ts';
 import { knownPerson } from './require-sign-in.ts';

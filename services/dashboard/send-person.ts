@@ -1,4 +1,4 @@
-import { publicTenantId } from '#shared/tenants/tenant.ts';
+import { publicTenantId } from '#shared/tenants/index.ts';
 import type { RequestHandler } from 'express';
 import { personOf } from './require-sign-in.ts';
 

@@ -1,9 +1,8 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { networkOf } from '#shared/http/network-of.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import { keyDigest } from '#shared/tenants/api-key.ts';
-import type { Keys } from '#shared/redis/keys.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { networkOf } from '#shared/http/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { keyDigest } from '#shared/tenants/index.ts';
 
 export interface SignInLimiterOptions {
   redis: RedisClient;

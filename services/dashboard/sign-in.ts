@@ -1,11 +1,9 @@
-import { publicTenantId } from '#shared/tenants/tenant.ts';
+import { type ApiKey, publicTenantId, type TenantDirectory } from '#shared/tenants/index.ts';
 import type { RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
-import type { SignIns } from '#shared/http/sign-ins.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { ApiKey } from '#shared/tenants/api-key.ts';
-import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
+import { hasCode, MusterError } from '#shared/errors/index.ts';
+import type { SignIns } from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import { nextPath } from './next-path.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import { sendPage } from './send-page.ts';

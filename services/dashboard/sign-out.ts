@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { SignIns } from '#shared/http/sign-ins.ts';
+import type { SignIns } from '#shared/http/index.ts';
 import { html } from './html.ts';
 import { sendPage } from './send-page.ts';
 

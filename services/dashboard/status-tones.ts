@@ -1,4 +1,4 @@
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import type { TaskStatus } from '#shared/tasks/index.ts';
 
 export type Tone = 'idle' | 'busy' | 'good' | 'warn' | 'bad';
 

@@ -1,5 +1,5 @@
 import { Router, type Request } from 'express';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { pageHeaders } from './page-headers.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { DEFAULT_DATA_DIRECTORY } from '#shared/config/environment.ts';
-import type { Config } from '#shared/config/load-config.ts';
+import { type Config, DEFAULT_DATA_DIRECTORY } from '#shared/config/index.ts';
 import { readLocalRecord, writeLocalRecord, type LocalRecord } from './local-record.ts';
 import { welcome, type WelcomeOptions } from './welcome.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import type { DataDirectory } from './open-data-directory.ts';
 import { RedisChild } from './redis-child.ts';
 import { findRedisProgram } from './redis-program.ts';

@@ -1,12 +1,9 @@
 import { join } from 'node:path';
-import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import { secretVariables, withdrawVariables } from '#shared/config/secret-variables.ts';
-import { endOnSignals } from '#shared/lifecycle/end-on-signals.ts';
-import { exitOnStartFailure } from '#shared/lifecycle/exit-on-start-failure.ts';
-import { createLocalLog } from '#shared/log/create-local-log.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { type Config, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
+import { endOnSignals, exitOnStartFailure } from '#shared/lifecycle/index.ts';
+import { createLocalLog, type Log } from '#shared/log/index.ts';
 import { announce } from './announce.ts';
-import { assertAgents } from '#shared/agents/assert-agents.ts';
+import { assertAgents } from '#shared/agents/index.ts';
 import { consoleLines } from './console-lines.ts';
 import { createLocalRedis } from './create-local-redis.ts';
 import { writeLocalRecord } from './local-record.ts';

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import { LATE, wait, within } from '#shared/time/wait.ts';
-import type { LocalRedisAddress } from './local-redis-address.ts';
-import { portAddress, redisUrl, socketAddress } from './local-redis-address.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { LATE, wait, within } from '#shared/time/index.ts';
+import { type LocalRedisAddress, portAddress, redisUrl, socketAddress } from './local-redis-address.ts';
 import { probeRedis } from './probe-redis.ts';
 import { adoptRedis, spawnRedis, type RedisProcess } from './redis-process.ts';
 import { redisCommand, type RedisProgram } from './redis-program.ts';

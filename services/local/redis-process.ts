@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { openSync, closeSync } from 'node:fs';
-import { wait } from '#shared/time/wait.ts';
+import { wait } from '#shared/time/index.ts';
 import { isStillRunning, processStart } from './process-start.ts';
 import type { RedisCommand } from './redis-program.ts';
 

@@ -1,10 +1,9 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Config } from '#shared/config/load-config.ts';
-import { startFleet } from '#shared/lifecycle/start-fleet.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import { assertInstallation } from '#shared/redis/assert-installation.ts';
-import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Config } from '#shared/config/index.ts';
+import { startFleet } from '#shared/lifecycle/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { assertInstallation, isRedisUnavailable } from '#shared/redis/index.ts';
+import { ensureFirstKey } from '#shared/tenants/index.ts';
 import { createApiService } from '../api/create-api-service.ts';
 import { createChatService } from '../chat/create-chat-service.ts';
 import { createDashboardService } from '../dashboard/create-dashboard-service.ts';

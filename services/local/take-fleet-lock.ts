@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { isStillRunning, processStart } from './process-start.ts';
 
 const ownerSchema = z.object({ pid: z.number().int(), startedAt: z.string() });

@@ -1,5 +1,5 @@
-import type { TickClock } from '#shared/queue/tick-clock.ts';
-import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import type { TickClock } from '#shared/queue/index.ts';
+import type { ScheduleParts } from '#shared/schedules/index.ts';
 import type { TenantWatch } from './tenant-watch.ts';
 
 export interface ClockWatchOptions {

@@ -1,10 +1,7 @@
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
-import { TickClock } from '#shared/queue/tick-clock.ts';
-import { assertSchedules, syncSchedules } from '#shared/schedules/sync-schedules.ts';
-import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { wait } from '#shared/time/wait.ts';
+import type { Parts, Service } from '#shared/lifecycle/index.ts';
+import { type JobSource, openJobSource, TickClock } from '#shared/queue/index.ts';
+import { assertSchedules, openScheduleParts, type ScheduleParts, syncSchedules } from '#shared/schedules/index.ts';
+import { wait } from '#shared/time/index.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { Reconciler } from './reconciler.ts';
 import { ShardFiring } from './shard-firing.ts';

@@ -1,4 +1,4 @@
-import { runService } from '#shared/lifecycle/run-service.ts';
+import { runService } from '#shared/lifecycle/index.ts';
 import { createSchedulerService } from './create-scheduler-service.ts';
 
 await runService('scheduler', createSchedulerService);

@@ -1,6 +1,5 @@
-import type { TickClock } from '#shared/queue/tick-clock.ts';
-import { reconcileSchedules } from '#shared/schedules/reconcile-schedules.ts';
-import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import type { TickClock } from '#shared/queue/index.ts';
+import { reconcileSchedules, type ScheduleParts } from '#shared/schedules/index.ts';
 
 /** After the start of one process, others that start with it need not do the same. */
 const START_SHARE_MS = 2000;

@@ -1,6 +1,4 @@
-import { fireDue } from '#shared/schedules/fire-due.ts';
-import { followEndedRuns } from '#shared/schedules/follow-ended-runs.ts';
-import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { fireDue, followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
 
 /**
  * ShardFiring is responsible for one shard's looks in this process: one at a time, and between two ticks one more at the moment when

@@ -1,5 +1,4 @@
-import { resumeTenant } from '#shared/schedules/reconcile-schedules.ts';
-import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { resumeTenant, type ScheduleParts } from '#shared/schedules/index.ts';
 
 /**
  * TenantWatch is responsible for noticing that a tenant was enabled again, so that its schedules go on at once and not an hour later.

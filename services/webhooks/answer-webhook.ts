@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { JsonBounds } from '#shared/http/parse-bounded-json.ts';
-import type { Accepted } from '#shared/queue/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
-import type { Clock } from '#shared/time/clock.ts';
+import type { JsonBounds } from '#shared/http/index.ts';
+import type { Accepted, AcceptRequest } from '#shared/queue/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 import type { Hook } from './hook.ts';
 import { choosePriority } from './hook-priority.ts';
 import type { IncomingWebhook, WebhookEvent } from './providers/incoming-webhook.ts';

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
 
 /** Throws `agent.unknown` for an agent that the tenant's catalog lacks, so that its owner finds the typing error and not a sender. */

@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import { route, type Route } from '#shared/http/route.ts';
+import { route, type Route } from '#shared/http/index.ts';
 import { hookDraftSchema, hookViewSchema, viewHook, type Hook } from './hook.ts';
 import { assertAgent } from './assert-agent.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';

@@ -1,13 +1,8 @@
 import { Router } from 'express';
-import { createRouter } from '#shared/http/create-router.ts';
-import { RefusalLimit } from '#shared/http/refusal-limit.ts';
-import { rememberRoutes } from '#shared/http/routes-of.ts';
-import { createServerLoad } from '#shared/http/server-load.ts';
-import { createRouterService } from '#shared/lifecycle/create-router-service.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { createRouter, createServerLoad, RefusalLimit, rememberRoutes } from '#shared/http/index.ts';
+import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
+import { acceptTask } from '#shared/queue/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { describeReceiver } from './describe-receiver.ts';
 import { firstDelivery } from './first-delivery.ts';
 import { hookRoutes } from './hook-routes.ts';

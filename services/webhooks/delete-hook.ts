@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
+import { route, type Route } from '#shared/http/index.ts';
 import { hookNotFound } from './hook-not-found.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RouteDescription } from '#shared/http/route.ts';
+import type { RouteDescription } from '#shared/http/index.ts';
 
 const signature = (text: string): z.ZodType => z.string().optional().meta({ description: text });
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { writeOfTenant } from '#shared/tenants/write-of-tenant.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { writeOfTenant } from '#shared/tenants/index.ts';
 import type { Hook } from './hook.ts';
 import { wantsEqualBodies } from './providers/hook-options.ts';
 import type { Provider } from './providers/verify-webhook.ts';

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** The answer to whoever names a hook that the tenant does not have: `hook.not-found`, 404. */
 export function hookNotFound(id: string): MusterError {

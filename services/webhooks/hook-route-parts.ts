@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/time/clock.ts';
+import type { Clock } from '#shared/time/index.ts';
 import type { HookStore } from './hook-store.ts';
 import type { TemplateBounds } from './templates/parse-template.ts';
 

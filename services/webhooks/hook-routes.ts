@@ -1,4 +1,4 @@
-import type { Route } from '#shared/http/route.ts';
+import type { Route } from '#shared/http/index.ts';
 import { createHook } from './create-hook.ts';
 import { deleteHook } from './delete-hook.ts';
 import { getHook } from './get-hook.ts';

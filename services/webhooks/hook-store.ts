@@ -1,12 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
-import { tenantStateInLua } from '#shared/tenants/tenant-scripts.ts';
-import { tenantEnded, writeOfFleet, writeOfTenant } from '#shared/tenants/write-of-tenant.ts';
-import { wait } from '#shared/time/wait.ts';
-import { readRecord, readRecords, type UnreadableRecord } from '#shared/redis/read-records.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import {
+  type Keys,
+  loadScripts,
+  readRecord,
+  readRecords,
+  type RedisClient,
+  runScript,
+  type Script,
+  type UnreadableRecord,
+} from '#shared/redis/index.ts';
+import { tenantEnded, tenantStateInLua, writeOfFleet, writeOfTenant } from '#shared/tenants/index.ts';
+import { wait } from '#shared/time/index.ts';
 import { hookSchema, type Hook } from './hook.ts';
 
 /** About two seconds in all. Of those who try at the same time one succeeds each time. */

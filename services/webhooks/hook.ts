@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { agentIdSchema } from '#shared/config/agent-definitions.ts';
+import { agentIdSchema } from '#shared/config/index.ts';
 import { hookPrioritySchema } from './hook-priority.ts';
 import { githubOptionsSchema, hmacOptionsSchema, noneOptionsSchema } from './providers/hook-options.ts';
 import { PROVIDERS } from './providers/verify-webhook.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
-import { pageLimitSchema } from '#shared/http/page-limit.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { HOOK_ID, hookViewSchema, viewHook } from './hook.ts';
 import type { HookRouteParts } from './hook-route-parts.ts';
 

@@ -1,4 +1,4 @@
-import { runService } from '#shared/lifecycle/run-service.ts';
+import { runService } from '#shared/lifecycle/index.ts';
 import { createWebhooksService } from './create-webhooks-service.ts';
 
 await runService('webhooks', createWebhooksService);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { invalidRequest, problemsOf } from '#shared/http/parse-input.ts';
-import { route, type Route } from '#shared/http/route.ts';
+import { invalidRequest, problemsOf, route, type Route } from '#shared/http/index.ts';
 import { hookDraftSchema, hookPatchSchema, hookViewSchema, viewHook, type Hook, type HookDraft, type HookPatch } from './hook.ts';
 import { assertAgent } from './assert-agent.ts';
 import { hookNotFound } from './hook-not-found.ts';

@@ -1,12 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { ErrorCode } from '#shared/errors/error-codes.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { readRawBody } from '#shared/http/read-raw-body.ts';
-import type { RefusalLimit } from '#shared/http/refusal-limit.ts';
-import { contextOf } from '#shared/http/request-context.ts';
-import type { ServerLoad } from '#shared/http/server-load.ts';
-import { sendProblem, toMusterError } from '#shared/http/send-problem.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
+import { contextOf, readRawBody, type RefusalLimit, sendProblem, type ServerLoad, toMusterError } from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import { answerWebhook, type AnswerWebhookParts } from './answer-webhook.ts';
 import { HOOK_ID, type Hook } from './hook.ts';
 import type { HookStore } from './hook-store.ts';

@@ -1,9 +1,8 @@
-import { publicTenantId } from '#shared/tenants/tenant.ts';
-import type { AgentContext, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { readTranscript } from '#shared/sessions/read-transcript.ts';
-import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
-import { childTraceparent } from '#shared/tasks/trace.ts';
+import { publicTenantId } from '#shared/tenants/index.ts';
+import type { AgentContext, AgentTask, AgentTurn } from '#shared/config/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { readTranscript } from '#shared/sessions/index.ts';
+import { childTraceparent, type TaskBody, type TaskState } from '#shared/tasks/index.ts';
 import type { AttemptOutput } from './attempt-output.ts';
 import { InputChannel } from './input-channel.ts';
 import type { RunningAttempt } from './running-attempt.ts';

@@ -1,6 +1,6 @@
-import type { AgentResult } from '#shared/config/agent-function.ts';
-import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { isDeeper } from '#shared/tasks/is-deeper.ts';
+import type { AgentResult } from '#shared/config/index.ts';
+import { TaskFailure } from '#shared/errors/index.ts';
+import { isDeeper } from '#shared/tasks/index.ts';
 
 /** Far more than anybody nests on purpose, and far less than what ends the stack of whoever reads or writes it as JSON. */
 const MOST_LEVELS = 500;

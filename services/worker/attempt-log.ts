@@ -1,7 +1,6 @@
-import type { AgentLog } from '#shared/config/agent-function.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { TaskBody } from '#shared/tasks/task.ts';
-import { traceIdOf } from '#shared/tasks/trace.ts';
+import type { AgentLog } from '#shared/config/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { type TaskBody, traceIdOf } from '#shared/tasks/index.ts';
 
 /**
  * AttemptLog is responsible for what is logged about one attempt, with its task, tenant and trace in every line. The log that knows

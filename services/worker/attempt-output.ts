@@ -1,7 +1,6 @@
-import type { AgentLog } from '#shared/config/agent-function.ts';
-import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { appendOutput } from '#shared/ledger/append-output.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
+import type { AgentLog } from '#shared/config/index.ts';
+import { TaskFailure } from '#shared/errors/index.ts';
+import { appendOutput, type Ledger } from '#shared/ledger/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 export interface AttemptOutputOptions {

@@ -1,11 +1,15 @@
-import type { AgentLog } from '#shared/config/agent-function.ts';
-import type { AgentCatalog } from '#shared/agents/agent-catalog.ts';
-import { formatWritResult } from '#shared/schedules/format-writ-result.ts';
-import { runScheduleCommand, type ScheduleCommandCall } from '#shared/schedules/run-schedule-command.ts';
-import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { takeWrits, type Writ } from '#shared/schedules/take-writs.ts';
-import type { TaskBody } from '#shared/tasks/task.ts';
-import type { Clock } from '#shared/time/clock.ts';
+import type { AgentLog } from '#shared/config/index.ts';
+import type { AgentCatalog } from '#shared/agents/index.ts';
+import {
+  formatWritResult,
+  runScheduleCommand,
+  type ScheduleCommandCall,
+  type ScheduleParts,
+  takeWrits,
+  type Writ,
+} from '#shared/schedules/index.ts';
+import type { TaskBody } from '#shared/tasks/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 import type { Ending } from './judge-attempt.ts';
 import { hasVisitorsWords } from './visitors-words.ts';
 import type { RunningAttempt } from './running-attempt.ts';

@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { assertAgents } from '#shared/agents/assert-agents.ts';
-import { endOrphanedCommands } from '#shared/agents/command/end-orphaned-commands.ts';
-import { secretVariables } from '#shared/config/secret-variables.ts';
-import { TASK_QUEUES, type TaskQueue } from '#shared/config/settings.ts';
-import { tellFleet } from '#shared/events/tell-fleet.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import { outboxEntry } from '#shared/ledger/outbox-entry.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
-import { slotsOf } from '#shared/queue/queue-names.ts';
-import { FleetPermits, type FleetPermitsOptions, kindOf } from '#shared/queue/permits/fleet-permits.ts';
-import { headOf } from '#shared/queue/permits/ticket-head.ts';
-import { parseTicketId } from '#shared/queue/ticket-of-state.ts';
-import { TicketWorker } from '#shared/queue/ticket-worker.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
+import { secretVariables, TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
+import { tellFleet } from '#shared/events/index.ts';
+import { outboxEntry, readState } from '#shared/ledger/index.ts';
+import type { Parts, Service } from '#shared/lifecycle/index.ts';
+import {
+  FleetPermits,
+  type FleetPermitsOptions,
+  headOf,
+  type JobSource,
+  kindOf,
+  openJobSource,
+  parseTicketId,
+  slotsOf,
+  TicketWorker,
+} from '#shared/queue/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
 import { handleTicket, type HandleTicketParts } from './handle-ticket.ts';
 import { isolatedName } from './isolation/isolated-name.ts';

@@ -1,9 +1,6 @@
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { parseState } from '#shared/ledger/parse-state.ts';
-import { readInputs } from '#shared/ledger/read-inputs.ts';
-import { takeInput } from '#shared/ledger/take-input.ts';
-import { composeInput } from '#shared/sessions/compose-input.ts';
-import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { type Ledger, parseState, readInputs, takeInput } from '#shared/ledger/index.ts';
+import { composeInput } from '#shared/sessions/index.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 import { untilRedisAnswers } from './until-redis-answers.ts';
 

@@ -1,11 +1,6 @@
-import { leaseMember } from '#shared/ledger/attempt-ref.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
-import type { TaskPlace } from '#shared/ledger/task-keys.ts';
-import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import type { Clock } from '#shared/time/clock.ts';
-import { wait } from '#shared/time/wait.ts';
+import { leaseMember, type Ledger, readState, settleAttempt, type TaskPlace } from '#shared/ledger/index.ts';
+import { isRedisUnavailable } from '#shared/redis/index.ts';
+import { type Clock, wait } from '#shared/time/index.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 
 export interface GiveBackClaimParts {

@@ -1,8 +1,5 @@
-import type { AgentInput } from '#shared/config/agent-function.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { parseState } from '#shared/ledger/parse-state.ts';
-import { readInputs, type TakenInput } from '#shared/ledger/read-inputs.ts';
-import { takeInput } from '#shared/ledger/take-input.ts';
+import type { AgentInput } from '#shared/config/index.ts';
+import { type Ledger, parseState, readInputs, takeInput, type TakenInput } from '#shared/ledger/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 import { untilRedisAnswers } from './until-redis-answers.ts';
 

@@ -1,11 +1,8 @@
-import type { Diagnostics } from '#shared/agents/agent-runner.ts';
-import type { AgentResult } from '#shared/config/agent-function.ts';
-import type { Settings } from '#shared/config/settings.ts';
-import { beginningOf } from '#shared/errors/beginning-of.ts';
-import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
-import type { Verdict } from '#shared/ledger/follow-verdict.ts';
-import { retryDelay } from '#shared/tasks/retry-delay.ts';
-import type { StoredError, TaskBody, TaskState, TaskUsage } from '#shared/tasks/task.ts';
+import type { Diagnostics } from '#shared/agents/index.ts';
+import type { AgentResult, Settings } from '#shared/config/index.ts';
+import { beginningOf, classifyFailure, TaskFailure } from '#shared/errors/index.ts';
+import type { Verdict } from '#shared/ledger/index.ts';
+import { retryDelay, type StoredError, type TaskBody, type TaskState, type TaskUsage } from '#shared/tasks/index.ts';
 import type { StopReason } from './running-attempt.ts';
 
 /** How an attempt came to its end, before anybody judged it. */

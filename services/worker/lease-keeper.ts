@@ -1,7 +1,6 @@
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { renewLeases, type Renewal } from '#shared/ledger/renew-leases.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { Clock } from '#shared/time/clock.ts';
+import { type Ledger, type Renewal, renewLeases } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 import { lookForInput } from './look-for-input.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 

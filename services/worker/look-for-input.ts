@@ -1,5 +1,4 @@
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { laneOfTask } from '#shared/ledger/task-keys.ts';
+import { laneOfTask, type Ledger } from '#shared/ledger/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 /**

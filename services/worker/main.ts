@@ -1,4 +1,4 @@
-import { runService } from '#shared/lifecycle/run-service.ts';
+import { runService } from '#shared/lifecycle/index.ts';
 import { createWorkerService } from './create-worker-service.ts';
 
 await runService('worker', createWorkerService);

@@ -1,10 +1,8 @@
-import { createRedactor, secretValues } from '#shared/agents/create-redactor.ts';
-import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
-import type { AgentDefinition } from '#shared/config/agent-definitions.ts';
-import { secretVariables } from '#shared/config/secret-variables.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { createAgentRunners, createRedactor, secretValues } from '#shared/agents/index.ts';
+import { type AgentDefinition, secretVariables } from '#shared/config/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { openScheduleParts } from '#shared/schedules/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import type { HandleTicketParts } from './handle-ticket.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { listenForSignals, type SignalListener } from './signal-listener.ts';

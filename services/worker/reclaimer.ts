@@ -1,12 +1,7 @@
-import type { Intake } from '#shared/queue/intake.ts';
-import { parseLease } from '#shared/ledger/attempt-ref.ts';
-import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
-import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import { redisNow } from '#shared/redis/redis-now.ts';
+import { type Intake, ticketOfState } from '#shared/queue/index.ts';
+import { parseLease, parseOutboxEntry, readState, reissueTicket } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
 import { workerOf } from './isolation/isolated-name.ts';
 import { loseAttempt } from './upkeep/lose-attempt.ts';
 

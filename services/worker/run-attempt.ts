@@ -1,10 +1,8 @@
-import type { AgentLog, AgentResult } from '#shared/config/agent-function.ts';
-import type { AgentRun, Diagnostics } from '#shared/agents/agent-runner.ts';
-import { runAgent, type AgentRunners } from '#shared/agents/run-agent.ts';
-import type { AgentCatalog } from '#shared/agents/agent-catalog.ts';
-import { TaskFailure } from '#shared/errors/task-failure.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import type { AgentLog, AgentResult } from '#shared/config/index.ts';
+import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, runAgent } from '#shared/agents/index.ts';
+import { TaskFailure } from '#shared/errors/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/index.ts';
 import { asAttempt } from './watchdog/current-attempt.ts';
 import { agentContext, agentTask } from './agent-context.ts';
 import { assertAnswer } from './assert-answer.ts';

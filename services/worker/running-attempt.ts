@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { leaseMember, type AttemptRef } from '#shared/ledger/attempt-ref.ts';
-import type { FirstState } from '#shared/tasks/task.ts';
+import { leaseMember, type AttemptRef } from '#shared/ledger/index.ts';
+import type { FirstState } from '#shared/tasks/index.ts';
 
 /** Why an attempt was stopped from outside its agent. */
 export type StopReason = { kind: 'cancel'; reason: string } | { kind: 'drain' } | { kind: 'timeout' } | { kind: 'lease-lost' };

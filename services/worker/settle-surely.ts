@@ -1,9 +1,6 @@
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { Verdict } from '#shared/ledger/follow-verdict.ts';
-import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle-attempt.ts';
-import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import type { Clock } from '#shared/time/clock.ts';
-import { wait } from '#shared/time/wait.ts';
+import { type Ledger, type SettleAnswer, settleAttempt, type Verdict } from '#shared/ledger/index.ts';
+import { isRedisUnavailable } from '#shared/redis/index.ts';
+import { type Clock, wait } from '#shared/time/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 const TRY_AGAIN_MS = 200;

@@ -1,6 +1,5 @@
-import { parseWorkerSignal } from '#shared/ledger/parse-worker-signal.ts';
-import { workerChannel } from '#shared/ledger/worker-channel.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { parseWorkerSignal, workerChannel } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 
 export interface SignalListenerOptions {
   parts: Pick<Parts, 'subscribe' | 'keys'>;

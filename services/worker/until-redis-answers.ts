@@ -1,5 +1,5 @@
-import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import { wait } from '#shared/time/wait.ts';
+import { isRedisUnavailable } from '#shared/redis/index.ts';
+import { wait } from '#shared/time/index.ts';
 
 const TRY_AGAIN_MS = 200;
 

@@ -1,8 +1,6 @@
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { parseState } from '#shared/ledger/parse-state.ts';
-import { readInputs } from '#shared/ledger/read-inputs.ts';
-import { readTranscript } from '#shared/sessions/read-transcript.ts';
-import type { TaskBody } from '#shared/tasks/task.ts';
+import { type Ledger, parseState, readInputs } from '#shared/ledger/index.ts';
+import { readTranscript } from '#shared/sessions/index.ts';
+import type { TaskBody } from '#shared/tasks/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 /**

@@ -1,9 +1,8 @@
-import type { FleetEvent } from '#shared/events/tell-fleet.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { JobSource } from '#shared/queue/consumer/job-source.ts';
-import type { Clock } from '#shared/time/clock.ts';
-import { within } from '#shared/time/wait.ts';
+import type { FleetEvent } from '#shared/events/index.ts';
+import type { Service } from '#shared/lifecycle/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { JobSource } from '#shared/queue/index.ts';
+import { type Clock, within } from '#shared/time/index.ts';
 import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { Reclaimer } from './reclaimer.ts';

@@ -1,11 +1,8 @@
-import { apiAgentDefinitionSchema, type AgentDefinition, type ApiAgentDefinition } from '../config/agent-definitions.ts';
-import type { Settings } from '../config/settings.ts';
-import { MusterError } from '../errors/muster-error.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
-import { measureKey } from '../ledger/storage/measure-tenant.ts';
-import { readRecord, readRecords, type ReadRecords } from '../redis/read-records.ts';
-import { writeOfTenant } from '../tenants/write-of-tenant.ts';
+import { type AgentDefinition, type ApiAgentDefinition, apiAgentDefinitionSchema, type Settings } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
+import { type Keys, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
+import { measureKey } from '../ledger/index.ts';
+import { writeOfTenant } from '../tenants/index.ts';
 
 export interface AgentCatalogOptions {
   redis: RedisClient;

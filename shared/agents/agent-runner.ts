@@ -1,5 +1,4 @@
-import type { AgentDefinition } from '../config/agent-definitions.ts';
-import type { AgentContext, AgentResult, AgentTask } from '../config/agent-function.ts';
+import type { AgentContext, AgentDefinition, AgentResult, AgentTask } from '../config/index.ts';
 
 /** What helps to find out why an attempt failed. */
 export interface Diagnostics {

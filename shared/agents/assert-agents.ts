@@ -1,5 +1,4 @@
-import { invalidConfig } from '../config/invalid-config.ts';
-import type { Config } from '../config/load-config.ts';
+import { type Config, invalidConfig } from '../config/index.ts';
 import { checkAgents } from './check-agents.ts';
 import { commandUser, commandUserProblem } from './command/command-user.ts';
 

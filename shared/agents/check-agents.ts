@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import type { AgentDefinition } from '../config/agent-definitions.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
+import type { AgentDefinition } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import { createFunctionLoader } from './create-function-loader.ts';
 import { resolveOpenaiEndpoint, type OpenaiDefaults } from './resolve-openai-endpoint.ts';

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import { readNetwork, type Network } from '../config/read-network.ts';
-import { MusterError } from '../errors/muster-error.ts';
+import { readNetwork, type Network } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
 
 /** Whether an address, IPv4 or IPv6 and without brackets, may be connected to. */
 export type AddressGuard = (address: string) => boolean;

@@ -1,6 +1,5 @@
-import type { AgentDefinition } from '../config/agent-definitions.ts';
-import { commandSettingsSchema, type CommandSettings } from '../config/command-settings.ts';
-import { systemClock, type Clock } from '../time/clock.ts';
+import { type AgentDefinition, type CommandSettings, commandSettingsSchema } from '../config/index.ts';
+import { systemClock, type Clock } from '../time/index.ts';
 import { createFunctionLoader } from './create-function-loader.ts';
 import { createGuardedFetch, type GuardedFetch } from './create-guarded-fetch.ts';
 import type { AgentRunners } from './run-agent.ts';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { AgentFunction } from '../config/agent-function.ts';
-import { describeImportFailure, importModule } from '../config/import-module.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
+import { type AgentFunction, describeImportFailure, importModule } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
 
 /** Gives the `run` that a file exports; rejects with RESOURCE_NOT_FOUND when there is none to be had. */
 export type FunctionLoader = (file: string) => Promise<AgentFunction>;

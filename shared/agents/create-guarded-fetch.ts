@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, fetch, type RequestInit, type Response } from 'undici';
-import { TaskFailure } from '../errors/task-failure.ts';
+import { TaskFailure } from '../errors/index.ts';
 import { createAddressGuard, type AddressGuard } from './create-address-guard.ts';
 import { limitResponse, type ResponseLimits } from './limit-response.ts';
 

@@ -7,8 +7,7 @@ import {
   StreamProviderError,
   TypeValidationError,
 } from 'ai';
-import { beginningOf } from '../errors/beginning-of.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
+import { beginningOf, TaskFailure } from '../errors/index.ts';
 import type { Hider } from './create-hider.ts';
 import { failureFromNetwork, listCauses } from './failure-from-network.ts';
 import { failureFromStatus } from './failure-from-status.ts';

@@ -1,4 +1,4 @@
-import { TaskFailure } from '../errors/task-failure.ts';
+import { TaskFailure } from '../errors/index.ts';
 import { createHider, type Hider } from './create-hider.ts';
 
 const HIDE_NOTHING = createHider([]);

@@ -1,5 +1,4 @@
-import { beginningOf } from '../errors/beginning-of.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
+import { beginningOf, TaskFailure } from '../errors/index.ts';
 import { askedMs, retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
 
 /** What a status means for a task; what is not here is PROVIDER_ERROR, which is tried again. */

@@ -1,5 +1,5 @@
 import { Response } from 'undici';
-import { TaskFailure } from '../errors/task-failure.ts';
+import { TaskFailure } from '../errors/index.ts';
 
 export interface ResponseLimits {
   /** Bytes of a body. */

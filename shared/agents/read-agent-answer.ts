@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AgentResult } from '../config/agent-function.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
+import type { AgentResult } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
 
 /** Tokens and millionths of a dollar are whole; who reckons with fractions of them means the nearest. */
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER).transform(Math.round).default(0);

@@ -1,4 +1,4 @@
-import { TaskFailure } from '../errors/task-failure.ts';
+import { TaskFailure } from '../errors/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 
 export interface OpenaiDefaults {

@@ -1,5 +1,4 @@
-import type { AgentKind } from '../config/agent-definitions.ts';
-import type { AgentResult } from '../config/agent-function.ts';
+import type { AgentKind, AgentResult } from '../config/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun, AgentRunner } from './agent-runner.ts';
 

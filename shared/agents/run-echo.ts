@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AgentResult } from '../config/agent-function.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
-import { wait } from '../time/wait.ts';
+import type { AgentResult } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import { wait } from '../time/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import type { AgentContext, AgentFunction, AgentResult } from '../config/agent-function.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
+import type { AgentContext, AgentFunction, AgentResult } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { FunctionLoader } from './create-function-loader.ts';

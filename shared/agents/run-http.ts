@@ -1,7 +1,7 @@
 import { Headers, type Response } from 'undici';
-import type { AgentResult, AgentTask } from '../config/agent-function.ts';
-import { TaskFailure } from '../errors/task-failure.ts';
-import type { Clock } from '../time/clock.ts';
+import type { AgentResult, AgentTask } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import type { Clock } from '../time/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { GuardedFetch } from './create-guarded-fetch.ts';

@@ -1,8 +1,8 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText, type LanguageModelUsage, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../config/agent-function.ts';
-import type { TaskFailure } from '../errors/task-failure.ts';
-import type { Clock } from '../time/clock.ts';
+import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../config/index.ts';
+import type { TaskFailure } from '../errors/index.ts';
+import type { Clock } from '../time/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { GuardedFetch } from './create-guarded-fetch.ts';

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { TaskFailure } from '../errors/task-failure.ts';
+import { TaskFailure } from '../errors/index.ts';
 
 export interface MessageToSign {
   /** Unique per attempt: a receiver that drops repeated ids must not drop a retry. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 /** What the commands read from the environment. They are clients: nothing of a fleet's own configuration is needed. */
 const cliEnvironmentSchema = z.object({

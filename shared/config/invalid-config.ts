@@ -1,4 +1,4 @@
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 /** `config.invalid` with a line per problem; `details.problems` has the same apart. */
 export function invalidConfig(problems: readonly string[]): MusterError {

@@ -1,5 +1,5 @@
-import { beginningOf } from '../errors/beginning-of.ts';
-import type { DeliveryEnd } from '../queue/delivery-worker.ts';
+import { beginningOf } from '../errors/index.ts';
+import type { DeliveryEnd } from '../queue/index.ts';
 import type { DeliveryRefused } from './chat-port.ts';
 import type { DeliveryError } from './delivery.ts';
 import type { DeliveryContext } from './delivery-context.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readRecords } from '../redis/read-records.ts';
-import { writeOfTenant } from '../tenants/write-of-tenant.ts';
-import { toIso } from '../time/iso.ts';
+import { readRecords } from '../redis/index.ts';
+import { writeOfTenant } from '../tenants/index.ts';
+import { toIso } from '../time/index.ts';
 import type { DeliveryError } from './delivery.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
 

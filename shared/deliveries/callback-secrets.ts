@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { MusterError } from '../errors/muster-error.ts';
-import { writeOfTenant } from '../tenants/write-of-tenant.ts';
+import { MusterError } from '../errors/index.ts';
+import { writeOfTenant } from '../tenants/index.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
 
 const secretsSchema = z.strictObject({

@@ -1,8 +1,6 @@
-import { readTask } from '../ledger/read-tasks.ts';
-import type { DeliveryEnd } from '../queue/delivery-worker.ts';
-import { taskRecord } from '../tasks/task-record.ts';
-import type { Task } from '../tasks/task.ts';
-import { isTerminal } from '../tasks/transitions.ts';
+import { readTask } from '../ledger/index.ts';
+import type { DeliveryEnd } from '../queue/index.ts';
+import { isTerminal, type Task, taskRecord } from '../tasks/index.ts';
 import { countFailure, forgetFailures, readEndpoint } from './callback-endpoints.ts';
 import { readCallbackSecrets, signCallback } from './callback-secrets.ts';
 import type { DeliveryContext } from './delivery-context.ts';

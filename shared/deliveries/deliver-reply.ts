@@ -1,6 +1,6 @@
-import type { DeliveryEnd } from '../queue/delivery-worker.ts';
-import { readTask } from '../ledger/read-tasks.ts';
-import type { ReplyAddress } from '../tasks/task.ts';
+import type { DeliveryEnd } from '../queue/index.ts';
+import { readTask } from '../ledger/index.ts';
+import type { ReplyAddress } from '../tasks/index.ts';
 import { afterRefusal, tryAgain } from './after-refusal.ts';
 import { DeliveryRefused, type ChatPort } from './chat-port.ts';
 import type { DeliveryContext } from './delivery-context.ts';

@@ -1,9 +1,9 @@
-import type { GuardedFetch } from '../agents/create-guarded-fetch.ts';
-import type { EventFeed } from '../events/event-feed.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Log } from '../log/create-log.ts';
-import type { Queues } from '../queue/queues.ts';
-import type { Clock } from '../time/clock.ts';
+import type { GuardedFetch } from '../agents/index.ts';
+import type { EventFeed } from '../events/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import type { Queues } from '../queue/index.ts';
+import type { Clock } from '../time/index.ts';
 import type { CallbackSlots } from './callback-slots.ts';
 import type { ChatPort } from './chat-port.ts';
 import type { TypingSigns } from './typing-signs.ts';

@@ -1,15 +1,21 @@
-import { createGuardedFetch } from '../agents/create-guarded-fetch.ts';
-import type { EventFeed } from '../events/event-feed.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Log } from '../log/create-log.ts';
-import type { JobSource } from '../queue/consumer/job-source.ts';
-import { deliveryQueue, ensureDeliveryJob, type DeliveryJob } from '../queue/delivery-job.ts';
-import { DeliveryWorker, type DeliveryEnd, type DeliveryWorkerOptions } from '../queue/delivery-worker.ts';
-import { OUTBOUND_QUEUES, type OutboundQueue } from '../queue/queue-names.ts';
-import type { Queues } from '../queue/queues.ts';
-import type { TenantDirectory } from '../tenants/tenant-directory.ts';
-import type { Clock } from '../time/clock.ts';
-import { systemClock } from '../time/clock.ts';
+import { createGuardedFetch } from '../agents/index.ts';
+import type { EventFeed } from '../events/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import {
+  type DeliveryEnd,
+  type DeliveryJob,
+  deliveryQueue,
+  DeliveryWorker,
+  type DeliveryWorkerOptions,
+  ensureDeliveryJob,
+  type JobSource,
+  OUTBOUND_QUEUES,
+  type OutboundQueue,
+  type Queues,
+} from '../queue/index.ts';
+import type { TenantDirectory } from '../tenants/index.ts';
+import { type Clock, systemClock } from '../time/index.ts';
 import { CallbackSlots } from './callback-slots.ts';
 import type { ChatPort } from './chat-port.ts';
 import type { DeliveryContext } from './delivery-context.ts';

@@ -1,10 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { Ledger } from '../ledger/ledger.ts';
-import { scriptJson } from '../redis/script-json.ts';
-import { loadScripts, runScript, type Script } from '../redis/script.ts';
-import { readRecord, readRecords, type ReadRecords } from '../redis/read-records.ts';
-import { tenantStateInLua } from '../tenants/tenant-scripts.ts';
-import { tenantEnded } from '../tenants/write-of-tenant.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { loadScripts, readRecord, readRecords, type ReadRecords, runScript, type Script, scriptJson } from '../redis/index.ts';
+import { tenantEnded, tenantStateInLua } from '../tenants/index.ts';
 import { deliverySchema, type Delivery } from './delivery.ts';
 
 /** A delivery, and its record as it was read: what may be replaced. */

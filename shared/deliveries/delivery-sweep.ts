@@ -1,11 +1,8 @@
-import { forgetEnded, listEnded, type EndedTask } from '../ledger/ended-tasks.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { readTask } from '../ledger/read-tasks.ts';
-import type { Log } from '../log/create-log.ts';
-import { dropDeliveryJob, ensureDeliveryJob } from '../queue/delivery-job.ts';
-import type { Queues } from '../queue/queues.ts';
-import { isTerminal } from '../tasks/transitions.ts';
-import type { Clock } from '../time/clock.ts';
+import { type EndedTask, forgetEnded, type Ledger, listEnded, readTask } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import { dropDeliveryJob, ensureDeliveryJob, type Queues } from '../queue/index.ts';
+import { isTerminal } from '../tasks/index.ts';
+import type { Clock } from '../time/index.ts';
 import { DELIVERY_KINDS, type Delivery, type DeliveryKind } from './delivery.ts';
 import { dropDue, readDelivery, takeDue, type StoredDelivery } from './delivery-store.ts';
 import { endDelivery } from './end-delivery.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toIso } from '../time/iso.ts';
+import { toIso } from '../time/index.ts';
 
 export const DELIVERY_KINDS = ['reply', 'callback'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];

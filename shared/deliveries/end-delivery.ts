@@ -1,4 +1,4 @@
-import type { DeliveryEnd } from '../queue/delivery-worker.ts';
+import type { DeliveryEnd } from '../queue/index.ts';
 import type { DeliveryError, DeliveryStatus } from './delivery.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 import type { HeldDelivery } from './held-delivery.ts';

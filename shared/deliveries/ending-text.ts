@@ -1,4 +1,4 @@
-import type { OutcomeKind, Task } from '../tasks/task.ts';
+import type { OutcomeKind, Task } from '../tasks/index.ts';
 
 const NO_ANSWER = '(no answer)';
 

@@ -1,9 +1,6 @@
-import { watchTask } from '../events/watch-task.ts';
-import { readState } from '../ledger/read-states.ts';
-import { readTask } from '../ledger/read-tasks.ts';
-import { parseTimeline } from '../tasks/parse-timeline.ts';
-import type { Task } from '../tasks/task.ts';
-import { isTerminal } from '../tasks/transitions.ts';
+import { watchTask } from '../events/index.ts';
+import { readState, readTask } from '../ledger/index.ts';
+import { isTerminal, parseTimeline, type Task } from '../tasks/index.ts';
 import { callPlatform } from './call-platform.ts';
 import { DeliveryRefused, type ChatPort } from './chat-port.ts';
 import type { DeliveryContext } from './delivery-context.ts';

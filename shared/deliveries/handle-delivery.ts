@@ -1,5 +1,4 @@
-import type { DeliveryJob } from '../queue/delivery-job.ts';
-import type { DeliveryEnd } from '../queue/delivery-worker.ts';
+import type { DeliveryEnd, DeliveryJob } from '../queue/index.ts';
 import { deliverCallback } from './deliver-callback.ts';
 import { deliverReply } from './deliver-reply.ts';
 import type { Delivery } from './delivery.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { isRedisUnavailable } from '../redis/is-redis-unavailable.ts';
-import type { Clock } from '../time/clock.ts';
-import { wait } from '../time/wait.ts';
+import { isRedisUnavailable } from '../redis/index.ts';
+import { type Clock, wait } from '../time/index.ts';
 import type { Delivery } from './delivery.ts';
 import { putDelivery, type DeliveryPlace, type StoredDelivery } from './delivery-store.ts';
 

@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryKind, type DeliveryStatus } from './delivery.ts';
-import type { UnreadableRecord } from '../redis/read-records.ts';
+import type { UnreadableRecord } from '../redis/index.ts';
 import { readAllDeliveries, type DeliveryPlace } from './delivery-store.ts';
 
 export interface DeliveryFilter {

@@ -1,8 +1,6 @@
 import { DELIVERY_KINDS } from './delivery.ts';
-import { listEnded } from '../ledger/ended-tasks.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { OUTBOUND_QUEUES, type OutboundQueue } from '../queue/queue-names.ts';
-import type { Queues } from '../queue/queues.ts';
+import { type Ledger, listEnded } from '../ledger/index.ts';
+import { OUTBOUND_QUEUES, type OutboundQueue, type Queues } from '../queue/index.ts';
 
 /** Ends of tasks that somebody outside the ledger has not followed yet. */
 export interface UnfollowedEnds {

@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Queues } from '../queue/queues.ts';
+import type { Ledger } from '../ledger/index.ts';
+import type { Queues } from '../queue/index.ts';
 import { readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
 
 interface GaugeOptions {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { wait } from '../time/wait.ts';
+import { wait } from '../time/index.ts';
 import { callPlatform } from './call-platform.ts';
 import { DeliveryRefused, type ChatPort } from './chat-port.ts';
 import type { DeliveryPart } from './delivery.ts';

@@ -1,10 +1,6 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { readStates } from '../ledger/read-states.ts';
-import { readLookup, readLookupAfter } from '../ledger/lookups/lookup.ts';
-import { sessionLookup } from '../ledger/task-lookups.ts';
-import { ensureDeliveryJob } from '../queue/delivery-job.ts';
-import type { Queues } from '../queue/queues.ts';
-import type { Task } from '../tasks/task.ts';
+import { type Ledger, readLookup, readLookupAfter, readStates, sessionLookup } from '../ledger/index.ts';
+import { ensureDeliveryJob, type Queues } from '../queue/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { deliveryId, type Delivery } from './delivery.ts';
 import { readDeliveries } from './delivery-store.ts';
 

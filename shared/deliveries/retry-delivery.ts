@@ -1,6 +1,5 @@
-import { ensureDeliveryJob } from '../queue/delivery-job.ts';
-import type { Queues } from '../queue/queues.ts';
-import type { Clock } from '../time/clock.ts';
+import { ensureDeliveryJob, type Queues } from '../queue/index.ts';
+import type { Clock } from '../time/index.ts';
 import type { Delivery, DeliveryStatus } from './delivery.ts';
 import { putDelivery, readDelivery, type DeliveryPlace } from './delivery-store.ts';
 

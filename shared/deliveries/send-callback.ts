@@ -1,6 +1,4 @@
-import type { GuardedFetch } from '../agents/create-guarded-fetch.ts';
-import { failureFromNetwork } from '../agents/failure-from-network.ts';
-import { retryAfterMs } from '../agents/retry-after-ms.ts';
+import { failureFromNetwork, type GuardedFetch, retryAfterMs } from '../agents/index.ts';
 
 export interface CallbackCall {
   fetch: GuardedFetch;

@@ -1,7 +1,6 @@
-import type { Log } from '../log/create-log.ts';
-import { ensureDeliveryJob } from '../queue/delivery-job.ts';
-import type { Queues } from '../queue/queues.ts';
-import { systemClock, type Clock } from '../time/clock.ts';
+import type { Log } from '../log/index.ts';
+import { ensureDeliveryJob, type Queues } from '../queue/index.ts';
+import { systemClock, type Clock } from '../time/index.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
 import { openDelivery } from './open-delivery.ts';
 

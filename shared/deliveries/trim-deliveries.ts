@@ -1,4 +1,4 @@
-import { idAt } from '../ledger/list-tasks.ts';
+import { idAt } from '../ledger/index.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
 

@@ -1,5 +1,5 @@
-import type { DeliverySettings } from '../config/delivery-settings.ts';
-import type { Clock } from '../time/clock.ts';
+import type { DeliverySettings } from '../config/index.ts';
+import type { Clock } from '../time/index.ts';
 import type { ChatPort } from './chat-port.ts';
 
 /** Threads remembered; more forget the ones that were shown longest ago. */

@@ -1,9 +1,8 @@
-import type { EventFeed } from '../events/event-feed.ts';
-import type { Log } from '../log/create-log.ts';
-import { ensureDeliveryJob, type DeliveryJob } from '../queue/delivery-job.ts';
-import type { Queues } from '../queue/queues.ts';
-import type { Clock } from '../time/clock.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { EventFeed } from '../events/index.ts';
+import type { Log } from '../log/index.ts';
+import { type DeliveryJob, ensureDeliveryJob, type Queues } from '../queue/index.ts';
+import type { Clock } from '../time/index.ts';
+import type { Keys } from '../redis/index.ts';
 
 export interface WaitingRoomOptions {
   events: Pick<EventFeed, 'onTask'>;

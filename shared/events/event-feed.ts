@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { Keys } from '../redis/keys.ts';
-import type { Subscription } from '../redis/subscription.ts';
-import { sessionTopic } from '../sessions/session-hint.ts';
+import type { Keys, Subscription } from '../redis/index.ts';
+import { sessionTopic } from '../sessions/index.ts';
 
 export interface EventFeedOptions {
   /** Makes the process's subscription to these channels; made for the first listener. */

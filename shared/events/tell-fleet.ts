@@ -1,7 +1,6 @@
-import type { Settings } from '../config/settings.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
-import { DEFAULT_TENANT } from '../tenants/tenant.ts';
+import type { Settings } from '../config/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import { DEFAULT_TENANT } from '../tenants/index.ts';
 
 /** What happens to workers. `lost`: an attempt's lease ran out, because its worker is gone or hangs. */
 export type FleetEvent = 'worker.started' | 'worker.draining' | 'worker.stopped' | 'worker.lost';

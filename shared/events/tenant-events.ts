@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
-import { pairs } from '../redis/pairs.ts';
+import { type Keys, pairs, type RedisClient } from '../redis/index.ts';
 
 export interface EventStreams {
   readonly redis: RedisClient;

@@ -1,4 +1,4 @@
-import { wait } from '../time/wait.ts';
+import { wait } from '../time/index.ts';
 import type { EventFeed } from './event-feed.ts';
 
 /** A reader of one task that sleeps until there may be something new. */

@@ -1,8 +1,6 @@
 import type { Request } from 'express';
-import { MusterError } from '../errors/muster-error.ts';
-import type { ApiKey } from '../tenants/api-key.ts';
-import { hasScope } from '../tenants/scopes.ts';
-import { DEFAULT_TENANT, publicTenantId } from '../tenants/tenant.ts';
+import { MusterError } from '../errors/index.ts';
+import { type ApiKey, DEFAULT_TENANT, hasScope, publicTenantId } from '../tenants/index.ts';
 import type { HttpParts } from './http-parts.ts';
 
 /** Names the tenant that an operator of the whole installation acts for. */

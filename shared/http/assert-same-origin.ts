@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { LATE, within } from '../time/wait.ts';
+import { LATE, within } from '../time/index.ts';
 
 /** Between two looks for connections that have become idle; the server itself looks only once. */
 const IDLE_LOOK_MS = 50;

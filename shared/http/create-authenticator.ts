@@ -1,11 +1,7 @@
 import type { Request } from 'express';
-import { MusterError } from '../errors/muster-error.ts';
-import type { ApiKey } from '../tenants/api-key.ts';
-import { findKey } from '../tenants/key-store.ts';
-import { publicTenantId } from '../tenants/tenant.ts';
-import { findVisitor } from '../tenants/visitor-store.ts';
-import { LATE, withinAttentive } from '../time/wait.ts';
-import { hasScope, type Scope } from '../tenants/scopes.ts';
+import { MusterError } from '../errors/index.ts';
+import { type ApiKey, findKey, findVisitor, hasScope, publicTenantId, type Scope } from '../tenants/index.ts';
+import { LATE, withinAttentive } from '../time/index.ts';
 import { actingKey } from './acting-tenant.ts';
 import { assertSameOrigin } from './assert-same-origin.ts';
 import { createRateLimit } from './create-rate-limit.ts';

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
-import { MusterError } from '../errors/muster-error.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { MusterError } from '../errors/index.ts';
+import type { RedisClient } from '../redis/index.ts';
 
 const MINUTE_S = 60;
 

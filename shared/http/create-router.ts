@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
-import type { Log } from '../log/create-log.ts';
-import type { ApiKey } from '../tenants/api-key.ts';
+import type { Log } from '../log/index.ts';
+import type { ApiKey } from '../tenants/index.ts';
 import { createAuthenticator, type Authenticator, type AuthenticatorOptions } from './create-authenticator.ts';
 import { sendEvents, type EventsPlace } from './event-stream.ts';
 import type { HttpParts } from './http-parts.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
-import { MusterError } from '../errors/muster-error.ts';
-import { wait } from '../time/wait.ts';
+import { MusterError } from '../errors/index.ts';
+import { wait } from '../time/index.ts';
 import type { OpenStreams, StreamOwner } from './open-streams.ts';
 
 /** How long a reader waits before it comes back, in milliseconds. */

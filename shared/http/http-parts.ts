@@ -1,8 +1,6 @@
-import type { Environment } from '../config/environment.ts';
-import type { Settings } from '../config/settings.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { Tenant } from '../tenants/tenant.ts';
+import type { Environment, Settings } from '../config/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import type { Tenant } from '../tenants/index.ts';
 
 /** What serving requests needs of a process's parts. */
 export interface HttpParts {

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 const RETRY_MS = 5000;
 

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import { invalidRequest } from './parse-input.ts';
 
 /** What JSON may be made of: parsing and checking it costs by its values, not by its bytes. */

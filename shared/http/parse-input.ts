@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { beginningOf } from '../errors/beginning-of.ts';
-import { MusterError } from '../errors/muster-error.ts';
+import { beginningOf, MusterError } from '../errors/index.ts';
 import type { RequestSchemas } from './route.ts';
 import { withoutNulls } from './without-nulls.ts';
 

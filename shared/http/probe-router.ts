@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { LATE, withinAttentive } from '../time/wait.ts';
+import { LATE, withinAttentive } from '../time/index.ts';
 import type { RouteDescription } from './route.ts';
 import { rememberRoutes } from './routes-of.ts';
 

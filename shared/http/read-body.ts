@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import { parseBoundedJson, type JsonBounds } from './parse-bounded-json.ts';
 import type { OpenBodies } from './open-bodies.ts';
 import { readBytes } from './read-bytes.ts';

@@ -1,7 +1,7 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Readable, Transform } from 'node:stream';
 import type { Request, Response } from 'express';
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import { networkOf } from './network-of.ts';
 import type { OpenBodies, OpenBody } from './open-bodies.ts';
 import { bodyTooLarge } from './request-error.ts';

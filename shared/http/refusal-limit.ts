@@ -1,5 +1,5 @@
 import { createRateLimit, type RateLimitOptions } from './create-rate-limit.ts';
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import { networkOf } from './network-of.ts';
 
 /** Addresses remembered as blocked; beyond, the one blocked longest ago is asked about again. */

@@ -1,7 +1,6 @@
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '../errors/error-codes.ts';
-import { MusterError } from '../errors/muster-error.ts';
+import { type ErrorCode, MusterError } from '../errors/index.ts';
 import { toProblem } from './send-problem.ts';
 
 const REFUSALS: ReadonlyMap<string | undefined, [code: ErrorCode, message: string]> = new Map([

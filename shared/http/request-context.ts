@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import type { Log } from '../log/create-log.ts';
-import { childTraceparent, traceIdOf } from '../tasks/trace.ts';
+import type { Log } from '../log/index.ts';
+import { childTraceparent, traceIdOf } from '../tasks/index.ts';
 import type { ServerLoad } from './server-load.ts';
 
 /** What the server knows about a request besides the request. */

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 /** An error of Express, whose readers and router name an HTTP status, as ours. */
 export function requestError(error: unknown): unknown {

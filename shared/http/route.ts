@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
-import type { Log } from '../log/create-log.ts';
-import type { ApiKey } from '../tenants/api-key.ts';
-import type { Scope } from '../tenants/scopes.ts';
+import type { Log } from '../log/index.ts';
+import type { ApiKey, Scope } from '../tenants/index.ts';
 import type { EventStream } from './event-stream.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

@@ -1,8 +1,7 @@
 import type { Response } from 'express';
-import { ERROR_CODES, type ErrorCode } from '../errors/error-codes.ts';
-import { MusterError } from '../errors/muster-error.ts';
-import type { Log } from '../log/create-log.ts';
-import { isRedisUnavailable } from '../redis/is-redis-unavailable.ts';
+import { ERROR_CODES, type ErrorCode, MusterError } from '../errors/index.ts';
+import type { Log } from '../log/index.ts';
+import { isRedisUnavailable } from '../redis/index.ts';
 
 /** What an error looks like to a caller: RFC 9457, plus the code to branch on. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/index.ts';
 import { OpenBodies } from './open-bodies.ts';
 import { OpenStreams } from './open-streams.ts';
 

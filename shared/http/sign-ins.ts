@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import type { ApiKey } from '../tenants/api-key.ts';
-import { SignInStore } from '../tenants/sign-in-store.ts';
+import { type ApiKey, SignInStore } from '../tenants/index.ts';
 import type { HttpParts } from './http-parts.ts';
 import { SignInCookie } from './sign-in-cookie.ts';
 

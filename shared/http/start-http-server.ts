@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Config } from '../config/load-config.ts';
-import { MusterError } from '../errors/muster-error.ts';
-import type { Log } from '../log/create-log.ts';
+import type { Config } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
+import type { Log } from '../log/index.ts';
 import { closeServer } from './close-server.ts';
 import { docsRouter } from './docs-router.ts';
 import { probeRouter } from './probe-router.ts';

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
-import type { Log } from '../log/create-log.ts';
-import { traceIdOf } from '../tasks/trace.ts';
+import type { Log } from '../log/index.ts';
+import { traceIdOf } from '../tasks/index.ts';
 import { contextOf, type RequestContext } from './request-context.ts';
 import type { ServerLoad } from './server-load.ts';
 

@@ -1,6 +1,4 @@
-import type { Gate, TaskOutcome } from '../tasks/task.ts';
-import { wholeOutcome, type StoredOutcome } from '../tasks/whole-outcome.ts';
-import type { TaskStatus } from '../tasks/transitions.ts';
+import { type Gate, type StoredOutcome, type TaskOutcome, type TaskStatus, wholeOutcome } from '../tasks/index.ts';
 import { scriptFailure } from './script-failure.ts';
 
 export interface AcceptedAnswer {

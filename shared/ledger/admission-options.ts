@@ -1,4 +1,4 @@
-import type { Rate, TenantLimits } from '../config/settings.ts';
+import type { Rate, TenantLimits } from '../config/index.ts';
 import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -1,5 +1,5 @@
-import type { TenantLimits } from '../config/settings.ts';
-import { CLASS_LETTERS } from '../tasks/source-class.ts';
+import type { TenantLimits } from '../config/index.ts';
+import { CLASS_LETTERS } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { workerChannel } from './worker-channel.ts';
 

@@ -1,4 +1,4 @@
-import type { TaskStatus } from '../tasks/transitions.ts';
+import type { TaskStatus } from '../tasks/index.ts';
 import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 import { runMoving } from './run-moving.ts';

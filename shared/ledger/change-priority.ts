@@ -1,4 +1,4 @@
-import type { TaskState } from '../tasks/task.ts';
+import type { TaskState } from '../tasks/index.ts';
 import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 import { parseFullState } from './parse-state.ts';

@@ -1,5 +1,5 @@
-import { sendCommand } from '../redis/send-command.ts';
-import type { TaskState } from '../tasks/task.ts';
+import { sendCommand } from '../redis/index.ts';
+import type { TaskState } from '../tasks/index.ts';
 import { bookOptions } from './book-options.ts';
 import type { Ledger } from './ledger.ts';
 import { parseState } from './parse-state.ts';

@@ -1,4 +1,4 @@
-import type { Told } from '../tasks/task.ts';
+import type { Told } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 
 type EndedPlace = Pick<Ledger, 'redis' | 'keys'>;

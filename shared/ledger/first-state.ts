@@ -1,5 +1,4 @@
-import { estimatedMs } from '../tasks/estimated-ms.ts';
-import { TOLD, type FirstState, type TaskBody, type Told } from '../tasks/task.ts';
+import { estimatedMs, type FirstState, type TaskBody, type Told, TOLD } from '../tasks/index.ts';
 import type { NewTask } from './new-task.ts';
 
 /** The state of a task as the scripts that accept it begin with. */

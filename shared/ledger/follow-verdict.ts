@@ -1,6 +1,12 @@
-import type { StoredError, TaskOutcome, TaskState, TaskUsage } from '../tasks/task.ts';
-import { timelineNote } from '../tasks/timeline-note.ts';
-import { isTransition, type TaskStatus } from '../tasks/transitions.ts';
+import {
+  isTransition,
+  type StoredError,
+  type TaskOutcome,
+  type TaskState,
+  type TaskStatus,
+  type TaskUsage,
+  timelineNote,
+} from '../tasks/index.ts';
 
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
 export type Verdict =

@@ -1,5 +1,5 @@
 import { forgetTask } from './forget-task.ts';
-import { readRecords } from '../redis/read-records.ts';
+import { readRecords } from '../redis/index.ts';
 import type { Ledger } from './ledger.ts';
 import { parseFullState, parseState } from './parse-state.ts';
 import { isShort, parseShort } from './short-state.ts';

@@ -1,5 +1,5 @@
-import { scriptJson } from '../redis/script-json.ts';
-import type { Task } from '../tasks/task.ts';
+import { scriptJson } from '../redis/index.ts';
+import type { Task } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { lookupsOf } from './lookups-of.ts';
 

@@ -1,10 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Settings, TenantLimits } from '../config/settings.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
-import { loadScripts, runScript, type Script } from '../redis/script.ts';
+import type { Settings, TenantLimits } from '../config/index.ts';
+import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import { batchCalls, type BatchedCall, type BatchRun } from './batch-calls.ts';
-import type { TaskState } from '../tasks/task.ts';
+import type { TaskState } from '../tasks/index.ts';
 import { StoredBytes } from './storage/stored-bytes.ts';
 import { scriptFragments } from './script-fragments.ts';
 

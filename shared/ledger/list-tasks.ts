@@ -1,7 +1,6 @@
-import type { Task } from '../tasks/task.ts';
-import type { TaskStatus } from '../tasks/transitions.ts';
+import type { Task, TaskStatus } from '../tasks/index.ts';
 import { parseLease } from './attempt-ref.ts';
-import type { UnreadableRecord } from '../redis/read-records.ts';
+import type { UnreadableRecord } from '../redis/index.ts';
 import type { Ledger } from './ledger.ts';
 import { readPortions, type Portion } from './read-tasks.ts';
 import { readLookup } from './lookups/lookup.ts';

@@ -1,4 +1,4 @@
-import type { TaskBody } from '../tasks/task.ts';
+import type { TaskBody } from '../tasks/index.ts';
 import { lookupName } from './lookups/lookup.ts';
 
 /** What a task is found by, besides its state. The same list takes it out of the index again. */

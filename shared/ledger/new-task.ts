@@ -1,6 +1,5 @@
-import type { QueueMode } from '../config/queue-mode.ts';
-import type { TaskQueue } from '../config/settings.ts';
-import type { SharedLane, TaskBody } from '../tasks/task.ts';
+import type { QueueMode, TaskQueue } from '../config/index.ts';
+import type { SharedLane, TaskBody } from '../tasks/index.ts';
 
 /** A task as a producer hands it to the ledger: checked, with every default in place. */
 export interface NewTask {

@@ -1,4 +1,4 @@
-import { scriptJson } from '../redis/script-json.ts';
+import { scriptJson } from '../redis/index.ts';
 import { owedBy, readAccept, type AcceptAnswer, type AcceptReply } from './accept-answer.ts';
 import { admissionOptions } from './admission-options.ts';
 import { firstState } from './first-state.ts';

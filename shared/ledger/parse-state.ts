@@ -1,5 +1,4 @@
-import type { FirstState, TaskState } from '../tasks/task.ts';
-import { TRANSITIONS } from '../tasks/transitions.ts';
+import { type FirstState, type TaskState, TRANSITIONS } from '../tasks/index.ts';
 import { expandState, isShort, parseShort } from './short-state.ts';
 
 /** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it. */

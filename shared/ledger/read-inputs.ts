@@ -1,4 +1,4 @@
-import type { PartOfInput } from '../tasks/task.ts';
+import type { PartOfInput } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { readTasks } from './read-tasks.ts';
 

@@ -1,5 +1,5 @@
-import { pairs } from '../redis/pairs.ts';
-import type { Task } from '../tasks/task.ts';
+import { pairs } from '../redis/index.ts';
+import type { Task } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { readTasks } from './read-tasks.ts';
 

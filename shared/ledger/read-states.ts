@@ -1,6 +1,6 @@
-import { MusterError } from '../errors/muster-error.ts';
-import { unreadable } from '../redis/read-records.ts';
-import type { FirstState, TaskState } from '../tasks/task.ts';
+import { MusterError } from '../errors/index.ts';
+import { unreadable } from '../redis/index.ts';
+import type { FirstState, TaskState } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { parseFullState, parseState } from './parse-state.ts';
 

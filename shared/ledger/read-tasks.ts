@@ -1,8 +1,6 @@
-import { parseTimeline } from '../tasks/parse-timeline.ts';
-import type { StoredAttempt, Task, TaskState } from '../tasks/task.ts';
-import type { TaskStatus } from '../tasks/transitions.ts';
+import { parseTimeline, type StoredAttempt, type Task, type TaskState, type TaskStatus } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
-import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../redis/read-records.ts';
+import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../redis/index.ts';
 import { parseState } from './parse-state.ts';
 import { readState } from './read-states.ts';
 import { parseBody } from './stored-body.ts';

@@ -1,4 +1,4 @@
-import type { TaskState } from '../tasks/task.ts';
+import type { TaskState } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import type { OwedTicket } from './outbox-entry.ts';
 import { parseFullState } from './parse-state.ts';

@@ -1,4 +1,4 @@
-import { tenantStateInLua } from '../tenants/tenant-scripts.ts';
+import { tenantStateInLua } from '../tenants/index.ts';
 import { transitionsInLua } from './transitions-in-lua.ts';
 
 /** What the scripts of this folder include besides the files in `include/`. */

@@ -1,6 +1,5 @@
-import { scriptJson } from '../redis/script-json.ts';
-import type { FirstState } from '../tasks/task.ts';
-import type { TaskStatus } from '../tasks/transitions.ts';
+import { scriptJson } from '../redis/index.ts';
+import type { FirstState, TaskStatus } from '../tasks/index.ts';
 import type { AttemptRef } from './attempt-ref.ts';
 import { bookOptions } from './book-options.ts';
 import { followVerdict, type Following, type Verdict } from './follow-verdict.ts';

@@ -1,5 +1,4 @@
-import type { FirstState, TaskState, TaskUsage } from '../tasks/task.ts';
-import { timelineNote } from '../tasks/timeline-note.ts';
+import { type FirstState, type TaskState, type TaskUsage, timelineNote } from '../tasks/index.ts';
 
 /**
  * The life of a task to which nothing happened but what happens to all: accepted, granted at once or when its lane came to it, claimed,

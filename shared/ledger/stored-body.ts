@@ -1,5 +1,5 @@
-import { scriptJson } from '../redis/script-json.ts';
-import type { FirstState, TaskBody } from '../tasks/task.ts';
+import { scriptJson } from '../redis/index.ts';
+import type { FirstState, TaskBody } from '../tasks/index.ts';
 import { firstState } from './first-state.ts';
 import type { NewTask } from './new-task.ts';
 

@@ -1,6 +1,5 @@
-import { SOURCES } from '../config/settings.ts';
-import { isTerminal, type TaskStatus } from '../tasks/transitions.ts';
-import { CLASS_LETTERS } from '../tasks/source-class.ts';
+import { SOURCES } from '../config/index.ts';
+import { CLASS_LETTERS, isTerminal, type TaskStatus } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { lookupName, type Lookup } from './lookups/lookup.ts';
 

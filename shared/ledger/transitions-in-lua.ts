@@ -1,4 +1,4 @@
-import { TRANSITIONS } from '../tasks/transitions.ts';
+import { TRANSITIONS } from '../tasks/index.ts';
 
 /** The table of transitions as the scripts read it. */
 export function transitionsInLua(): string {

@@ -1,7 +1,7 @@
-import { hasCode } from '../errors/muster-error.ts';
-import { assertInstallation } from '../redis/assert-installation.ts';
-import { ensureFirstKey } from '../tenants/ensure-first-key.ts';
-import { wait } from '../time/wait.ts';
+import { hasCode } from '../errors/index.ts';
+import { assertInstallation } from '../redis/index.ts';
+import { ensureFirstKey } from '../tenants/index.ts';
+import { wait } from '../time/index.ts';
 import { exitOnStartFailure } from './exit-on-start-failure.ts';
 import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
-import { takeStray } from '../agents/stray-errors.ts';
-import type { Log } from '../log/create-log.ts';
-import { LATE, within } from '../time/wait.ts';
+import { takeStray } from '../agents/index.ts';
+import type { Log } from '../log/index.ts';
+import { LATE, within } from '../time/index.ts';
 
 export interface EndOptions {
   log: Log;

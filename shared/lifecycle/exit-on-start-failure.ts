@@ -1,4 +1,4 @@
-import type { Log } from '../log/create-log.ts';
+import type { Log } from '../log/index.ts';
 import { describeStartFailure } from './start-failure.ts';
 
 /** Says why a process could not start, once and without a stack unless the defect is ours, and ends it. */

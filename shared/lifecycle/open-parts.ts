@@ -1,17 +1,11 @@
-import { AgentCatalog } from '../agents/agent-catalog.ts';
-import type { Config } from '../config/load-config.ts';
-import { EventFeed } from '../events/event-feed.ts';
-import { createLedger, type Ledger } from '../ledger/ledger.ts';
-import type { Log } from '../log/create-log.ts';
-import type { Intake } from '../queue/intake.ts';
-import { readOwedTickets } from '../queue/owed-tickets.ts';
-import { openQueues, type Queues } from '../queue/queues.ts';
-import { ticketOfState } from '../queue/ticket-of-state.ts';
-import { TicketRelay } from '../queue/ticket-relay.ts';
-import { connectRedis, type RedisClient } from '../redis/connect-redis.ts';
-import { createKeys, type Keys } from '../redis/keys.ts';
-import { Subscription } from '../redis/subscription.ts';
-import { TenantDirectory } from '../tenants/tenant-directory.ts';
+import { AgentCatalog } from '../agents/index.ts';
+import type { Config } from '../config/index.ts';
+import { EventFeed } from '../events/index.ts';
+import { createLedger, type Ledger } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import { type Intake, openQueues, type Queues, readOwedTickets, ticketOfState, TicketRelay } from '../queue/index.ts';
+import { connectRedis, createKeys, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
+import { TenantDirectory } from '../tenants/index.ts';
 
 /** What every service is composed of. `close` ends the connections that `openParts` opened. */
 export interface Parts extends Intake {

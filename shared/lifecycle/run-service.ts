@@ -1,6 +1,5 @@
-import { loadConfig } from '../config/load-config.ts';
-import { secretVariables, withdrawVariables } from '../config/secret-variables.ts';
-import { createLog, type Log } from '../log/create-log.ts';
+import { loadConfig, secretVariables, withdrawVariables } from '../config/index.ts';
+import { createLog, type Log } from '../log/index.ts';
 import { createInstallationService } from './create-installation-service.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitOnStartFailure } from './exit-on-start-failure.ts';

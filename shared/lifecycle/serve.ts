@@ -1,6 +1,6 @@
-import type { Config } from '../config/load-config.ts';
-import type { HttpServer, HttpServerOptions } from '../http/start-http-server.ts';
-import type { Log } from '../log/create-log.ts';
+import type { Config } from '../config/index.ts';
+import type { HttpServer, HttpServerOptions } from '../http/index.ts';
+import type { Log } from '../log/index.ts';
 import type { Service } from './service.ts';
 import { startServices } from './start-services.ts';
 

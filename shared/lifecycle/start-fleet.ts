@@ -1,9 +1,8 @@
-import type { Config } from '../config/load-config.ts';
-import { startHttpServer } from '../http/start-http-server.ts';
-import type { Log } from '../log/create-log.ts';
-import { findDeadQueues } from '../queue/find-dead-queues.ts';
-import { connectRedis, type RedisClient } from '../redis/connect-redis.ts';
-import { ConnectionWatch } from '../redis/connection-watch.ts';
+import type { Config } from '../config/index.ts';
+import { startHttpServer } from '../http/index.ts';
+import type { Log } from '../log/index.ts';
+import { findDeadQueues } from '../queue/index.ts';
+import { ConnectionWatch, connectRedis, type RedisClient } from '../redis/index.ts';
 import { openParts, type Parts } from './open-parts.ts';
 import { serve, type Served } from './serve.ts';
 import type { Service } from './service.ts';

@@ -1,5 +1,5 @@
-import type { Log } from '../log/create-log.ts';
-import { LATE, within } from '../time/wait.ts';
+import type { Log } from '../log/index.ts';
+import { LATE, within } from '../time/index.ts';
 import type { Service } from './service.ts';
 
 export interface RunningServices {

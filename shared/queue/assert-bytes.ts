@@ -1,4 +1,4 @@
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 /** Throws `request.too-large` for a text of more than `mostBytes`; `what` is its name in the request. */
 export function assertBytes(what: string, text: string, mostBytes: number): void {

@@ -1,5 +1,5 @@
-import { MusterError } from '../errors/muster-error.ts';
-import { isDeeper } from '../tasks/is-deeper.ts';
+import { MusterError } from '../errors/index.ts';
+import { isDeeper } from '../tasks/index.ts';
 import { assertBytes } from './assert-bytes.ts';
 
 /** Levels of objects and lists in each other. Redis reads a thousand, and whoever is handed a context reads it level by level. */

@@ -1,5 +1,5 @@
-import { MusterError } from '../errors/muster-error.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { MusterError } from '../errors/index.ts';
+import type { Ledger } from '../ledger/index.ts';
 
 /** Throws `request.invalid` when a tenant asks for longer runs than it may have; `what` is the field's name in the request. */
 export function assertTimeout(ledger: Ledger, tenant: string, what: string, timeoutMs: number | undefined): void {

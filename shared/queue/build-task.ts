@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { AgentDefinition } from '../config/agent-definitions.ts';
-import type { Settings, Source } from '../config/settings.ts';
-import { MusterError } from '../errors/muster-error.ts';
-import type { NewTask } from '../ledger/new-task.ts';
-import { canonicalJson } from '../tasks/canonical-json.ts';
-import { estimatedMs } from '../tasks/estimated-ms.ts';
-import { defaultPriority, priorityNumber, queueFor, type PriorityHints } from '../tasks/priority.ts';
-import { capClass, CLASS_OF } from '../tasks/source-class.ts';
-import { newTaskId } from '../tasks/task-id.ts';
-import type { ReplyAddress, ResolvedExecution, TaskBody, Trigger } from '../tasks/task.ts';
-import type { TaskRequest } from '../tasks/task-request.ts';
-import { childTraceparent } from '../tasks/trace.ts';
+import type { AgentDefinition, Settings, Source } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
+import type { NewTask } from '../ledger/index.ts';
+import {
+  canonicalJson,
+  capClass,
+  childTraceparent,
+  CLASS_OF,
+  defaultPriority,
+  estimatedMs,
+  newTaskId,
+  type PriorityHints,
+  priorityNumber,
+  queueFor,
+  type ReplyAddress,
+  type ResolvedExecution,
+  type TaskBody,
+  type TaskRequest,
+  type Trigger,
+} from '../tasks/index.ts';
 import { assertBytes } from './assert-bytes.ts';
 import { assertContext } from './assert-context.ts';
 import { lanesOf } from './lanes-of.ts';

@@ -1,10 +1,5 @@
-import { cancelTask, type CancelAnswer } from '../ledger/cancel-task.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { readLookup } from '../ledger/lookups/lookup.ts';
-import { readState, readStates } from '../ledger/read-states.ts';
-import { parentLookup } from '../ledger/task-lookups.ts';
-import type { TaskState } from '../tasks/task.ts';
-import { isTerminal } from '../tasks/transitions.ts';
+import { type CancelAnswer, cancelTask, type Ledger, parentLookup, readLookup, readState, readStates } from '../ledger/index.ts';
+import { isTerminal, type TaskState } from '../tasks/index.ts';
 
 interface StateOfTask {
   id: string;

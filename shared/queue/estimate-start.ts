@@ -1,8 +1,5 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { readStates } from '../ledger/read-states.ts';
-import { lookupsFor } from '../ledger/task-lookups.ts';
-import { readLookup } from '../ledger/lookups/lookup.ts';
-import type { TaskBody, TaskState } from '../tasks/task.ts';
+import { type Ledger, lookupsFor, readLookup, readStates } from '../ledger/index.ts';
+import type { TaskBody, TaskState } from '../tasks/index.ts';
 import type { WaitGate } from './wait-reason.ts';
 
 export interface Standing {

@@ -1,6 +1,6 @@
-import { CLASS_LETTERS } from '../tasks/source-class.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { SOURCE_CLASSES } from '../config/settings.ts';
+import { CLASS_LETTERS } from '../tasks/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { SOURCE_CLASSES } from '../config/index.ts';
 import { waitingSince, type Waiting, type WaitReason, type WaitingTask } from './wait-reason.ts';
 
 interface Cap {

@@ -1,5 +1,4 @@
-import { readSharedPlaces, type SharedPlace } from '../ledger/lanes/read-shared-places.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Ledger, readSharedPlaces, type SharedPlace } from '../ledger/index.ts';
 import { waitingSince, type Waiting, type WaitReason, type WaitingTask } from './wait-reason.ts';
 
 /**

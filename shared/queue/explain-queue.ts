@@ -1,4 +1,4 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/index.ts';
 import { kindOf } from './permits/fleet-permits.ts';
 import { readRoom, type FleetRoom } from './permits/read-room.ts';
 import { ticketsBefore, ticketsBeforeInFleet } from './tickets-before.ts';

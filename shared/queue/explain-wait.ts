@@ -1,7 +1,7 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { clockSkew, describeSkew } from '../redis/clock-skew.ts';
-import { systemClock } from '../time/clock.ts';
-import { isTerminal, type TaskStatus } from '../tasks/transitions.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { clockSkew, describeSkew } from '../redis/index.ts';
+import { systemClock } from '../time/index.ts';
+import { isTerminal, type TaskStatus } from '../tasks/index.ts';
 import { estimateStart } from './estimate-start.ts';
 import { explainCaps } from './explain-caps.ts';
 import { explainLane } from './explain-lane.ts';

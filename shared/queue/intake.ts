@@ -1,6 +1,6 @@
-import type { AgentDefinition } from '../config/agent-definitions.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Log } from '../log/create-log.ts';
+import type { AgentDefinition } from '../config/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
 import type { Queues } from './queues.ts';
 import type { TicketRelay } from './ticket-relay.ts';
 

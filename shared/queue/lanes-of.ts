@@ -1,8 +1,7 @@
-import type { AgentDefinition } from '../config/agent-definitions.ts';
-import type { Settings, Source } from '../config/settings.ts';
-import { MusterError } from '../errors/muster-error.ts';
-import type { NewTask } from '../ledger/new-task.ts';
-import type { SharedLane } from '../tasks/task.ts';
+import type { AgentDefinition, Settings, Source } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
+import type { NewTask } from '../ledger/index.ts';
+import type { SharedLane } from '../tasks/index.ts';
 import type { AcceptRequest } from './build-task.ts';
 import { sessionLane } from './session-lane.ts';
 

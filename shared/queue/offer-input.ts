@@ -1,8 +1,6 @@
-import { MusterError } from '../errors/muster-error.ts';
-import { offerMessage } from '../ledger/offer-message.ts';
-import { readTask } from '../ledger/read-tasks.ts';
-import { laneOfTask } from '../ledger/task-keys.ts';
-import type { Task } from '../tasks/task.ts';
+import { MusterError } from '../errors/index.ts';
+import { laneOfTask, offerMessage, readTask } from '../ledger/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { answerAccepted, findEarlier, type Accepted } from './accept-task.ts';
 import { buildTask, type AcceptRequest } from './build-task.ts';
 import type { Intake } from './intake.ts';

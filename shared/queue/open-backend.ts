@@ -1,5 +1,5 @@
 import { QueueKeys, RedisConnection, RedisQueueBackend, type BackendFactory, type KeyPrefixOptions, type QueueBaseOptions } from 'bullmq';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import type { RedisClient } from '../redis/index.ts';
 
 /** The oldest Redis that Muster supports, as `doctor` says. */
 const OLDEST_REDIS = '6.2.0';

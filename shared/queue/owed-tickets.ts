@@ -1,6 +1,4 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { parseOutboxEntry } from '../ledger/outbox-entry.ts';
-import { readStates } from '../ledger/read-states.ts';
+import { type Ledger, parseOutboxEntry, readStates } from '../ledger/index.ts';
 import { ticketOfState } from './ticket-of-state.ts';
 import type { Ticket } from './ticket.ts';
 

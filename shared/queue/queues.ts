@@ -1,7 +1,6 @@
 import { Queue } from 'bullmq';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Log } from '../log/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import { openBackend } from './open-backend.ts';
 import { QUEUE_NAMES, type QueueName } from './queue-names.ts';
 

@@ -1,6 +1,5 @@
-import type { Settings } from '../config/settings.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { notePressure, type PressureLevel } from '../ledger/note-pressure.ts';
+import type { Settings } from '../config/index.ts';
+import { type Ledger, notePressure, type PressureLevel } from '../ledger/index.ts';
 import type { Intake } from './intake.ts';
 
 /** How loaded the fleet is, from the caller's point of view. */

@@ -1,7 +1,5 @@
-import { changePriority, type PriorityAnswer } from '../ledger/change-priority.ts';
-import { readState } from '../ledger/read-states.ts';
-import { priorityNumber, queueFor, type PriorityInput } from '../tasks/priority.ts';
-import { capClass } from '../tasks/source-class.ts';
+import { changePriority, type PriorityAnswer, readState } from '../ledger/index.ts';
+import { capClass, type PriorityInput, priorityNumber, queueFor } from '../tasks/index.ts';
 import type { Intake } from './intake.ts';
 import type { Queues } from './queues.ts';
 import { ticketId } from './ticket.ts';

@@ -1,8 +1,5 @@
-import { promoteDue } from '../ledger/due/due-tasks.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { retryAtOf } from '../tasks/task-record.ts';
-import { readState } from '../ledger/read-states.ts';
-import { redriveTask, type RedriveAnswer } from '../ledger/redrive-task.ts';
+import { type Ledger, promoteDue, readState, type RedriveAnswer, redriveTask } from '../ledger/index.ts';
+import { retryAtOf } from '../tasks/index.ts';
 import type { Queues } from './queues.ts';
 import { ticketId } from './ticket.ts';
 

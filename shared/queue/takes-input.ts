@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '../config/agent-definitions.ts';
+import type { AgentDefinition } from '../config/index.ts';
 
 /**
  * Whether messages may go into the runs of this agent's tasks. A task of `echo` says in its context (`noInput`) that it wants none.

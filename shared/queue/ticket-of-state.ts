@@ -1,6 +1,6 @@
-import { outboxEntry, type OwedTicket } from '../ledger/outbox-entry.ts';
+import { outboxEntry, type OwedTicket } from '../ledger/index.ts';
 import type { Ticket } from './ticket.ts';
-import type { TaskState } from '../tasks/task.ts';
+import type { TaskState } from '../tasks/index.ts';
 
 /** The newest ticket of a task, from its state. */
 export function ticketOfState(tenant: string, task: string, state: TaskState): Ticket {

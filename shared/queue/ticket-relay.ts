@@ -1,7 +1,6 @@
-import { parseOutboxEntry } from '../ledger/outbox-entry.ts';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import { parseOutboxEntry } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import type { Queues } from './queues.ts';
 import { ticketJob, type Ticket } from './ticket.ts';
 

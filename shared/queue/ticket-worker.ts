@@ -1,5 +1,5 @@
 import { DelayedError, UnrecoverableError, WaitingError, type Job } from 'bullmq';
-import { within } from '../time/wait.ts';
+import { within } from '../time/index.ts';
 import type { JobSource } from './consumer/job-source.ts';
 import { QueueConsumer } from './consumer/queue-consumer.ts';
 import type { TakerPermits } from './permits/permitted-worker.ts';

@@ -1,5 +1,5 @@
 import type { JobsOptions } from 'bullmq';
-import type { TaskQueue } from '../config/settings.ts';
+import type { TaskQueue } from '../config/index.ts';
 import type { TicketData } from './queues.ts';
 
 /** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */

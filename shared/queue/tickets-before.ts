@@ -1,5 +1,5 @@
-import { TASK_QUEUES, type TaskQueue } from '../config/settings.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { TASK_QUEUES, type TaskQueue } from '../config/index.ts';
+import type { Ledger } from '../ledger/index.ts';
 import { kindOf } from './permits/fleet-permits.ts';
 import { readRoom } from './permits/read-room.ts';
 import type { QueueName } from './queue-names.ts';

@@ -1,5 +1,4 @@
-import { parseTimeline } from '../tasks/parse-timeline.ts';
-import { GATES, type StoredAttempt, type TaskBody, type TaskState } from '../tasks/task.ts';
+import { GATES, parseTimeline, type StoredAttempt, type TaskBody, type TaskState } from '../tasks/index.ts';
 
 /** What a task can wait for: a gate of the ledger's, or, once it holds a ticket, the fleet's cap or its queue. */
 export const WAIT_GATES = [...GATES, 'fleet', 'paused', 'worker', 'queue'] as const;

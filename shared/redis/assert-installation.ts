@@ -1,4 +1,4 @@
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { installationProblem, installationText } from './installation-problem.ts';
 import type { Keys } from './keys.ts';

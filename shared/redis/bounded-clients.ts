@@ -1,5 +1,5 @@
 import { Cluster, Redis, type ClusterNode, type ClusterOptions as BaseOptions, type Command, type RedisOptions } from 'ioredis';
-import { startDeadline } from '../time/start-deadline.ts';
+import { startDeadline } from '../time/index.ts';
 
 /** Answers come in the shapes of the older protocol. */
 export type NodeOptions = RedisOptions & { replyMapping: 'legacy' };

@@ -1,4 +1,4 @@
-import type { Clock } from '../time/clock.ts';
+import type { Clock } from '../time/index.ts';
 import { redisNow } from './redis-now.ts';
 import type { RedisClient } from './connect-redis.ts';
 

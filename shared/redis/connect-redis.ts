@@ -1,5 +1,5 @@
 import { Cluster, Redis, type ClusterNode } from 'ioredis';
-import type { Log } from '../log/create-log.ts';
+import type { Log } from '../log/index.ts';
 import { BoundedCluster, BoundedRedis, type ClusterOptions, type NodeOptions } from './bounded-clients.ts';
 import { parseRedisAddress } from './redis-address.ts';
 

@@ -1,4 +1,4 @@
-import type { ConsumerSettings } from '../config/consumer-settings.ts';
+import type { ConsumerSettings } from '../config/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MusterError } from '../errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 /** A record that this process cannot read: an older or a newer one wrote it, or somebody by hand. */
 export interface UnreadableRecord {

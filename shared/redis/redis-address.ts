@@ -1,4 +1,4 @@
-import { REDIS_URL_FORM } from '../config/redis-url-form.ts';
+import { REDIS_URL_FORM } from '../config/index.ts';
 
 /** Where Redis is, in the form that the client wants it. */
 export type RedisAddress =

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ConsumerSettings } from '../config/consumer-settings.ts';
-import type { Log } from '../log/create-log.ts';
+import type { ConsumerSettings } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 

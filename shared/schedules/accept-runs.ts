@@ -1,7 +1,6 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import { traceIdOf } from '#shared/tasks/trace.ts';
+import { MusterError } from '../errors/index.ts';
+import { type AcceptRequest, acceptTask } from '../queue/index.ts';
+import { traceIdOf } from '../tasks/index.ts';
 import { runRequest } from './run-request.ts';
 import type { Firing, Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';

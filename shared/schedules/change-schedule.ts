@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { wait } from '#shared/time/wait.ts';
+import { MusterError } from '../errors/index.ts';
+import { wait } from '../time/index.ts';
 import { acceptRuns } from './accept-runs.ts';
 import type { Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';

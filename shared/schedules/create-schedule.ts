@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { assertBytes } from '#shared/queue/assert-bytes.ts';
-import { assertContext } from '#shared/queue/assert-context.ts';
-import { canonicalJson } from '#shared/tasks/canonical-json.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
-import type { ReplyAddress } from '#shared/tasks/task.ts';
-import { tenantClosed } from '#shared/tenants/write-of-tenant.ts';
+import { MusterError } from '../errors/index.ts';
+import { assertBytes, assertContext } from '../queue/index.ts';
+import { canonicalJson, newTaskId, type ReplyAddress } from '../tasks/index.ts';
+import { tenantClosed } from '../tenants/index.ts';
 import { assertAgent } from './assert-agent.ts';
 import { advanced } from './decide-firing.ts';
 import { upcomingTimes } from './due-occurrences.ts';

@@ -1,5 +1,5 @@
-import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
+import type { SchedulerSettings } from '../config/index.ts';
+import { newTaskId } from '../tasks/index.ts';
 import { dueOccurrences, upcomingTimes, type DueOccurrences } from './due-occurrences.ts';
 import { fireDelay } from './fire-delay.ts';
 import { planRuns } from './plan-runs.ts';

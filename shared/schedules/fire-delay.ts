@@ -1,4 +1,4 @@
-import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
+import type { SchedulerSettings } from '../config/index.ts';
 import type { Schedule } from './schedule.ts';
 import { shareOf } from './share-of.ts';
 

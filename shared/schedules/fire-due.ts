@@ -1,6 +1,6 @@
-import { readStates } from '#shared/ledger/read-states.ts';
-import { sessionLane } from '#shared/queue/session-lane.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import { readStates } from '../ledger/index.ts';
+import { sessionLane } from '../queue/index.ts';
+import { isTerminal } from '../tasks/index.ts';
 import { acceptRuns } from './accept-runs.ts';
 import { decideFiring } from './decide-firing.ts';
 import { sessionOf } from './places/schedule-platform.ts';

@@ -1,8 +1,7 @@
-import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
-import { beginningOf } from '#shared/errors/beginning-of.ts';
-import { forgetEnded, listEndedBefore, type EndedTask } from '#shared/ledger/ended-tasks.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
-import type { Task } from '#shared/tasks/task.ts';
+import type { SchedulerSettings } from '../config/index.ts';
+import { beginningOf } from '../errors/index.ts';
+import { type EndedTask, forgetEnded, listEndedBefore, readTasks } from '../ledger/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { reportSchedule } from './report-schedule.ts';
 import type { Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';

@@ -1,4 +1,4 @@
-import { beginningOf } from '#shared/errors/beginning-of.ts';
+import { beginningOf } from '../errors/index.ts';
 import type { Writ } from './take-writs.ts';
 import { formatWallTime } from './wall-time.ts';
 

@@ -1,4 +1,4 @@
-import { listTasks, type TaskFilter } from '#shared/ledger/list-tasks.ts';
+import { listTasks, type TaskFilter } from '../ledger/index.ts';
 import { runRecord } from './run-record.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 

@@ -1,4 +1,4 @@
-import type { UnreadableRecord } from '#shared/redis/read-records.ts';
+import type { UnreadableRecord } from '../redis/index.ts';
 import type { Schedule, ScheduleStatus } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import { assertAgent } from './assert-agent.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { assertStorable } from './create-schedule.ts';

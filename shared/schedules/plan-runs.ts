@@ -1,4 +1,4 @@
-import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
+import type { SchedulerSettings } from '../config/index.ts';
 import type { DueOccurrences } from './due-occurrences.ts';
 import type { Firing, Schedule } from './schedule.ts';
 

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 
 /**
  * Names without a place that mean one zone everywhere. Others of three letters (`IST`, `BST`, `PST`) mean several, or a zone

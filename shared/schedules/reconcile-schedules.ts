@@ -1,13 +1,12 @@
-import { readTasks } from '#shared/ledger/read-tasks.ts';
-import { pairs } from '#shared/redis/pairs.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import { readTasks } from '../ledger/index.ts';
+import { pairs } from '../redis/index.ts';
+import { isTerminal } from '../tasks/index.ts';
 import { followRuns } from './follow-ended-runs.ts';
 import { resume } from './patch-schedule.ts';
 import { reportSchedule } from './report-schedule.ts';
 import type { Schedule } from './schedule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
-import type { ScheduleChange } from './schedule-store.ts';
-import { parseDue } from './schedule-store.ts';
+import { parseDue, type ScheduleChange } from './schedule-store.ts';
 
 /** Records read at once. */
 const BATCH = 200;

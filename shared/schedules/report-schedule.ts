@@ -1,4 +1,4 @@
-import type { Log } from '#shared/log/create-log.ts';
+import type { Log } from '../log/index.ts';
 import type { ScheduleChange } from './schedule-store.ts';
 
 /** One line for what a written change means to the schedule's owner; nothing for one that means nothing. */

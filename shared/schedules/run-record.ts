@@ -1,8 +1,6 @@
-import { beginningOf } from '#shared/errors/beginning-of.ts';
-import type { Task, TaskState } from '#shared/tasks/task.ts';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import { traceIdOf } from '#shared/tasks/trace.ts';
-import { toIso } from '#shared/time/iso.ts';
+import { beginningOf } from '../errors/index.ts';
+import { type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
+import { toIso } from '../time/index.ts';
 
 export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

@@ -1,5 +1,5 @@
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
-import { traceparentFor } from '#shared/tasks/trace.ts';
+import type { AcceptRequest } from '../queue/index.ts';
+import { traceparentFor } from '../tasks/index.ts';
 import { sessionOf, WEB_CHAT } from './places/schedule-platform.ts';
 import { scheduleLane } from './schedule-lane.ts';
 import type { Firing, Schedule } from './schedule.ts';

@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { ReplyAddress } from '#shared/tasks/task.ts';
+import { MusterError } from '../errors/index.ts';
+import type { ReplyAddress } from '../tasks/index.ts';
 import { isInScope } from './commands/chat-scope.ts';
 import { removeSchedule } from './change-schedule.ts';
 import { createSchedule } from './create-schedule.ts';

@@ -1,8 +1,5 @@
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
-import { traceIdOf } from '#shared/tasks/trace.ts';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import { type AcceptRequest, acceptTask } from '../queue/index.ts';
+import { newTaskId, type TaskStatus, traceIdOf } from '../tasks/index.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { runRequest } from './run-request.ts';
 import type { ScheduleParts } from './schedule-parts.ts';

@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { sessionIdSchema } from '#shared/tasks/session-id.ts';
+import { MusterError } from '../errors/index.ts';
+import { sessionIdSchema } from '../tasks/index.ts';
 import type { ReadRule } from './rule.ts';
 import type { Missed, Schedule } from './schedule.ts';
 import { WEB_CHAT } from './places/schedule-platform.ts';

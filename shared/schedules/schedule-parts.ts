@@ -1,9 +1,7 @@
-import type { Settings } from '#shared/config/settings.ts';
-import type { Intake } from '#shared/queue/intake.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { redisNow } from '#shared/redis/redis-now.ts';
-import type { Tenant } from '#shared/tenants/tenant.ts';
+import type { Settings } from '../config/index.ts';
+import type { Intake } from '../queue/index.ts';
+import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
+import type { Tenant } from '../tenants/index.ts';
 import { ScheduleStore } from './schedule-store.ts';
 
 /** What making and firing schedules needs. */

@@ -1,5 +1,5 @@
-import { toIso } from '#shared/time/iso.ts';
-import { priorityNumber } from '#shared/tasks/priority.ts';
+import { toIso } from '../time/index.ts';
+import { priorityNumber } from '../tasks/index.ts';
 import { upcomingTimes } from './due-occurrences.ts';
 import { formatDuration } from './format-duration.ts';
 import type { Missed, Schedule } from './schedule.ts';

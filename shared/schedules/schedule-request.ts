@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { agentIdSchema } from '#shared/config/agent-definitions.ts';
-import { prioritySchema } from '#shared/tasks/priority.ts';
-import { jsonObjectSchema } from '#shared/tasks/task-request.ts';
-import { instantSchema } from '#shared/time/instant-schema.ts';
+import { agentIdSchema } from '../config/index.ts';
+import { jsonObjectSchema, prioritySchema } from '../tasks/index.ts';
+import { instantSchema } from '../time/index.ts';
 import { formatDuration } from './format-duration.ts';
 import { readDuration } from './read-duration.ts';
 import { SCHEDULE_PLATFORMS } from './places/schedule-platform.ts';

@@ -1,15 +1,21 @@
 import { fileURLToPath } from 'node:url';
-import type { Settings } from '#shared/config/settings.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { measureKey } from '#shared/ledger/storage/measure-tenant.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { pairs } from '#shared/redis/pairs.ts';
-import { scriptJson } from '#shared/redis/script-json.ts';
-import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
-import { readRecord, readRecords, type ReadRecords } from '#shared/redis/read-records.ts';
-import { tenantStateInLua } from '#shared/tenants/tenant-scripts.ts';
+import type { Settings } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
+import { measureKey } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import {
+  type Keys,
+  loadScripts,
+  pairs,
+  readRecord,
+  readRecords,
+  type ReadRecords,
+  type RedisClient,
+  runScript,
+  type Script,
+  scriptJson,
+} from '../redis/index.ts';
+import { tenantStateInLua } from '../tenants/index.ts';
 import { readSchedule, writeSchedule, type Schedule } from './schedule.ts';
 
 export interface ScheduleStoreParts {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectSchema } from '../tasks/task-request.ts';
+import { jsonObjectSchema } from '../tasks/index.ts';
 
 export const SCHEDULE_STATUSES = ['active', 'paused', 'completed', 'failed', 'canceled'] as const;
 export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number];

@@ -1,4 +1,4 @@
-import type { SessionCommand } from '#shared/sessions/session-command.ts';
+import type { SessionCommand } from '../sessions/index.ts';
 import { describeResult } from './commands/describe-result.ts';
 import { runScheduleCommand } from './run-schedule-command.ts';
 import type { ScheduleParts } from './schedule-parts.ts';

@@ -1,4 +1,4 @@
-import type { SchedulerSettings } from '#shared/config/schedule-settings.ts';
+import type { SchedulerSettings } from '../config/index.ts';
 import type { AcceptRunsAnswer } from './accept-runs.ts';
 import { advanced, pauseForAgent } from './decide-firing.ts';
 import type { Schedule } from './schedule.ts';

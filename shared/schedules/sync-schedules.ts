@@ -1,6 +1,5 @@
-import { invalidConfig } from '#shared/config/invalid-config.ts';
-import type { Settings } from '#shared/config/settings.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { invalidConfig, type Settings } from '../config/index.ts';
+import { MusterError } from '../errors/index.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { createSchedule } from './create-schedule.ts';
 import { patchSchedule, resume } from './patch-schedule.ts';

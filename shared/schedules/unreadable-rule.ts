@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '../errors/index.ts';
 import { ACCEPTED_FORMS } from './accepted-forms.ts';
 
 const SHOWN_CHARACTERS = 80;

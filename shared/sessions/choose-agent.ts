@@ -1,4 +1,4 @@
-import type { Intake } from '../queue/intake.ts';
+import type { Intake } from '../queue/index.ts';
 
 export interface AgentQuestion {
   tenant: string;

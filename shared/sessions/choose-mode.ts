@@ -1,5 +1,4 @@
-import type { QueueMode } from '../config/queue-mode.ts';
-import type { Settings } from '../config/settings.ts';
+import type { QueueMode, Settings } from '../config/index.ts';
 import type { ModeWord } from './parse-message.ts';
 import type { SessionChoices } from './session-store.ts';
 

@@ -1,4 +1,4 @@
-import type { TakenInput } from '../ledger/read-inputs.ts';
+import type { TakenInput } from '../ledger/index.ts';
 
 /** Between the messages that make one input. */
 const BREAK = '\n\n';

@@ -1,5 +1,5 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { redisNow } from '../redis/redis-now.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { redisNow } from '../redis/index.ts';
 import { readSession } from './session-record.ts';
 import type { SessionCommand } from './session-command.ts';
 import { beginTranscript, readChoices } from './session-store.ts';

@@ -1,4 +1,4 @@
-import { QUEUE_MODES, type QueueMode } from '../config/queue-mode.ts';
+import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
 import type { ChosenMode, ModeSource } from './choose-mode.ts';
 
 const MEANING: Readonly<Record<QueueMode, string>> = {

@@ -1,9 +1,7 @@
-import type { QueueMode } from '../config/queue-mode.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { readLaneIds, type LaneIds } from '../ledger/read-lane.ts';
-import { readTasks } from '../ledger/read-tasks.ts';
-import { sessionLane } from '../queue/session-lane.ts';
-import type { Task } from '../tasks/task.ts';
+import type { QueueMode } from '../config/index.ts';
+import { type LaneIds, type Ledger, readLaneIds, readTasks } from '../ledger/index.ts';
+import { sessionLane } from '../queue/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 import { sessionIdsAfter } from './session-ids-after.ts';

@@ -1,10 +1,5 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { idAt } from '../ledger/list-tasks.ts';
-import { readLookup } from '../ledger/lookups/lookup.ts';
-import { sessionLookup } from '../ledger/task-lookups.ts';
-import { parseFullState } from '../ledger/parse-state.ts';
-import { isShort, parseShort } from '../ledger/short-state.ts';
-import { readRecords } from '../redis/read-records.ts';
+import { idAt, isShort, type Ledger, parseFullState, parseShort, readLookup, sessionLookup } from '../ledger/index.ts';
+import { readRecords } from '../redis/index.ts';
 import { readChoices } from './session-store.ts';
 
 export interface TurnsOfSession {

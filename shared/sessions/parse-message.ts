@@ -1,4 +1,4 @@
-import { QUEUE_MODES, type QueueMode } from '../config/queue-mode.ts';
+import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
 
 /** A mode, or a word that clears the choice of one. */
 export type ModeWord = QueueMode | 'default';

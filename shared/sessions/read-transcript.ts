@@ -1,8 +1,6 @@
-import type { AgentTurn } from '../config/agent-function.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { readInputs } from '../ledger/read-inputs.ts';
-import { readTasks } from '../ledger/read-tasks.ts';
-import type { Task } from '../tasks/task.ts';
+import type { AgentTurn } from '../config/index.ts';
+import { type Ledger, readInputs, readTasks } from '../ledger/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { composeInput } from './compose-input.ts';
 import { listTurns, type TurnRef } from './list-turns.ts';
 

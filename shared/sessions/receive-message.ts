@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
-import { MusterError } from '../errors/muster-error.ts';
-import { acceptTask, type Accepted } from '../queue/accept-task.ts';
-import type { AcceptRequest } from '../queue/build-task.ts';
-import type { Intake } from '../queue/intake.ts';
-import { canonicalJson } from '../tasks/canonical-json.ts';
-import { sessionIdSchema } from '../tasks/session-id.ts';
-import type { TaskRequest } from '../tasks/task-request.ts';
-import type { ReplyAddress } from '../tasks/task.ts';
+import { MusterError } from '../errors/index.ts';
+import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
+import { canonicalJson, type ReplyAddress, sessionIdSchema, type TaskRequest } from '../tasks/index.ts';
 import { answerOnce } from './commands/answer-once.ts';
 import { chooseAgent } from './choose-agent.ts';
 import { chooseMode, DEFAULT_SURFACE } from './choose-mode.ts';

@@ -1,4 +1,4 @@
-import type { ReplyAddress } from '../tasks/task.ts';
+import type { ReplyAddress } from '../tasks/index.ts';
 
 /** A command as it was sent. */
 export interface SessionCall {

@@ -1,4 +1,4 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/index.ts';
 
 /** What stands for a session where a hint names a task. Task ids hold no `~`, and this holds neither `/` nor `,`. */
 export function sessionTopic(id: string): string {

@@ -1,6 +1,4 @@
-import { idAt } from '../ledger/list-tasks.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { lookupName, lookupValue } from '../ledger/lookups/lookup.ts';
+import { idAt, type Ledger, lookupName, lookupValue } from '../ledger/index.ts';
 
 /** What the index lists a task of a session under, before the session's id. */
 const PREFIX = 'session=';

@@ -1,11 +1,9 @@
-import type { QueueMode } from '../config/queue-mode.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { readLane, type Lane } from '../ledger/read-lane.ts';
-import type { Task } from '../tasks/task.ts';
-import type { TaskStatus } from '../tasks/transitions.ts';
+import type { QueueMode } from '../config/index.ts';
+import { type Lane, type Ledger, readLane } from '../ledger/index.ts';
+import type { Task, TaskStatus } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
 import { explainWaiting } from './waiting/explain-waiting.ts';
-import { sessionLane } from '../queue/session-lane.ts';
+import { sessionLane } from '../queue/index.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 import { EXACT_WORDS, type WaitingWords } from './waiting/waiting-words.ts';
 import { waitingLine, type SessionWaiting } from './waiting/waiting-line.ts';

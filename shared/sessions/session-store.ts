@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { QUEUE_MODES, type QueueMode } from '../config/queue-mode.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { pairs } from '../redis/pairs.ts';
-import { redisNow } from '../redis/redis-now.ts';
-import { writeOfTenant } from '../tenants/write-of-tenant.ts';
+import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { pairs, redisNow } from '../redis/index.ts';
+import { writeOfTenant } from '../tenants/index.ts';
 
 /** What people chose for a session. It is forgotten `sessions.retentionMs` after the session was last used. */
 export interface SessionChoices {

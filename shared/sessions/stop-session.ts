@@ -1,7 +1,5 @@
-import type { Ledger } from '../ledger/ledger.ts';
-import { readLaneIds } from '../ledger/read-lane.ts';
-import { cancelTree } from '../queue/cancel-tree.ts';
-import { sessionLane } from '../queue/session-lane.ts';
+import { type Ledger, readLaneIds } from '../ledger/index.ts';
+import { cancelTree, sessionLane } from '../queue/index.ts';
 
 export interface StopCounts {
   /** Tasks that had not started. */

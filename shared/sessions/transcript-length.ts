@@ -1,4 +1,4 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/index.ts';
 import { listTurns } from './list-turns.ts';
 
 /** How many turns a session's transcript has, up to `sessions.transcriptTurns`. Its bytes are not looked at. */

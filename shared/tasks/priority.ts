@@ -1,4 +1,4 @@
-import type { Source, TaskQueue } from '../config/settings.ts';
+import type { Source, TaskQueue } from '../config/index.ts';
 import { z } from 'zod';
 
 export const PRIORITY_NAMES = { low: 1, normal: 5, high: 8, critical: 10 } as const;

@@ -1,4 +1,4 @@
-import type { Source, SourceClass } from '../config/settings.ts';
+import type { Source, SourceClass } from '../config/index.ts';
 import { PRIORITY_NAMES } from './priority.ts';
 
 /** The class by which a source's tasks are counted, for caps and rates. */

@@ -1,7 +1,7 @@
-import { toIso } from '../time/iso.ts';
+import { toIso } from '../time/index.ts';
 import { traceIdOf } from './trace.ts';
 import type { Gate, StoredAttempt, StoredError, Task, TaskError, TaskState } from './task.ts';
-import { publicTenantId } from '../tenants/tenant.ts';
+import { publicTenantId } from '../tenants/index.ts';
 import { wholeOutcome } from './whole-outcome.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */

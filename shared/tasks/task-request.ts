@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { agentIdSchema } from '../config/agent-definitions.ts';
-import { executionFields } from '../config/execution-fields.ts';
-import { QUEUE_MODES } from '../config/queue-mode.ts';
-import { SOURCES } from '../config/settings.ts';
-import { instantSchema } from '../time/instant-schema.ts';
+import { agentIdSchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
+import { instantSchema } from '../time/index.ts';
 import { prioritySchema } from './priority.ts';
 import { sessionIdSchema } from './session-id.ts';
 

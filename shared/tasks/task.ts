@@ -1,5 +1,4 @@
-import type { QueueMode } from '../config/queue-mode.ts';
-import type { Source, TaskQueue } from '../config/settings.ts';
+import type { QueueMode, Source, TaskQueue } from '../config/index.ts';
 import type { TaskRequest } from './task-request.ts';
 import type { TaskStatus } from './transitions.ts';
 

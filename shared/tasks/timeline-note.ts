@@ -1,4 +1,4 @@
-import { beginningOf } from '../errors/beginning-of.ts';
+import { beginningOf } from '../errors/index.ts';
 
 const MOST_CHARACTERS = 200;
 

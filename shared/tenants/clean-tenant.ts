@@ -1,7 +1,4 @@
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys, ShardKeys } from '../redis/keys.ts';
-import { pairs } from '../redis/pairs.ts';
-import { scanKeys } from '../redis/scan-keys.ts';
+import { type Keys, pairs, type RedisClient, scanKeys, type ShardKeys } from '../redis/index.ts';
 import { removeKeysOf } from './key-store.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 

@@ -1,6 +1,5 @@
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Log } from '../log/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import { cleanTenant } from './clean-tenant.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
 import type { Tenant } from './tenant.ts';

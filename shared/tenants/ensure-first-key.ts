@@ -1,7 +1,6 @@
-import type { Environment } from '../config/environment.ts';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Environment } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import type { ApiKey } from './api-key.ts';
 import { createKey, findKey, listKeys } from './key-store.ts';
 import { DEFAULT_TENANT } from './tenant.ts';

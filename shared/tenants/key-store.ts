@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
-import { pairs } from '../redis/pairs.ts';
-import { readRecord, readRecords, type ReadRecords } from '../redis/read-records.ts';
+import { type Keys, pairs, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
 import { apiKeySchema, keyDigest, newKeyId, newKeySecret, type ApiKey } from './api-key.ts';
 import type { Scope } from './scopes.ts';
 import { runTenantScript } from './tenant-scripts.ts';

@@ -1,4 +1,4 @@
-import type { TenantLimits, TenantLimitsPatch } from '../config/settings.ts';
+import type { TenantLimits, TenantLimitsPatch } from '../config/index.ts';
 
 const UNLIMITED: TenantLimits = {
   storedBytes: null,

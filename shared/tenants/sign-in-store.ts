@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import { keyDigest, type ApiKey } from './api-key.ts';
 import { findKeyByDigest } from './key-store.ts';
 

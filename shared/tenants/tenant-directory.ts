@@ -1,13 +1,11 @@
-import { MusterError } from '../errors/muster-error.ts';
-import type { Settings, TenantLimits } from '../config/settings.ts';
-import type { Log } from '../log/create-log.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import { MusterError } from '../errors/index.ts';
+import type { Settings, TenantLimits } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import { type Keys, reasonOf, type RedisClient, type UnreadableRecord } from '../redis/index.ts';
 import { DEFAULT_TENANT, generationOf, publicTenantId, tenantSchema, type Tenant } from './tenant.ts';
-import { reasonOf, type UnreadableRecord } from '../redis/read-records.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 import { tenantEnded } from './write-of-tenant.ts';
-import { wait } from '../time/wait.ts';
+import { wait } from '../time/index.ts';
 
 export interface TenantDirectoryOptions {
   redis: RedisClient;

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import { loadScripts, runScript, type Script } from '../redis/script.ts';
+import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 
 type ScriptName = 'create-tenant' | 'end-tenant' | 'find-key' | 'save-tenant' | 'set-state' | 'write-of-tenant';
 

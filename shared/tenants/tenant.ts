@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tenantLimitsSchema } from '../config/settings.ts';
+import { tenantLimitsSchema } from '../config/index.ts';
 
 /** What people call a tenant. */
 export const tenantNameSchema = z

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { MusterError } from '../errors/muster-error.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import { MusterError } from '../errors/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import { apiKeySchema, keyDigest, newKeyId, type ApiKey } from './api-key.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 import { publicTenantId } from './tenant.ts';

@@ -1,6 +1,5 @@
-import { MusterError } from '../errors/muster-error.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keys } from '../redis/keys.ts';
+import { MusterError } from '../errors/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
 import { publicTenantId } from './tenant.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 

@@ -47,6 +47,18 @@ export function servicesImportingServices(files: readonly SourceFile[]): string[
   });
 }
 
+/** What runs in a browser or in a thread of its own loads only what it uses, and the isolated process starts as a whole worker would. */
+const LOADS_FILES = /^(services\/dashboard\/console\/|services\/worker\/watchdog\/watchdog-thread\.ts$|test\/)/;
+
+/** Outside of a folder of shared its door is imported, inside of it the files behind. */
+export function importsPastADoor(files: readonly SourceFile[]): string[] {
+  return check(files, ({ path }, { target }) => {
+    if (target === undefined || topOf(target) !== 'shared' || LOADS_FILES.test(path) || target.endsWith('/')) return false;
+    const isInside = topOf(path) === 'shared' && folderOf(path) === folderOf(target);
+    return isInside === /^shared\/[^/]+\/index\.ts$/.test(target);
+  });
+}
+
 /** Services run without the tests, and the shared code without either. */
 export function importsUpwards(files: readonly SourceFile[]): string[] {
   const allowed: Record<string, string[]> = { services: ['services', 'shared'], shared: ['shared'] };

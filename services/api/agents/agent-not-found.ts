@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 export const agentPathSchema = z.object({ id: z.string().meta({ description: "The agent's name." }) });
 

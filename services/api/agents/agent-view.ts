@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CatalogEntry } from '#shared/agents/agent-catalog.ts';
-import type { AgentDefinition } from '#shared/config/agent-definitions.ts';
+import type { CatalogEntry } from '#shared/agents/index.ts';
+import type { AgentDefinition } from '#shared/config/index.ts';
 
 /** An agent as callers see it. Named parts only, so that what is added to a definition stays unseen until it is named here. */
 export const agentViewSchema = z

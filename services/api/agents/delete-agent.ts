@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { agentNotFound, agentPathSchema } from './agent-not-found.ts';
 
 /** `DELETE /v1/agents/:id`. Its waiting tasks fail with AGENT_NOT_FOUND when they start. */

@@ -1,5 +1,5 @@
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { agentNotFound, agentPathSchema } from './agent-not-found.ts';
 import { agentViewSchema, viewAgent } from './agent-view.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { agentViewSchema, viewAgent } from './agent-view.ts';
 
 /** `GET /v1/agents`, by name. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { agentIdSchema, apiAgentDefinitionSchema } from '#shared/config/agent-definitions.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { assertTimeout } from '#shared/queue/assert-timeout.ts';
+import { agentIdSchema, apiAgentDefinitionSchema } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { assertTimeout } from '#shared/queue/index.ts';
 import { agentViewSchema, viewAgent } from './agent-view.ts';
 
 /** Known, to be refused by name instead of as a typing error. */

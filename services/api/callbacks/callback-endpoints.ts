@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { endpointView, endpointViewSchema, forgetFailures, listEndpoints } from '#shared/deliveries/callback-endpoints.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { endpointView, endpointViewSchema, forgetFailures, listEndpoints } from '#shared/deliveries/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 
 /** `GET /v1/callbacks/endpoints`: those whose last call failed, the latest first. */
 export function getCallbackEndpoints({ ledger }: Parts): Route {

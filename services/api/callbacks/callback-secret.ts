@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readCallbackSecrets, rotateCallbackSecret, type CallbackSecrets } from '#shared/deliveries/callback-secrets.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { readCallbackSecrets, rotateCallbackSecret, type CallbackSecrets } from '#shared/deliveries/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 
 const secretViewSchema = z
   .strictObject({ secret: z.string().meta({ description: 'As Standard Webhooks writes it: `whsec_...`.' }), createdAt: z.iso.datetime() })

@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import {
+  type Delivery,
   DELIVERY_ID,
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
   deliveryId,
   deliveryView,
   deliveryViewSchema,
-  type Delivery,
-} from '#shared/deliveries/delivery.ts';
-import { readAllDeliveries } from '#shared/deliveries/delivery-store.ts';
-import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { unreadableOf, unreadableSchema, type ReadRecords } from '#shared/redis/read-records.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
-import { pageLimitSchema } from '#shared/http/page-limit.ts';
+  listDeliveries,
+  readAllDeliveries,
+} from '#shared/deliveries/index.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { unreadableOf, unreadableSchema, type ReadRecords } from '#shared/redis/index.ts';
+import { TASK_ID } from '#shared/tasks/index.ts';
 import { findState, taskPathSchema } from '../tasks/find-task.ts';
 
 const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema });

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { DELIVERY_ID, deliveryView, deliveryViewSchema } from '#shared/deliveries/delivery.ts';
-import { retryDelivery as retry } from '#shared/deliveries/retry-delivery.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { DELIVERY_ID, deliveryView, deliveryViewSchema, retryDelivery as retry } from '#shared/deliveries/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 
 /** `POST /v1/deliveries/:id/retry`: one that failed, or of which nobody knows, with all its tries anew. */
 export function retryDelivery({ ledger, queues }: Parts): Route {

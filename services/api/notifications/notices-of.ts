@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { TenantEvent } from '#shared/events/tenant-events.ts';
-import { toIso } from '#shared/time/iso.ts';
+import type { TenantEvent } from '#shared/events/index.ts';
+import { toIso } from '#shared/time/index.ts';
 
 /** What may be told of one entry of the event stream. */
 export interface Notice {

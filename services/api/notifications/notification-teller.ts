@@ -1,5 +1,5 @@
-import { readTenantEvents, type TenantEvent } from '#shared/events/tenant-events.ts';
-import type { EventStream } from '#shared/http/event-stream.ts';
+import { readTenantEvents, type TenantEvent } from '#shared/events/index.ts';
+import type { EventStream } from '#shared/http/index.ts';
 import { noticesOf, type Notice } from './notices-of.ts';
 import type { WantedKinds } from './read-kinds.ts';
 import { formatPlace, type ReaderPlace } from './reader-place.ts';

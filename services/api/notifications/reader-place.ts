@@ -1,4 +1,4 @@
-import { isEntryId } from '#shared/redis/is-entry-id.ts';
+import { isEntryId } from '#shared/redis/index.ts';
 
 /** How far a reader has been told. */
 export interface ReaderPlace {

@@ -1,6 +1,6 @@
-import { readTasks } from '#shared/ledger/read-tasks.ts';
-import { runRecord } from '#shared/schedules/run-record.ts';
-import type { Task } from '#shared/tasks/task.ts';
+import { readTasks } from '#shared/ledger/index.ts';
+import { runRecord } from '#shared/schedules/index.ts';
+import type { Task } from '#shared/tasks/index.ts';
 import type { Notice } from './notices-of.ts';
 import type { Subject, SubjectParts } from './subjects.ts';
 

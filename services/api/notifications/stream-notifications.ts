@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Call, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { hasScope } from '#shared/tenants/scopes.ts';
-import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Call, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { DEFAULT_TENANT, hasScope } from '#shared/tenants/index.ts';
 import { readKinds } from './read-kinds.ts';
 import { parsePlace, type ReaderPlace } from './reader-place.ts';
 import { writeNotifications } from './write-notifications.ts';

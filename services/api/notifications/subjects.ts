@@ -1,6 +1,6 @@
-import { readHeads } from '#shared/ledger/heads/read-heads.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { ScheduleStore } from '#shared/schedules/schedule-store.ts';
+import { readHeads } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { ScheduleStore } from '#shared/schedules/index.ts';
 
 export type SubjectParts = Pick<Parts, 'ledger' | 'redis' | 'keys' | 'config' | 'log'>;
 

@@ -1,5 +1,5 @@
-import type { EventFeed } from '#shared/events/event-feed.ts';
-import { wait } from '#shared/time/wait.ts';
+import type { EventFeed } from '#shared/events/index.ts';
+import { wait } from '#shared/time/index.ts';
 
 /** A reader of a tenant's events that sleeps until there may be something new. */
 export interface TenantWatch {

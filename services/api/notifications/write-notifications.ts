@@ -1,6 +1,6 @@
-import { isEntryBefore, newestTenantEvent } from '#shared/events/tenant-events.ts';
-import type { EventStream } from '#shared/http/event-stream.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { isEntryBefore, newestTenantEvent } from '#shared/events/index.ts';
+import type { EventStream } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { NotificationTeller } from './notification-teller.ts';
 import { kindsOf } from './notices-of.ts';
 import type { WantedKinds } from './read-kinds.ts';

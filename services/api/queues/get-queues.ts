@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { QUEUE_NAMES } from '#shared/queue/queue-names.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { QUEUE_NAMES } from '#shared/queue/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { countQueues } from './queue-counts.ts';
 

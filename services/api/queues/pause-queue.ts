@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { isQueueName } from '#shared/queue/queue-names.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { isQueueName } from '#shared/queue/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 
 /** `POST /v1/queues/:name/pause`: no ticket of it starts until it is resumed; what runs goes on. */

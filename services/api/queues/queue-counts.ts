@@ -1,6 +1,4 @@
-import type { QueueName } from '#shared/queue/queue-names.ts';
-import type { Queues, TicketQueue } from '#shared/queue/queues.ts';
-import { bullPriority } from '#shared/queue/ticket.ts';
+import { bullPriority, type QueueName, type Queues, type TicketQueue } from '#shared/queue/index.ts';
 
 export interface QueueCounts {
   name: QueueName;

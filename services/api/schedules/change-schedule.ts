@@ -1,10 +1,6 @@
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { patchSchedule } from '#shared/schedules/patch-schedule.ts';
-import { assertServed } from '#shared/schedules/places/served-platforms.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
-import { schedulePatchSchema } from '#shared/schedules/schedule-request.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { assertServed, openScheduleParts, patchSchedule, schedulePatchSchema, scheduleRecord } from '#shared/schedules/index.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 import { scheduleViewSchema } from './schedule-view.ts';
 

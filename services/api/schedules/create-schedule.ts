@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { createSchedule as create } from '#shared/schedules/create-schedule.ts';
-import { assertServed } from '#shared/schedules/places/served-platforms.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
-import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import {
+  assertServed,
+  createSchedule as create,
+  openScheduleParts,
+  scheduleRecord,
+  scheduleRequestSchema,
+} from '#shared/schedules/index.ts';
 import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
 import { scheduleViewSchema } from './schedule-view.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { removeSchedule } from '#shared/schedules/change-schedule.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { openScheduleParts, removeSchedule } from '#shared/schedules/index.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 
 /** `DELETE /v1/schedules/:id`. Its runs stay, also one that runs now. */

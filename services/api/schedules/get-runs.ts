@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { listRuns } from '#shared/schedules/list-runs.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
-import { pageLimitSchema } from '#shared/http/page-limit.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { listRuns, openScheduleParts } from '#shared/schedules/index.ts';
+import { TASK_ID } from '#shared/tasks/index.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 import { runListSchema } from './schedule-view.ts';
 

@@ -1,7 +1,6 @@
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { openScheduleParts, scheduleRecord } from '#shared/schedules/index.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';
 import { scheduleViewSchema } from './schedule-view.ts';
 

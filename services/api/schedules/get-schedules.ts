@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { agentIdSchema } from '#shared/config/agent-definitions.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
-import { listSchedules } from '#shared/schedules/list-schedules.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { scheduleRecord } from '#shared/schedules/schedule-record.ts';
-import { pageLimitSchema } from '#shared/http/page-limit.ts';
+import { agentIdSchema } from '#shared/config/index.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { listSchedules, openScheduleParts, scheduleRecord } from '#shared/schedules/index.ts';
 import { scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 const querySchema = z.strictObject({

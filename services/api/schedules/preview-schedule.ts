@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { nextTimes } from '#shared/schedules/next-times.ts';
-import { readRule } from '#shared/schedules/read-rule.ts';
-import { readZone } from '#shared/schedules/read-zone.ts';
-import { ruleShape } from '#shared/schedules/schedule-request.ts';
-import { toIso } from '#shared/time/iso.ts';
-import { instantSchema } from '#shared/time/instant-schema.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { nextTimes, readRule, readZone, ruleShape } from '#shared/schedules/index.ts';
+import { instantSchema, toIso } from '#shared/time/index.ts';
 import { previewSchema } from './schedule-view.ts';
 
 const bodySchema = z.strictObject({

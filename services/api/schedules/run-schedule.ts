@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { runScheduleNow } from '#shared/schedules/run-schedule-now.ts';
-import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { openScheduleParts, runScheduleNow } from '#shared/schedules/index.ts';
 import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-not-found.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** Path of everything about one schedule: its id, or its number. */
 export const schedulePathSchema = z.object({ id: z.string().max(100).meta({ description: "The schedule's id, or its number." }) });

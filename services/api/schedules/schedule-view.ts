@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { RUN_STATUSES } from '#shared/schedules/run-record.ts';
-import { OVERLAPS, SCHEDULE_STATUSES } from '#shared/schedules/schedule.ts';
-import { TRIGGERS } from '#shared/tasks/task.ts';
+import { OVERLAPS, RUN_STATUSES, SCHEDULE_STATUSES } from '#shared/schedules/index.ts';
+import { TRIGGERS } from '#shared/tasks/index.ts';
 import { requestIdSchema, traceIdSchema } from '../tasks/task-view.ts';
 
 const instant = z.iso.datetime();

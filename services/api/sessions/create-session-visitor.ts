@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { createVisitor } from '#shared/tenants/visitor-store.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { createVisitor } from '#shared/tenants/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 
 /** `POST /v1/sessions/:id/visitors`. The answer is the only time that the token is shown. */

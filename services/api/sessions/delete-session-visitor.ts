@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { revokeVisitor } from '#shared/tenants/visitor-store.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { revokeVisitor } from '#shared/tenants/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 
 /** `DELETE /v1/sessions/:id/visitors/:visitorId`: its token opens nothing from then on. */

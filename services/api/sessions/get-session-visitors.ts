@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { listVisitors, type VisitorKey } from '#shared/tenants/visitor-store.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { listVisitors, type VisitorKey } from '#shared/tenants/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 
 const visitorViewSchema = z

@@ -1,5 +1,5 @@
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 import { sessionViewSchema } from './session-view.ts';
 import { showSession } from './show-session.ts';

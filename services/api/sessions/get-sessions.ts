@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { listSessions } from '#shared/sessions/list-sessions.ts';
-import { sessionIdSchema } from '#shared/tasks/session-id.ts';
-import { pageLimitSchema } from '#shared/http/page-limit.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { listSessions } from '#shared/sessions/index.ts';
+import { sessionIdSchema } from '#shared/tasks/index.ts';
 import { sessionSummarySchema, viewSummary } from './session-view.ts';
 
 const querySchema = z.strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { readTranscript } from '#shared/sessions/read-transcript.ts';
-import { toIso } from '#shared/time/iso.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { readTasks } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { readTranscript } from '#shared/sessions/index.ts';
+import { toIso } from '#shared/time/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 
 const turnSchema = z

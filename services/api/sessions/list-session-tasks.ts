@@ -1,9 +1,5 @@
-import { idAt } from '#shared/ledger/list-tasks.ts';
-import { readLookup } from '#shared/ledger/lookups/lookup.ts';
-import { readLaneIds } from '#shared/ledger/read-lane.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { sessionLookup } from '#shared/ledger/task-lookups.ts';
-import { sessionLane } from '#shared/queue/session-lane.ts';
+import { idAt, type Ledger, readLaneIds, readLookup, sessionLookup } from '#shared/ledger/index.ts';
+import { sessionLane } from '#shared/queue/index.ts';
 
 /** Tasks of the lane's line that are looked at. */
 const WAITING = 100;

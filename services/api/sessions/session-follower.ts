@@ -1,9 +1,7 @@
-import type { EventStream } from '#shared/http/event-stream.ts';
-import { readStates } from '#shared/ledger/read-states.ts';
-import { readTask, readTasks } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { Task, TaskState } from '#shared/tasks/task.ts';
-import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import type { EventStream } from '#shared/http/index.ts';
+import { readStates, readTask, readTasks } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { isTerminal, type Task, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
 import { writeOutput } from '../tasks/write-output.ts';
 import { listSessionTasks } from './list-session-tasks.ts';
 import { readHistory } from './session-history.ts';

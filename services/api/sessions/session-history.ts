@@ -1,8 +1,6 @@
-import { OutputReader } from '#shared/deliveries/output-reader.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { Task } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import { OutputReader } from '#shared/deliveries/index.ts';
+import { type Ledger, readTasks } from '#shared/ledger/index.ts';
+import { isTerminal, type Task } from '#shared/tasks/index.ts';
 import { turnOf, type SessionTurn } from './session-turn.ts';
 
 /** What one reader is told at once, at most: characters of what was said and answered. */

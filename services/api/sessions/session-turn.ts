@@ -1,7 +1,5 @@
-import type { Task, TaskOutcome, TaskState } from '#shared/tasks/task.ts';
-import { toIso } from '#shared/time/iso.ts';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import { wholeOutcome } from '#shared/tasks/whole-outcome.ts';
+import { type Task, type TaskOutcome, type TaskState, type TaskStatus, wholeOutcome } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
 
 /** A message and what became of it so far, as the readers of a session's stream are told. */
 export interface SessionTurn {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
-import type { SessionSummary } from '#shared/sessions/list-sessions.ts';
-import type { SessionRecord } from '#shared/sessions/session-record.ts';
-import { toIso } from '#shared/time/iso.ts';
+import { QUEUE_MODES } from '#shared/config/index.ts';
+import type { SessionRecord, SessionSummary } from '#shared/sessions/index.ts';
+import { toIso } from '#shared/time/index.ts';
 
 const holderSchema = z.strictObject({
   taskId: z.string(),

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { hintSession } from '#shared/sessions/session-hint.ts';
-import { setMode } from '#shared/sessions/session-store.ts';
+import { QUEUE_MODES } from '#shared/config/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { hintSession, setMode } from '#shared/sessions/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 import { sessionViewSchema } from './session-view.ts';
 import { showSession } from './show-session.ts';

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { readSession } from '#shared/sessions/session-record.ts';
-import { transcriptLength } from '#shared/sessions/transcript-length.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { readSession, transcriptLength } from '#shared/sessions/index.ts';
 import { viewSession, type sessionViewSchema } from './session-view.ts';
 
 /** A session as it is now. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { stopSession as stop } from '#shared/sessions/stop-session.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { stopSession as stop } from '#shared/sessions/index.ts';
 import { sessionPathSchema } from './session-path.ts';
 
 /** `POST /v1/sessions/:id/stop`. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { outputPlace } from '../tasks/output-place.ts';
 import { sessionPathSchema } from './session-path.ts';
 import { writeSessionEvents } from './write-session-events.ts';

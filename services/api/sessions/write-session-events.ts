@@ -1,5 +1,5 @@
-import type { EventStream } from '#shared/http/event-stream.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { EventStream } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { SessionFollower } from './session-follower.ts';
 import { watchSession } from './watch-session.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Accepted } from '#shared/queue/accept-task.ts';
+import type { Accepted } from '#shared/queue/index.ts';
 import type { acceptedViewSchema } from './task-view.ts';
 
 /** What accepting answered, as callers see it. */

@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { TaskRequest } from '#shared/tasks/task-request.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { TaskRequest } from '#shared/tasks/index.ts';
 
 /** What a caller may say of itself. The others are the system's word: a message, a webhook or a schedule came to it. */
 const CALLERS = ['api', 'proactive', 'delegation'] as const;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { TASK_QUEUES } from '#shared/config/settings.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { reprioritizeTask } from '#shared/queue/reprioritize-task.ts';
-import { prioritySchema } from '#shared/tasks/priority.ts';
+import { TASK_QUEUES } from '#shared/config/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { reprioritizeTask } from '#shared/queue/index.ts';
+import { prioritySchema } from '#shared/tasks/index.ts';
 import { findState, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
 import { wrongState } from './wrong-state.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { forgetTask } from '#shared/ledger/forget-task.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { forgetTask } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { isTerminal } from '#shared/tasks/index.ts';
 import { findState, findTask, taskPathSchema } from './find-task.ts';
 import { wrongState } from './wrong-state.ts';
 

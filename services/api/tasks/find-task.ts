@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
-import type { Task, TaskState } from '#shared/tasks/task.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
+import { type Task, TASK_ID, type TaskState } from '#shared/tasks/index.ts';
 
 /** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
 export const taskPathSchema = z.object({ id: z.string().meta({ description: "The task's id." }) });

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { readAttempts } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
-import { attemptRecord } from '#shared/tasks/task-record.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { readAttempts } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { attemptRecord, TASK_ID } from '#shared/tasks/index.ts';
 import { taskNotFound, taskPathSchema } from './find-task.ts';
 import { attemptViewSchema } from './task-view.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readLog } from '#shared/ledger/task-log/read-log.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { readLog } from '#shared/ledger/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { findState, taskPathSchema } from './find-task.ts';
 import { logEntryView, logEntryViewSchema } from './log-entry-view.ts';
 

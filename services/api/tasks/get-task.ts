@@ -1,7 +1,7 @@
-import { readProgress } from '#shared/ledger/task-log/read-log.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { taskRecord } from '#shared/tasks/task-record.ts';
+import { readProgress } from '#shared/ledger/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { taskRecord } from '#shared/tasks/index.ts';
 import { findTask, taskPathSchema } from './find-task.ts';
 import { progressView, progressViewSchema } from './log-entry-view.ts';
 import { taskViewSchema } from './task-view.ts';

@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import { agentIdSchema } from '#shared/config/agent-definitions.ts';
-import { SOURCES } from '#shared/config/settings.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import { listTasks, type TaskFilter } from '#shared/ledger/list-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
-import { taskRecord } from '#shared/tasks/task-record.ts';
-import { instantSchema } from '#shared/time/instant-schema.ts';
-import { pageLimitSchema } from '#shared/http/page-limit.ts';
+import { agentIdSchema, SOURCES } from '#shared/config/index.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { listTasks, type TaskFilter } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { TASK_ID, TASK_STATUSES, taskRecord } from '#shared/tasks/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { instantSchema } from '#shared/time/index.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
 const text = z.string().min(1).max(200);

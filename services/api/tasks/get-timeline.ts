@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
-import { toIso } from '#shared/time/iso.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { parseTimeline } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
 import { findState, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
 

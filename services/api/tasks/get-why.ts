@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { readAttempts } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { explainWait } from '#shared/queue/explain-wait.ts';
-import { WAIT_GATES } from '#shared/queue/wait-reason.ts';
-import { toIso } from '#shared/time/iso.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { readAttempts } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { explainWait, WAIT_GATES } from '#shared/queue/index.ts';
+import { toIso } from '#shared/time/index.ts';
 import { findState, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
 

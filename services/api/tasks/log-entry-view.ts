@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { LOG_LEVELS, type ProgressEntry } from '#shared/ledger/task-log/log-entry.ts';
-import type { StoredLogEntry } from '#shared/ledger/task-log/read-log.ts';
-import { toIso } from '#shared/time/iso.ts';
+import { LOG_LEVELS, type ProgressEntry, type StoredLogEntry } from '#shared/ledger/index.ts';
+import { toIso } from '#shared/time/index.ts';
 
 /** How far a task said that it is. */
 export const progressViewSchema = z

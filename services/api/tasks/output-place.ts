@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { isEntryId } from '#shared/redis/is-entry-id.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { isEntryId } from '#shared/redis/index.ts';
 
 /**
  * How far a reader of output has read, from what it sends as `Last-Event-ID`; null for nothing yet. Errors: `request.invalid`, before the

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { offerInput } from '#shared/queue/offer-input.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { offerInput } from '#shared/queue/index.ts';
+import { TASK_ID } from '#shared/tasks/index.ts';
 import { taskNotFound, taskPathSchema } from './find-task.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';
 import { keptStatusSchema, outcomeSchema } from './task-view.ts';

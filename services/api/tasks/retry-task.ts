@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { retryTask as retry } from '#shared/queue/retry-task.ts';
-import { TASK_ID } from '#shared/tasks/task-id.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { retryTask as retry } from '#shared/queue/index.ts';
+import { TASK_ID } from '#shared/tasks/index.ts';
 import { taskNotFound, taskPathSchema } from './find-task.ts';
 import { taskStatusSchema } from './task-view.ts';
 import { wrongState } from './wrong-state.ts';

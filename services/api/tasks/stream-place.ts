@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { isEntryId } from '#shared/redis/is-entry-id.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { isEntryId } from '#shared/redis/index.ts';
 
 /** How far a reader of a task has read: the last entry of its output and of its log; null for none. */
 export interface StreamPlace {

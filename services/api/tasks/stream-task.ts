@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { findState, taskPathSchema } from './find-task.ts';
 import { streamPlace } from './stream-place.ts';
 import { writeTaskEvents } from './write-task-events.ts';

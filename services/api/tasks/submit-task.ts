@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import { taskRecord } from '#shared/tasks/task-record.ts';
-import { taskRequestSchema } from '#shared/tasks/task-request.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { acceptTask } from '#shared/queue/index.ts';
+import { taskRecord, taskRequestSchema } from '#shared/tasks/index.ts';
 import { acceptedView } from './accepted-view.ts';
 import { assertCallersSource } from './assert-callers-source.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import type { MusterError } from '#shared/errors/muster-error.ts';
-import { invalidRequest, problemsOf } from '#shared/http/parse-input.ts';
-import { route, type Call, type Route } from '#shared/http/route.ts';
-import { toMusterError, toProblem } from '#shared/http/send-problem.ts';
-import { withoutNulls } from '#shared/http/without-nulls.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import { taskRequestSchema } from '#shared/tasks/task-request.ts';
+import type { MusterError } from '#shared/errors/index.ts';
+import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { acceptTask } from '#shared/queue/index.ts';
+import { taskRequestSchema } from '#shared/tasks/index.ts';
 import { acceptedView } from './accepted-view.ts';
 import { assertCallersSource } from './assert-callers-source.ts';
 import { idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf } from './idempotency-key.ts';

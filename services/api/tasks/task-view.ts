@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { SOURCES, TASK_QUEUES } from '#shared/config/settings.ts';
-import { executionSchema, requirementsSchema } from '#shared/tasks/task-request.ts';
-import { TRIGGERS } from '#shared/tasks/task.ts';
-import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
+import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
+import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 
 const instant = z.iso.datetime();
 const json = z.record(z.string(), z.unknown());

@@ -1,10 +1,8 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import type { Task } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
-import { watchTask } from '#shared/events/watch-task.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { readState, readTask } from '#shared/ledger/index.ts';
+import { isTerminal, type Task } from '#shared/tasks/index.ts';
+import { watchTask } from '#shared/events/index.ts';
 
 /** Longest between two looks, for when a hint was lost. */
 const LOOK_MS = 2000;

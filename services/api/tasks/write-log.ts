@@ -1,7 +1,7 @@
-import type { EventStream } from '#shared/http/event-stream.ts';
-import { readLog, type StoredLogEntry } from '#shared/ledger/task-log/read-log.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { toIso } from '#shared/time/iso.ts';
+import type { EventStream } from '#shared/http/index.ts';
+import { readLog, type StoredLogEntry } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { toIso } from '#shared/time/index.ts';
 import { streamId, type StreamPlace } from './stream-place.ts';
 
 /** Entries read at once. */

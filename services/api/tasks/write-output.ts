@@ -1,6 +1,6 @@
-import type { EventStream } from '#shared/http/event-stream.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { pairs } from '#shared/redis/pairs.ts';
+import type { EventStream } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { pairs } from '#shared/redis/index.ts';
 
 /** Entries read at once. */
 const PAGE = 200;

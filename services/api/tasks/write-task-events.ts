@@ -1,9 +1,8 @@
-import type { EventStream } from '#shared/http/event-stream.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { watchTask } from '#shared/events/watch-task.ts';
+import type { EventStream } from '#shared/http/index.ts';
+import { readState, readTask } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { isTerminal, type TaskStatus } from '#shared/tasks/index.ts';
+import { watchTask } from '#shared/events/index.ts';
 import { streamId, type StreamPlace } from './stream-place.ts';
 import { writeLog } from './write-log.ts';
 import { writeOutput } from './write-output.ts';

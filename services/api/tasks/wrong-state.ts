@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { TaskStatus } from '#shared/tasks/index.ts';
 
 /** `task.wrong-state`, 409: the task is not where this could be done to it. */
 export function wrongState(status: TaskStatus, why: string): MusterError {

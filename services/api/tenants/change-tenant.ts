@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { tenantLimitsPatchSchema } from '#shared/config/settings.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { patchLimits } from '#shared/tenants/patch-limits.ts';
-import { DEFAULT_TENANT, type Tenant } from '#shared/tenants/tenant.ts';
+import { tenantLimitsPatchSchema } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { DEFAULT_TENANT, patchLimits, type Tenant } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
 import { tenantViewSchema, viewTenant } from './tenant-view.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { tenantLimitsSchema } from '#shared/config/settings.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { tenantNameSchema } from '#shared/tenants/tenant.ts';
+import { tenantLimitsSchema } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { tenantNameSchema } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { tenantViewSchema, viewTenant } from './tenant-view.ts';
 

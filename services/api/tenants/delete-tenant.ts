@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { deleteTenant as deleteWithAll } from '#shared/tenants/delete-tenant.ts';
-import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { DEFAULT_TENANT, deleteTenant as deleteWithAll } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
-import type { Tenant } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Tenant, TenantDirectory } from '#shared/tenants/index.ts';
 
 export const tenantPathSchema = z.object({ id: z.string().meta({ description: "The tenant's id." }) });
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/route.ts';
-import { measureTenant } from '#shared/ledger/storage/measure-tenant.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
-import { publicTenantId } from '#shared/tenants/tenant.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { measureTenant } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { publicTenantId } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
 import { tenantViewSchema, tenantWithSizeSchema, viewTenant } from './tenant-view.ts';

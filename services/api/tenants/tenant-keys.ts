@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { route, type Call, type Route } from '#shared/http/route.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/read-records.ts';
-import { createKey, listKeyRecords, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
-import { SCOPES } from '#shared/tenants/scopes.ts';
-import { publicTenantId } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Call, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { createKey, listKeyRecords, listKeys, publicTenantId, revokeKey, SCOPES } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from '../assert-fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './find-tenant.ts';
 import { keyViewSchema, viewKey } from './tenant-view.ts';

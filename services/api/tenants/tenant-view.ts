@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { tenantLimitsSchema } from '#shared/config/settings.ts';
-import type { ApiKey } from '#shared/tenants/api-key.ts';
-import { SCOPES } from '#shared/tenants/scopes.ts';
-import { publicTenantId, type Tenant } from '#shared/tenants/tenant.ts';
+import { tenantLimitsSchema } from '#shared/config/index.ts';
+import { type ApiKey, publicTenantId, SCOPES, type Tenant } from '#shared/tenants/index.ts';
 
 export const tenantViewSchema = z
   .strictObject({

@@ -1,5 +1,5 @@
-import type { Log } from '#shared/log/create-log.ts';
-import { LATE, within } from '#shared/time/wait.ts';
+import type { Log } from '#shared/log/index.ts';
+import { LATE, within } from '#shared/time/index.ts';
 import type { ChatMessage } from '../chat-message.ts';
 import type { AlbumBatch, AlbumStore } from './album-store.ts';
 import { joinParts } from './join-parts.ts';

@@ -1,9 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { TenantKeys } from '#shared/redis/keys.ts';
-import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
-import { scriptJson } from '#shared/redis/script-json.ts';
+import { loadScripts, type RedisClient, runScript, type Script, scriptJson, type TenantKeys } from '#shared/redis/index.ts';
 import { chatMessageSchema, type ChatMessage } from '../chat-message.ts';
 
 export interface AlbumStoreOptions {

@@ -1,8 +1,8 @@
 import { WhatsAppAdapter } from '@chat-adapter/whatsapp';
 import type { Logger, Message } from 'chat';
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Clock } from '#shared/time/clock.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 import type { PlatformKit } from './platform-kit.ts';
 import { whatsappText } from './whatsapp-text.ts';
 

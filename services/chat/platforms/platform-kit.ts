@@ -1,5 +1,5 @@
 import type { Adapter, AdapterPostableMessage, Message, SlashCommandEvent } from 'chat';
-import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
+import type { ChatPlatformName } from '#shared/config/index.ts';
 import type { ChatMessage } from '../chat-message.ts';
 import type { CommandAnswer } from '../command-answer.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DeliveryRefused, type RefusalKind } from '#shared/deliveries/chat-port.ts';
+import { DeliveryRefused, type RefusalKind } from '#shared/deliveries/index.ts';
 
 /** A call that is made again changes nothing; a post that is made again shows twice. */
 export type CallKind = 'post' | 'edit';

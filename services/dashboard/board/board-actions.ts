@@ -1,7 +1,7 @@
 import type { AppControllerRoute } from '@bull-board/api/typings/app';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { RetryParts } from '#shared/queue/retry-task.ts';
-import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { RetryParts } from '#shared/queue/index.ts';
+import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
 import { eachTicket, type TicketState } from './each-ticket.ts';
 import { removeTicket } from './remove-ticket.ts';
 import { retryTicket } from './retry-ticket.ts';

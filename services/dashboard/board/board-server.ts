@@ -1,7 +1,7 @@
 import type { AppControllerRoute, AppViewRoute, ControllerHandlerReturnType } from '@bull-board/api/typings/app';
 import { ExpressAdapter } from '@bull-board/express';
 import type { RequestHandler } from 'express';
-import type { RetryParts } from '#shared/queue/retry-task.ts';
+import type { RetryParts } from '#shared/queue/index.ts';
 import { guardRoute } from './board-actions.ts';
 import { boardPage } from './board-page.ts';
 import { ticketScript } from './ticket-script.ts';

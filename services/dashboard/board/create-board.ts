@@ -1,7 +1,7 @@
 import { createBullBoard } from '@bull-board/api';
 import type { RequestHandler } from 'express';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { Queues } from '#shared/queue/queues.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import type { Queues } from '#shared/queue/index.ts';
 import { BoardServer } from './board-server.ts';
 import { findBoardAssets } from './find-board-assets.ts';
 import { TicketAdapter } from './ticket-adapter.ts';

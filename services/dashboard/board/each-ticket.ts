@@ -1,6 +1,6 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { TicketQueue } from '#shared/queue/queues.ts';
-import { DEFAULT_TENANT } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import type { TicketQueue } from '#shared/queue/index.ts';
+import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
 import type { TicketJob } from './ticket-job.ts';
 
 export type TicketState = 'completed' | 'failed' | 'waiting' | 'prioritized' | 'delayed';

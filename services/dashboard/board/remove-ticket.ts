@@ -1,8 +1,6 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { cancelTree } from '#shared/queue/cancel-tree.ts';
-import { ticketId } from '#shared/queue/ticket.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { type Ledger, readState } from '#shared/ledger/index.ts';
+import { cancelTree, ticketId } from '#shared/queue/index.ts';
 import type { TicketJob } from './ticket-job.ts';
 
 /**

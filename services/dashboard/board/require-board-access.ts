@@ -1,8 +1,6 @@
 import type { RequestHandler } from 'express';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { hasScope } from '#shared/tenants/scopes.ts';
-import type { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
-import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/tenant.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { DEFAULT_TENANT, hasScope, publicTenantId, type TenantDirectory } from '#shared/tenants/index.ts';
 import { personOf } from '../require-sign-in.ts';
 
 /**

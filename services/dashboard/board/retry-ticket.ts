@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { retryTask, type RetryParts } from '#shared/queue/retry-task.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { retryTask, type RetryParts } from '#shared/queue/index.ts';
 import type { TicketJob } from './ticket-job.ts';
 
 /**

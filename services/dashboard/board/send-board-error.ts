@@ -1,7 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
-import { requestError } from '#shared/http/request-error.ts';
-import { toMusterError, toProblem } from '#shared/http/send-problem.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { requestError, toMusterError, toProblem } from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
 
 /** Answers a call of Bull Board's pages with a problem that also has the two fields they show to people. */
 export function sendBoardError(log: Log): ErrorRequestHandler {

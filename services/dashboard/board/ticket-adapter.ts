@@ -1,8 +1,6 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { taskPriority } from '#shared/queue/ticket.ts';
-import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/tenant.ts';
-import type { QueueName } from '#shared/queue/queue-names.ts';
-import type { TicketData, TicketQueue } from '#shared/queue/queues.ts';
+import { type QueueName, taskPriority, type TicketData, type TicketQueue } from '#shared/queue/index.ts';
+import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
 
 export interface TicketAdapterOptions {
   shard: number;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { commandUser, commandUserProblem } from '#shared/agents/command/command-user.ts';
-import type { Config } from '#shared/config/load-config.ts';
+import { commandUser, commandUserProblem } from '#shared/agents/index.ts';
+import type { Config } from '#shared/config/index.ts';
 import type { Check } from './check.ts';
 
 const NAME = 'Commands';

@@ -1,9 +1,7 @@
-import { readUnfollowedEnds, readWaitingDeliveries } from '#shared/deliveries/outbound-backlog.ts';
-import { createLog } from '#shared/log/create-log.ts';
-import { openQueues } from '#shared/queue/queues.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { redisNow } from '#shared/redis/redis-now.ts';
+import { readUnfollowedEnds, readWaitingDeliveries } from '#shared/deliveries/index.ts';
+import { createLog } from '#shared/log/index.ts';
+import { openQueues } from '#shared/queue/index.ts';
+import { type Keys, type RedisClient, redisNow } from '#shared/redis/index.ts';
 import type { Check } from './check.ts';
 
 /** A worker follows an end within a few seconds. */

@@ -1,15 +1,9 @@
-import { apiAgentDefinitionSchema } from '#shared/config/agent-definitions.ts';
-import { deliverySchema } from '#shared/deliveries/delivery.ts';
-import { parseFullState } from '#shared/ledger/parse-state.ts';
-import { isShort, parseShort } from '#shared/ledger/short-state.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import { pairs } from '#shared/redis/pairs.ts';
-import { readRecords } from '#shared/redis/read-records.ts';
-import { scanKeys } from '#shared/redis/scan-keys.ts';
-import { readSchedule } from '#shared/schedules/schedule.ts';
-import { apiKeySchema } from '#shared/tenants/api-key.ts';
-import { DEFAULT_TENANT, publicTenantId, tenantSchema } from '#shared/tenants/tenant.ts';
+import { apiAgentDefinitionSchema } from '#shared/config/index.ts';
+import { deliverySchema } from '#shared/deliveries/index.ts';
+import { isShort, parseFullState, parseShort } from '#shared/ledger/index.ts';
+import { type Keys, pairs, readRecords, type RedisClient, scanKeys } from '#shared/redis/index.ts';
+import { readSchedule } from '#shared/schedules/index.ts';
+import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '#shared/tenants/index.ts';
 import { hookSchema } from '../../webhooks/hook.ts';
 import type { Check } from './check.ts';
 

@@ -1,9 +1,6 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import { installationProblem } from '#shared/redis/installation-problem.ts';
-import { clockSkew } from '#shared/redis/clock-skew.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import type { Clock } from '#shared/time/clock.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { clockSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 import { checkRecords } from './check-records.ts';
 import type { Check } from './check.ts';
 import { checkWorkers } from './check-workers.ts';

@@ -1,7 +1,5 @@
-import { knownWorkers } from '#shared/queue/workers/worker-registry.ts';
-import { describeSkew } from '#shared/redis/clock-skew.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
+import { knownWorkers } from '#shared/queue/index.ts';
+import { describeSkew, type Keys, type RedisClient } from '#shared/redis/index.ts';
 import type { Check } from './check.ts';
 
 const LISTED = 1000;

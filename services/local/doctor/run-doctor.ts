@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path';
-import { checkAgents } from '#shared/agents/check-agents.ts';
-import { chatPlatforms } from '#shared/config/chat-environment.ts';
-import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import { hasCode, MusterError } from '#shared/errors/muster-error.ts';
-import { createLog } from '#shared/log/create-log.ts';
-import { connectRedis } from '#shared/redis/connect-redis.ts';
-import { createKeys } from '#shared/redis/keys.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { checkAgents } from '#shared/agents/index.ts';
+import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
+import { hasCode, MusterError } from '#shared/errors/index.ts';
+import { createLog } from '#shared/log/index.ts';
+import { connectRedis, createKeys } from '#shared/redis/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { redisUrl } from '../local-redis-address.ts';
 import { isStillRunning } from '../process-start.ts';
 import { readRedisRecord } from '../redis-record.ts';

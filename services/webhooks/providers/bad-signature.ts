@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** The refusal of a webhook that does not prove who sent it: `auth.bad-signature`, 401. */
 export function badSignature(reason: string): MusterError {

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /**
  * The body as text. Throws `request.malformed` when it is empty or not UTF-8: a lenient decoder would let two different

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonBounds } from '#shared/http/parse-bounded-json.ts';
+import type { JsonBounds } from '#shared/http/index.ts';
 import type { HookOptions } from './hook-options.ts';
 
 /** What a provider sent, exactly as it arrived, and what the hook knows to check it with. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { assertFormBounds, isFormType, type JsonBounds } from '#shared/http/parse-bounded-json.ts';
+import { assertFormBounds, isFormType, type JsonBounds } from '#shared/http/index.ts';
 import { parseJson } from './parse-json.ts';
 import { readHeader } from './read-header.ts';
 

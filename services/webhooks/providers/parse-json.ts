@@ -1,5 +1,5 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { parseBoundedJson, type JsonBounds } from '#shared/http/parse-bounded-json.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { parseBoundedJson, type JsonBounds } from '#shared/http/index.ts';
 
 /** Throws `request.malformed` when the text is not JSON, and what `parseBoundedJson` throws of JSON over its bounds. */
 export function parseJson(text: string, bounds: JsonBounds): unknown {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** A header's value, or null when it is missing or empty. Throws `request.malformed` when it came as a list. */
 export function readHeader(headers: IncomingHttpHeaders, name: string): string | null {

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 const MAX_CHARACTERS = 200;
 /** Control characters have no place in a name, and would break lines in logs and prompts. */

@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** A hook without its secret must never verify anything; its schema does not let one through. */
 export function requireSecret(secret: string | null): string {

@@ -1,5 +1,5 @@
 import { verify } from '@octokit/webhooks-methods';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { badSignature } from './bad-signature.ts';
 import { decodeBody } from './decode-body.ts';
 import type { IncomingWebhook, WebhookEvent } from './incoming-webhook.ts';

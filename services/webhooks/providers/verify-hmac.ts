@@ -1,5 +1,5 @@
 import type { BinaryLike } from 'node:crypto';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { assertRecent } from './assert-recent.ts';
 import { badSignature } from './bad-signature.ts';
 import { hmacMatches } from './hmac-matches.ts';

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import { hasCode } from '#shared/errors/muster-error.ts';
-import type { JsonBounds } from '#shared/http/parse-bounded-json.ts';
+import { hasCode } from '#shared/errors/index.ts';
+import type { JsonBounds } from '#shared/http/index.ts';
 import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
 import { badSignature } from './bad-signature.ts';
 import { decodeBody } from './decode-body.ts';

@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
 import { badSignature } from './bad-signature.ts';
 import { decodeBody } from './decode-body.ts';

@@ -1,4 +1,4 @@
-import { invalidRequest } from '#shared/http/parse-input.ts';
+import { invalidRequest } from '#shared/http/index.ts';
 import type { HookPatch } from '../hook.ts';
 import { sizeProblem, type TemplateBounds } from './parse-template.ts';
 

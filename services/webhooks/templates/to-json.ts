@@ -1,4 +1,4 @@
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** Compact JSON. Throws `request.malformed` for what is nested too deeply to be written: the parser takes more than the writer. */
 export function toJson(value: unknown): string {

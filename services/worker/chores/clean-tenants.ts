@@ -1,7 +1,6 @@
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { cleanTenant } from '#shared/tenants/clean-tenant.ts';
-import { generationOf, publicTenantId } from '#shared/tenants/tenant.ts';
-import { systemClock, type Clock } from '#shared/time/clock.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { cleanTenant, generationOf, publicTenantId } from '#shared/tenants/index.ts';
+import { systemClock, type Clock } from '#shared/time/index.ts';
 
 /** Ended tenants looked at in one round. */
 const MAX_PER_ROUND = 50;

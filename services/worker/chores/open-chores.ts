@@ -1,7 +1,5 @@
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { ChoreWorker } from '#shared/queue/chore-worker.ts';
-import type { JobSource } from '#shared/queue/consumer/job-source.ts';
-import { slotsOf } from '#shared/queue/queue-names.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { promoteBacklogs } from './promote-backlogs.ts';
 import { removeTickets, type RemovalPlaces } from './remove-tickets.ts';

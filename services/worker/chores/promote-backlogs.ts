@@ -1,6 +1,5 @@
-import { promoteBacklog } from '#shared/ledger/promote-backlog.ts';
-import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { promoteBacklog, tenantsWithTasks } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 
 /** Lets through what waits for caps that were raised, without waiting for the end of a task that may take hours. */
 export async function promoteBacklogs({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {

@@ -1,11 +1,9 @@
-import { TASK_QUEUES } from '#shared/config/settings.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { readStatesOrErrors } from '#shared/ledger/read-states.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { ticketId } from '#shared/queue/ticket.ts';
-import type { TicketQueue } from '#shared/queue/queues.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import { TASK_QUEUES } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { readStatesOrErrors } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { ticketId, type TicketQueue } from '#shared/queue/index.ts';
+import { isTerminal, type TaskState } from '#shared/tasks/index.ts';
 
 /** BullMQ's states in which a ticket waits for a worker. */
 const WAITING = ['delayed', 'prioritized', 'waiting'] as const;

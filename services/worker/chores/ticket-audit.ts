@@ -1,16 +1,8 @@
-import { promoteDue } from '#shared/ledger/due/due-tasks.ts';
-import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import { readStates } from '#shared/ledger/read-states.ts';
-import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
-import { ticketId } from '#shared/queue/ticket.ts';
-import { waitingSince } from '#shared/queue/wait-reason.ts';
-import { readLookupAfter, type Lookup } from '#shared/ledger/lookups/lookup.ts';
-import { lookupsFor } from '#shared/ledger/task-lookups.ts';
-import { redisNow } from '#shared/redis/redis-now.ts';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import { type Lookup, lookupsFor, promoteDue, readLookupAfter, readStates, reissueTicket, tenantsWithTasks } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { ticketId, ticketOfState, waitingSince } from '#shared/queue/index.ts';
+import { redisNow } from '#shared/redis/index.ts';
+import type { TaskState, TaskStatus } from '#shared/tasks/index.ts';
 
 /** Where a task may wait for its ticket to come up. */
 const WAITING = ['queued', 'failed', 'timeout', 'pending'] as const satisfies TaskStatus[];

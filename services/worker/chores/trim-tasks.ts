@@ -1,10 +1,7 @@
-import { forgetOldTasks, type IsOld } from '#shared/ledger/forget-old-tasks.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { idAt } from '#shared/ledger/list-tasks.ts';
-import { tenantsWithTasks } from '#shared/ledger/tenants-with-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { systemClock, type Clock } from '#shared/time/clock.ts';
-import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
+import { forgetOldTasks, idAt, type IsOld, type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { systemClock, type Clock } from '#shared/time/index.ts';
+import { isTerminal, TASK_STATUSES } from '#shared/tasks/index.ts';
 
 /** Tasks of one tenant looked at in one step, so that no tenant makes another wait. */
 const STEP = 500;

@@ -1,16 +1,9 @@
-import type { Source } from '#shared/config/settings.ts';
-import { changePriority } from '#shared/ledger/change-priority.ts';
-import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
-import { readState } from '#shared/ledger/read-states.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { ticketOfState } from '#shared/queue/ticket-of-state.ts';
-import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
-import { redisNow } from '#shared/redis/redis-now.ts';
-import { estimatedMs } from '#shared/tasks/estimated-ms.ts';
-import { PRIORITY_NAMES } from '#shared/tasks/priority.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
-import { capClass } from '#shared/tasks/source-class.ts';
+import type { Source } from '#shared/config/index.ts';
+import { changePriority, expireDeadline, readState } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { ticketOfState } from '#shared/queue/index.ts';
+import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
+import { capClass, estimatedMs, isTerminal, PRIORITY_NAMES, type TaskState } from '#shared/tasks/index.ts';
 
 const PAGE = 500;
 /** Tasks looked at per shard in one round, the nearest deadline first. */

@@ -1,5 +1,5 @@
-import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { listPressed, notePressure } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 
 /** Sees when tenants that were told of pressure have less of it, or none: then nobody may be sending anything. */
 export async function watchPressure({ ledger, log }: Pick<Parts, 'ledger' | 'log'>): Promise<void> {

@@ -1,9 +1,8 @@
-import { takeStray } from '#shared/agents/stray-errors.ts';
-import { loadConfig } from '#shared/config/load-config.ts';
-import { withVariables } from '#shared/config/secret-variables.ts';
-import { openParts } from '#shared/lifecycle/open-parts.ts';
-import { createLog } from '#shared/log/create-log.ts';
-import { within } from '#shared/time/wait.ts';
+import { takeStray } from '#shared/agents/index.ts';
+import { loadConfig, withVariables } from '#shared/config/index.ts';
+import { openParts } from '#shared/lifecycle/index.ts';
+import { createLog } from '#shared/log/index.ts';
+import { within } from '#shared/time/index.ts';
 import { handleTicket } from '../handle-ticket.ts';
 import { openWatchdog } from '../watchdog/open-watchdog.ts';
 import { openHandling } from '../open-handling.ts';

@@ -1,10 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Log } from '#shared/log/create-log.ts';
-import type { TicketData } from '#shared/queue/queues.ts';
-import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
-import { LATE, within } from '#shared/time/wait.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { TicketData, TicketEnd } from '#shared/queue/index.ts';
+import { LATE, within } from '#shared/time/index.ts';
 import { isFromIsolated, type FromIsolated, type ToIsolated } from './isolation-messages.ts';
 
 export interface IsolatedProcessOptions {

@@ -1,6 +1,5 @@
-import type { ClaimIsolation } from '#shared/ledger/claim-task.ts';
-import type { TicketData } from '#shared/queue/queues.ts';
-import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
+import type { ClaimIsolation } from '#shared/ledger/index.ts';
+import type { TicketData, TicketEnd } from '#shared/queue/index.ts';
 
 /** To a process for suspects. */
 export type ToIsolated =

@@ -1,8 +1,7 @@
-import type { Settings } from '#shared/config/settings.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { TicketData } from '#shared/queue/queues.ts';
-import type { TicketEnd } from '#shared/queue/ticket-worker.ts';
-import { wait } from '#shared/time/wait.ts';
+import type { Settings } from '#shared/config/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { TicketData, TicketEnd } from '#shared/queue/index.ts';
+import { wait } from '#shared/time/index.ts';
 import type { IsolatedProcess } from './isolated-process.ts';
 
 /** A process that ended while something ran there. */

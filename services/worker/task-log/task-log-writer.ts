@@ -1,7 +1,5 @@
-import type { AgentLog } from '#shared/config/agent-function.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { appendLog } from '#shared/ledger/task-log/append-log.ts';
-import type { LOG_LEVELS, LogEntry } from '#shared/ledger/task-log/log-entry.ts';
+import type { AgentLog } from '#shared/config/index.ts';
+import { appendLog, type Ledger, type LOG_LEVELS, type LogEntry } from '#shared/ledger/index.ts';
 import type { RunningAttempt } from '../running-attempt.ts';
 import { describeFields } from './describe-fields.ts';
 

@@ -1,6 +1,5 @@
-import { lookAtDue, promoteDue, type DueTask } from '#shared/ledger/due/due-tasks.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import type { Log } from '#shared/log/create-log.ts';
+import { type DueTask, type Ledger, lookAtDue, promoteDue } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
 
 export interface DuePromoterOptions {
   ledger: Ledger;

@@ -1,5 +1,4 @@
-import { followEndedRuns } from '#shared/schedules/follow-ended-runs.ts';
-import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
 import type { JobTaker } from '../worker-service.ts';
 
 /**

@@ -1,12 +1,9 @@
 import { hostname } from 'node:os';
-import type { Settings } from '#shared/config/settings.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import { WorkerWatch } from '#shared/queue/workers/worker-watch.ts';
-import { beat, forgetWorker } from '#shared/queue/workers/worker-registry.ts';
-import { clockSkew, describeSkew } from '#shared/redis/clock-skew.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
-import type { Clock } from '#shared/time/clock.ts';
+import type { Settings } from '#shared/config/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { beat, forgetWorker, WorkerWatch } from '#shared/queue/index.ts';
+import { clockSkew, describeSkew, type Keys, type RedisClient } from '#shared/redis/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 
 export interface HeartbeatOptions {
   redis: RedisClient;

@@ -1,7 +1,4 @@
-import { leaseMember, type AttemptRef } from '#shared/ledger/attempt-ref.ts';
-import { expireLease, type ExpireAnswer, type Loss } from '#shared/ledger/expire-lease.ts';
-import type { Ledger } from '#shared/ledger/ledger.ts';
-import { readBlame } from '#shared/ledger/losses/blame.ts';
+import { type AttemptRef, type ExpireAnswer, expireLease, leaseMember, type Ledger, type Loss, readBlame } from '#shared/ledger/index.ts';
 
 /** Of an attempt that was lost with its process: where that was, and what is known of it here. */
 export interface Lost extends Omit<Loss, 'blame'> {

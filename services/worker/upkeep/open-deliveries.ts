@@ -1,7 +1,6 @@
-import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import type { JobSource } from '#shared/queue/consumer/job-source.ts';
-import { outboundSlots } from '#shared/queue/queue-names.ts';
+import { DeliveryService } from '#shared/deliveries/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { type JobSource, outboundSlots } from '#shared/queue/index.ts';
 import type { JobTaker } from '../worker-service.ts';
 
 /** Callbacks, which any worker sends: they need no secret that a worker does not have. Replies are for those who hold a platform's. */

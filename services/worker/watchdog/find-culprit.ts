@@ -1,5 +1,5 @@
 import { Session } from 'node:inspector';
-import { within } from '#shared/time/wait.ts';
+import { within } from '#shared/time/index.ts';
 import { CURRENT_ATTEMPT } from './current-attempt.ts';
 
 /** Code that is not JavaScript, such as a synchronous call of the system, cannot be interrupted. */

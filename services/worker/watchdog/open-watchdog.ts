@@ -1,4 +1,4 @@
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The watchdog of this process, which runs attempts as `worker`. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { Log } from '#shared/log/create-log.ts';
-import { within } from '#shared/time/wait.ts';
+import type { Log } from '#shared/log/index.ts';
+import { within } from '#shared/time/index.ts';
 import { currentAttempt } from './current-attempt.ts';
 
 export interface WatchdogOptions {

@@ -1,4 +1,4 @@
-import { wait } from '../../time/wait.ts';
+import { wait } from '../../time/index.ts';
 import { MARK_VARIABLE } from './attempt-mark.ts';
 import { listProcesses, readInitialVariable, readProcess, readWorkingFolder, type ProcessEntry } from './process-table.ts';
 

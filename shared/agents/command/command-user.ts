@@ -1,4 +1,4 @@
-import type { CommandSettings } from '../../config/command-settings.ts';
+import type { CommandSettings } from '../../config/index.ts';
 
 /** A user of the system other than the one of this process. */
 export interface CommandUser {

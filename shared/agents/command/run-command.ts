@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { AgentResult } from '../../config/agent-function.ts';
-import { TaskFailure } from '../../errors/task-failure.ts';
+import type { AgentResult } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
 import type { DefinitionOf } from '../agent-definition-of.ts';
 import type { AgentRun } from '../agent-runner.ts';
 import { openAttemptFolder, type AttemptFolder } from './attempt-folder.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
-import type { CommandSettings } from '../../config/command-settings.ts';
+import type { CommandSettings } from '../../config/index.ts';
 import type { AgentRun } from '../agent-runner.ts';
 import type { DefinitionOf } from '../agent-definition-of.ts';
 import type { AttemptFolder } from './attempt-folder.ts';

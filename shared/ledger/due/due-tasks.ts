@@ -1,4 +1,4 @@
-import { redisNow } from '../../redis/redis-now.ts';
+import { redisNow } from '../../redis/index.ts';
 import { bookOptions } from '../book-options.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseFullState } from '../parse-state.ts';

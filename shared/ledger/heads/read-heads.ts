@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { loadScripts, runScript, type Script } from '../../redis/script.ts';
-import type { TaskBody } from '../../tasks/task.ts';
+import { loadScripts, runScript, type Script } from '../../redis/index.ts';
+import type { TaskBody } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 import { HEAD_ENDS, parseBody } from '../stored-body.ts';
 

@@ -1,4 +1,4 @@
-import type { SharedLane, TaskBody, TaskState } from '../../tasks/task.ts';
+import type { SharedLane, TaskBody, TaskState } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 
 /** Where a task stands in a lane that it shares. */

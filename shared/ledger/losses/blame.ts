@@ -1,5 +1,4 @@
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 
 /** What a process said of its own end, or of being stuck, while it still could. */
 export interface Blame {

@@ -1,5 +1,4 @@
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 
 /** Elements that Redis looks at to estimate the size of one key. */
 const SAMPLES = 50;

@@ -1,5 +1,5 @@
-import { MusterError } from '../../errors/muster-error.ts';
-import { publicTenantId } from '../../tenants/tenant.ts';
+import { MusterError } from '../../errors/index.ts';
+import { publicTenantId } from '../../tenants/index.ts';
 import type { LedgerOptions } from '../ledger.ts';
 import { measureTenant } from './measure-tenant.ts';
 

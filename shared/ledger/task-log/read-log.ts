@@ -1,5 +1,4 @@
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 import { logEntrySchema, type LogEntry, type ProgressEntry } from './log-entry.ts';
 
 export interface StoredLogEntry {

@@ -1,7 +1,6 @@
-import type { Settings } from '../../config/settings.ts';
-import type { Log } from '../../log/create-log.ts';
-import { connectRedis, type RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { Settings } from '../../config/index.ts';
+import type { Log } from '../../log/index.ts';
+import { connectRedis, type Keys, type RedisClient } from '../../redis/index.ts';
 import type { Queues } from '../queues.ts';
 
 /** Where a process takes jobs from; all that take jobs in it share one. */

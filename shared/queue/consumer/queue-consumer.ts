@@ -1,5 +1,5 @@
 import type { Worker } from 'bullmq';
-import { within } from '../../time/wait.ts';
+import { within } from '../../time/index.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
 import type { TakerPermits } from '../permits/permitted-worker.ts';

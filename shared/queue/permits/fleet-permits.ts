@@ -1,7 +1,6 @@
-import type { Log } from '../../log/create-log.ts';
-import type { Subscription } from '../../redis/subscription.ts';
-import type { Clock } from '../../time/clock.ts';
-import { within } from '../../time/wait.ts';
+import type { Log } from '../../log/index.ts';
+import type { Subscription } from '../../redis/index.ts';
+import { type Clock, within } from '../../time/index.ts';
 import type { QueueName } from '../queue-names.ts';
 import { leasePermits, PERMIT_KINDS, type Fleet, type PermitKind } from './lease-permits.ts';
 import { PermitPool } from './permit-pool.ts';

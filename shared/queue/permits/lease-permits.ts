@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Settings } from '../../config/settings.ts';
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { loadScripts, runScript, type Script } from '../../redis/script.ts';
+import type { Settings } from '../../config/index.ts';
+import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../../redis/index.ts';
 
 /** Critical work has a share of the fleet's cap that no other takes. */
 export const PERMIT_KINDS = ['critical', 'ordinary'] as const;

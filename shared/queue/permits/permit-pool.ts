@@ -1,5 +1,5 @@
-import type { Log } from '../../log/create-log.ts';
-import type { Clock } from '../../time/clock.ts';
+import type { Log } from '../../log/index.ts';
+import type { Clock } from '../../time/index.ts';
 import { leasePermits, reservedOf, type Fleet, type PermitKind } from './lease-permits.ts';
 import { UNKNOWN_RANK } from './ticket-head.ts';
 

@@ -1,4 +1,4 @@
-import { redisNow } from '../../redis/redis-now.ts';
+import { redisNow } from '../../redis/index.ts';
 import { reservedOf, staleMs, type Fleet, type PermitKind } from './lease-permits.ts';
 
 export interface FleetRoom {

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { redisNow } from '../../redis/redis-now.ts';
+import { type Keys, type RedisClient, redisNow } from '../../redis/index.ts';
 
 /** What a worker says of itself with each heartbeat. */
 const workerNoteSchema = z.object({

@@ -1,7 +1,6 @@
-import type { Settings } from '../../config/settings.ts';
-import type { Log } from '../../log/create-log.ts';
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { Settings } from '../../config/index.ts';
+import type { Log } from '../../log/index.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 import { forgetWorker, silentWorkers } from './worker-registry.ts';
 
 export interface WorkerWatchOptions {

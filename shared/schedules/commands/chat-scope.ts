@@ -1,5 +1,5 @@
-import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
-import type { ReplyAddress } from '#shared/tasks/task.ts';
+import type { ChatPlatformName } from '../../config/index.ts';
+import type { ReplyAddress } from '../../tasks/index.ts';
 import { sessionOf } from '../places/schedule-platform.ts';
 import type { Schedule } from '../schedule.ts';
 

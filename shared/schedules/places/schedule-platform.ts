@@ -1,4 +1,4 @@
-import { CHAT_PLATFORMS } from '#shared/config/chat-environment.ts';
+import { CHAT_PLATFORMS } from '../../config/index.ts';
 import type { Schedule } from '../schedule.ts';
 
 /** The console's and the API's own chat: its `channel` is a session, in which the runs are turns. */

@@ -1,8 +1,7 @@
-import type { ChatPlatformName } from '#shared/config/chat-environment.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import type { Log } from '#shared/log/create-log.ts';
-import type { RedisClient } from '#shared/redis/connect-redis.ts';
-import type { Keys } from '#shared/redis/keys.ts';
+import type { ChatPlatformName } from '../../config/index.ts';
+import { MusterError } from '../../errors/index.ts';
+import type { Log } from '../../log/index.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 import { WEB_CHAT, type SchedulePlatform } from './schedule-platform.ts';
 
 interface Place {

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { MusterError } from '../../errors/muster-error.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { RedisClient } from '../../redis/connect-redis.ts';
-import { loadScripts, runScript, type Script } from '../../redis/script.ts';
-import { writeOfTenant } from '../../tenants/write-of-tenant.ts';
-import { wait } from '../../time/wait.ts';
+import { MusterError } from '../../errors/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
+import { loadScripts, type RedisClient, runScript, type Script } from '../../redis/index.ts';
+import { writeOfTenant } from '../../tenants/index.ts';
+import { wait } from '../../time/index.ts';
 
 /** Without a text while somebody is doing it. */
 const rememberedSchema = z.object({ digest: z.string(), text: z.string().optional() });

@@ -1,5 +1,5 @@
 import type { WaitingWords } from './waiting-words.ts';
-import type { Gate, Task, TaskState } from '../../tasks/task.ts';
+import type { Gate, Task, TaskState } from '../../tasks/index.ts';
 
 /** Why it waits that is next; `until` begins with a space or is empty. */
 const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {

@@ -1,4 +1,4 @@
-import type { Task } from '../../tasks/task.ts';
+import type { Task } from '../../tasks/index.ts';
 import { explainWaiting } from './explain-waiting.ts';
 import { EXACT_WORDS, type WaitingWords } from './waiting-words.ts';
 

@@ -1,0 +1,25 @@
+/** Work by time: rules and phrases, the record of a schedule, its firings and runs, and the commands that people and agents write. */
+export { removeSchedule } from './change-schedule.ts';
+export { createSchedule } from './create-schedule.ts';
+export { fireDue } from './fire-due.ts';
+export { followEndedRuns } from './follow-ended-runs.ts';
+export { formatWritResult } from './format-writ-result.ts';
+export { listRuns } from './list-runs.ts';
+export { listSchedules } from './list-schedules.ts';
+export { nextTimes } from './next-times.ts';
+export { patchSchedule } from './patch-schedule.ts';
+export { announcePlatforms, assertServed } from './places/served-platforms.ts';
+export { readRule } from './read-rule.ts';
+export { readZone } from './read-zone.ts';
+export { reconcileSchedules, resumeTenant } from './reconcile-schedules.ts';
+export { RUN_STATUSES, runRecord } from './run-record.ts';
+export { type ScheduleCommandCall, runScheduleCommand } from './run-schedule-command.ts';
+export { runScheduleNow } from './run-schedule-now.ts';
+export { type ScheduleParts, openScheduleParts } from './schedule-parts.ts';
+export { scheduleRecord } from './schedule-record.ts';
+export { ruleShape, schedulePatchSchema, scheduleRequestSchema } from './schedule-request.ts';
+export { ScheduleStore } from './schedule-store.ts';
+export { OVERLAPS, SCHEDULE_STATUSES, readSchedule } from './schedule.ts';
+export { scheduleCommands } from './session-commands.ts';
+export { assertSchedules, syncSchedules } from './sync-schedules.ts';
+export { type Writ, takeWrits } from './take-writs.ts';
