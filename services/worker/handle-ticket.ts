@@ -87,6 +87,7 @@ async function runClaimed(
     takesInput: state.takesInput ?? false,
     claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
     heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
+    clock,
   });
   const log = new AttemptLog(parts.log, body, state.attempt);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { leaseMember, type AttemptRef } from '#shared/ledger/index.ts';
 import type { FirstState } from '#shared/tasks/index.ts';
+import type { Clock } from '#shared/time/index.ts';
 
 /** Why an attempt was stopped from outside its agent. */
 export type StopReason = { kind: 'cancel'; reason: string } | { kind: 'drain' } | { kind: 'timeout' } | { kind: 'lease-lost' };
@@ -26,7 +27,11 @@ export interface RunningAttemptOptions {
   /** The same moment by both clocks. */
   claimedAt: { redis: number; monotonic: number };
   heldUntil: number;
+  clock: Pick<Clock, 'monotonic'>;
 }
+
+/** How a signal itself tells whether it aborted. */
+const readAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')?.get;
 
 /**
  * RunningAttempt is responsible for knowing whether this process may still act for an attempt, so that everything that
@@ -50,8 +55,10 @@ export class RunningAttempt {
   #stored: string;
   #isToldOfInput = false;
   #input: PromiseWithResolvers<void> | undefined;
+  readonly #clock: RunningAttemptOptions['clock'];
 
-  constructor({ ref, stored, first, takesInput, claimedAt, heldUntil }: RunningAttemptOptions) {
+  constructor({ ref, stored, first, takesInput, claimedAt, heldUntil, clock }: RunningAttemptOptions) {
+    this.#clock = clock;
     this.ref = ref;
     this.#stored = stored;
     this.first = first;
@@ -100,10 +107,23 @@ export class RunningAttempt {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
+      this.#checkWhenRead(this.#controller.signal);
       this.#asAgent = AsyncLocalStorage.snapshot();
       if (this.#stopped) this.#controller.abort(this.#stopped);
     }
     return this.#controller.signal;
+  }
+
+  /**
+   * Makes the signal check the lease whenever it is read. After a process stood still, an agent's timers may run before the timer that
+   * looks at leases: an agent that asks its signal then still learns that it has to stop.
+   */
+  #checkWhenRead(signal: AbortSignal): void {
+    const aborted = (): boolean => {
+      if (!this.isHeld(this.#clock.monotonic())) this.stop({ kind: 'lease-lost' });
+      return readAborted?.call(signal) === true;
+    };
+    Object.defineProperty(signal, 'aborted', { get: aborted });
   }
 
   /** Why it was stopped, or null. */

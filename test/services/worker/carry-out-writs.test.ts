@@ -178,6 +178,7 @@ describe('carrying out what was written', () => {
       takesInput: false,
       claimedAt: { redis: Date.now(), monotonic: now },
       heldUntil: now + heldForMs,
+      clock: { monotonic: () => 0 },
     });
     return { body, attempt, log: { ...parts.log, ...silent } as Parts['log'] };
   }

@@ -21,7 +21,7 @@ async function running(lane: string | null = LANE): Promise<{ attempt: RunningAt
   const claimed = { ref, stored, first: held.state, takesInput: true };
   return {
     held,
-    attempt: new RunningAttempt({ ...claimed, claimedAt: { redis: 0, monotonic: 0 }, heldUntil: Infinity }),
+    attempt: new RunningAttempt({ ...claimed, claimedAt: { redis: 0, monotonic: 0 }, heldUntil: Infinity, clock: { monotonic: () => 0 } }),
   };
 }
 

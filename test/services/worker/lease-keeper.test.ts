@@ -17,6 +17,7 @@ function attemptUntil(heldUntil: number): RunningAttempt {
     takesInput: false,
     claimedAt: { redis: 0, monotonic: 0 },
     heldUntil,
+    clock: { monotonic: () => 0 },
   });
 }
 

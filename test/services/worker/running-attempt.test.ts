@@ -10,6 +10,7 @@ it('is stopped as its agent, when that asked for the signal: what a listener thr
     takesInput: false,
     claimedAt: { redis: 0, monotonic: 0 },
     heldUntil: 1000,
+    clock: { monotonic: () => 0 },
   });
   const strays: unknown[] = [];
   const thrown = new Error('thrown by the listener');
@@ -17,4 +18,25 @@ it('is stopped as its agent, when that asked for the signal: what a listener thr
   withStrays(onStray, () => attempt.signal.addEventListener('abort', () => takeStray(thrown)));
   attempt.stop({ kind: 'drain' });
   expect(strays).toEqual([thrown]);
+});
+
+it('says by its signal that its lease ended as soon as anybody reads it, before any timer runs', () => {
+  let now = 0;
+  const attempt = new RunningAttempt({
+    ref: { tenant: 'default', id: 'a', lane: null, token: 1 },
+    stored: '',
+    first: { agent: 'echo', source: 'api', queue: 'tasks', priority: 5, class: 'u1', timeoutMs: 1000, maxAttempts: 1 },
+    takesInput: false,
+    claimedAt: { redis: 0, monotonic: 0 },
+    heldUntil: 1000,
+    clock: { monotonic: () => now },
+  });
+  const { signal } = attempt;
+  let aborts = 0;
+  signal.addEventListener('abort', () => (aborts += 1));
+  now = 999;
+  expect([signal.aborted, aborts]).toEqual([false, 0]);
+  now = 1000;
+  expect([signal.aborted, aborts, attempt.stopped]).toEqual([true, 1, { kind: 'lease-lost' }]);
+  expect(() => signal.throwIfAborted()).toThrow('lease-lost');
 });
