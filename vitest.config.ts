@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { ChaosReporter } from './test/support/chaos-reporter.ts';
-import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
+import { ChaosReporter } from './test/support/reporters/chaos-reporter.ts';
+import { ClosingLineReporter } from './test/support/reporters/closing-line-reporter.ts';
 import { testEnvironment } from './test/support/test-environment.ts';
 
 /** `npm run chaos`: the scenarios alone, at full size. */

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import { wait } from '#shared/time/wait.ts';
-import type { FleetProcess } from '../support/fleet-process.ts';
-import { openFleet } from '../support/fleet-processes.ts';
+import type { ServiceProcess } from '../support/fleet/service-process.ts';
+import { openFleet } from '../support/fleet/open-fleet.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { monotonicMs } from './monotonic-ms.ts';
@@ -42,7 +42,7 @@ interface Sample {
 }
 
 /** When the agent logged it for a task. Looks only at lines from `from` on. */
-async function logged({ lines }: FleetProcess, event: string, of: string, from: number): Promise<number> {
+async function logged({ lines }: ServiceProcess, event: string, of: string, from: number): Promise<number> {
   const line = await waitFor(() => lines.slice(from).find((each) => each.event === event && each['of'] === of), {
     deadlineMs: SOON_MS,
     everyMs: 2,

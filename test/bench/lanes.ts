@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { startRedis } from '../support/redis-server.ts';
+import { startRedis } from '../support/redis/start-redis.ts';
 import { cpuSecondsOfRedis } from './cpu-seconds.ts';
 import { graphileQueuesPerSecond } from './graphile-queues.ts';
 import { inFlight, perSecond } from './in-flight.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { newTaskId } from '#shared/tasks/task-id.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { startRedis } from '../support/redis/start-redis.ts';
 import { HttpFleet } from './http-fleet.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { OurFleet } from './our-fleet.ts';

@@ -6,7 +6,7 @@ import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRequestSchema, type ScheduleRequest } from '#shared/schedules/schedule-request.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { wait } from '#shared/time/wait.ts';
-import { openFleet } from '../support/fleet-processes.ts';
+import { openFleet } from '../support/fleet/open-fleet.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';

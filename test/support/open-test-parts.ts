@@ -1,11 +1,9 @@
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import type { SettingsInput } from '#shared/config/settings.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { type SettingsInput, settingsSchema } from '#shared/config/settings.ts';
 import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
-import { noFailure } from './no-failure.ts';
 
-export interface TestPartsOptions {
+interface TestPartsOptions {
   redisUrl: string;
   settings?: SettingsInput;
   env?: Record<string, string>;
@@ -22,4 +20,9 @@ export async function openTestParts(options: TestPartsOptions): Promise<Parts> {
   const config = await testConfig(options);
   const log = createLog({ level: config.env.LOG_LEVEL, service: 'test', destination: { write: () => undefined } });
   return await openParts({ config, log, service: 'test', fail: noFailure });
+}
+
+/** For parts of which no test expects that they cannot go on. */
+export function noFailure(error: Error): never {
+  throw error;
 }

@@ -3,7 +3,7 @@ import type { SettingsInput } from '#shared/config/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { closeAfterTests } from './close-after-tests.ts';
 import { openTestParts } from './open-test-parts.ts';
-import { useRedis } from './use-redis.ts';
+import { useRedis } from './redis/use-redis.ts';
 
 /** What services are composed of, on a Redis of its own and with the agent `echo`, for all tests of a file. */
 export async function useParts(settings: SettingsInput = {}): Promise<Parts> {

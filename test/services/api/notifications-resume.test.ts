@@ -6,7 +6,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { readNotifications } from './read-notifications.ts';
 import { startApi } from './start-api.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url, { events: { lookMs: 100, commentMs: 50 } }));

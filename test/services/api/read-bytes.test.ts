@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readStates } from '#shared/ledger/read-states.ts';
 import { readTasks } from '#shared/ledger/read-tasks.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';
 import { readEvents } from './read-events.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startApi, type Api, type CallOptions, type Reply } from './start-api.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startApi, type Reply } from './start-api.ts';
 

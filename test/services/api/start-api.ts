@@ -6,7 +6,7 @@ import { createLog } from '#shared/log/create-log.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
-import { noFailure } from '../../support/no-failure.ts';
+import { noFailure } from '../../support/open-test-parts.ts';
 
 export interface Reply {
   status: number;

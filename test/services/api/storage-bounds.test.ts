@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startApi, type Reply } from './start-api.ts';
 

@@ -4,7 +4,7 @@ import { driveTasks } from './drive-tasks.ts';
 import { readEvents, type EventReader } from './read-events.ts';
 import { startApi } from './start-api.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url, { http: { maxStreams: 3 } }));

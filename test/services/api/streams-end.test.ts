@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFleet, type Fleet } from '../../support/fleet-processes.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 
 /** Readers are at one process, what ends them happens at others. */
 let fleet: Fleet;

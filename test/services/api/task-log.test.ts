@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { readEvents } from './read-events.ts';

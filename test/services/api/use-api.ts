@@ -1,6 +1,6 @@
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { startApi, type Api } from './start-api.ts';
 
 /** The API on a Redis of its own, for all tests of a file. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import { slackEvent, slackTs } from '../../support/fake-slack.ts';
-import { telegramUpdate } from '../../support/fake-telegram.ts';
+import { slackEvent, slackTs } from '../../support/chat/fake-slack.ts';
+import { telegramUpdate } from '../../support/chat/fake-telegram.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { environmentOf, PLATFORM_NAMES, type PlatformName } from './running-chat.ts';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import type { PlatformRequest } from '../../support/fake-platform.ts';
-import { telegramUpdate } from '../../support/fake-telegram.ts';
-import { whatsappMessages } from '../../support/fake-whatsapp.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import type { PlatformRequest } from '../../support/chat/fake-platform.ts';
+import { telegramUpdate } from '../../support/chat/fake-telegram.ts';
+import { whatsappMessages } from '../../support/chat/fake-whatsapp.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { environmentOf, startChat, type RunningChat } from './running-chat.ts';

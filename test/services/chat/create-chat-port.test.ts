@@ -7,7 +7,7 @@ import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { environmentOf, PLATFORM_NAMES, type PlatformName } from './running-chat.ts';
 import { useFakePlatforms } from './use-chat.ts';
 

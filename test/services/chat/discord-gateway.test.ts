@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { discordId, startFakeDiscord } from '../../support/fake-discord.ts';
-import { startFakeDiscordGateway } from '../../support/fake-discord-gateway.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { discordId, startFakeDiscord } from '../../support/chat/fake-discord.ts';
+import { startFakeDiscordGateway } from '../../support/chat/fake-discord-gateway.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startChat } from './running-chat.ts';
 

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { slackEvent, slackTs } from '../../support/fake-slack.ts';
-import { discordId, discordMessage } from '../../support/fake-discord.ts';
-import type { PlatformRequest } from '../../support/fake-platform.ts';
-import { telegramUpdate } from '../../support/fake-telegram.ts';
+import { slackEvent, slackTs } from '../../support/chat/fake-slack.ts';
+import { discordId, discordMessage } from '../../support/chat/fake-discord.ts';
+import type { PlatformRequest } from '../../support/chat/fake-platform.ts';
+import { telegramUpdate } from '../../support/chat/fake-telegram.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { whatsappMessages } from '../../support/fake-whatsapp.ts';
+import { whatsappMessages } from '../../support/chat/fake-whatsapp.ts';
 import { environmentOf, PLATFORM_NAMES, type PlatformName } from './running-chat.ts';
 import { useChat, useFakePlatforms } from './use-chat.ts';
 

@@ -4,11 +4,11 @@ import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { listTasks } from '#shared/ledger/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createChatService } from '../../../services/chat/create-chat-service.ts';
-import { startFakeDiscord, type FakeDiscord } from '../../support/fake-discord.ts';
-import type { FakePlatform, PlatformRequest } from '../../support/fake-platform.ts';
-import { startFakeSlack } from '../../support/fake-slack.ts';
-import { startFakeTelegram, type FakeTelegram } from '../../support/fake-telegram.ts';
-import { startFakeWhatsapp } from '../../support/fake-whatsapp.ts';
+import { startFakeDiscord, type FakeDiscord } from '../../support/chat/fake-discord.ts';
+import type { FakePlatform, PlatformRequest } from '../../support/chat/fake-platform.ts';
+import { startFakeSlack } from '../../support/chat/fake-slack.ts';
+import { startFakeTelegram, type FakeTelegram } from '../../support/chat/fake-telegram.ts';
+import { startFakeWhatsapp } from '../../support/chat/fake-whatsapp.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { serveApp } from '../../support/serve-app.ts';
 

@@ -3,7 +3,7 @@ import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { runScheduleNow } from '#shared/schedules/run-schedule-now.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { startFakeTelegram } from '../../support/fake-telegram.ts';
+import { startFakeTelegram } from '../../support/chat/fake-telegram.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useChat } from './use-chat.ts';

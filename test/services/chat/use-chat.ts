@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import type { FakePlatform } from '../../support/fake-platform.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import type { FakePlatform } from '../../support/chat/fake-platform.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { startChat, startFakePlatforms, type FakePlatforms, type RunningChat } from './running-chat.ts';
 
 /** A fake of each platform, for all tests of a file. */

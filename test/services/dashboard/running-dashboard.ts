@@ -7,7 +7,7 @@ import type { Scope } from '#shared/tenants/scopes.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import { createDashboardService } from '../../../services/dashboard/create-dashboard-service.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 
 /** How a browser marks what its user does on a page of the site. */
 export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;

@@ -10,7 +10,7 @@ import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
 import type { Schedule } from '#shared/schedules/schedule.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const TENANT = 'default';

@@ -13,8 +13,8 @@ import { createWebhooksService } from '../../../services/webhooks/create-webhook
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { serveApp } from '../../support/serve-app.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { useRedis } from '../../support/use-redis.ts';
-import { noFailure } from '../../support/no-failure.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
+import { noFailure } from '../../support/open-test-parts.ts';
 
 const SECRET = 's3cret';
 const MAX_BODY_BYTES = 10_000;

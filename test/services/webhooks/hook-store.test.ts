@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createKeys } from '#shared/redis/keys.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { HookStore } from '../../../services/webhooks/hook-store.ts';
-import { useRedisClient } from '../../support/use-redis.ts';
+import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const ID = (n: number): string => `01ARZ3NDEKTSV4RRFFQ69G5F${String(n).padStart(2, '0')}`;
 const keys = createKeys(2);

@@ -8,17 +8,17 @@ import { readState } from '#shared/ledger/read-states.ts';
 import { acceptTask } from '#shared/queue/accept-task.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import type { ToIsolated } from '../../../services/worker/isolation/isolation-messages.ts';
-import { readJournal } from '../../support/fleet-journal.ts';
-import { startFleetProxy } from '../../support/fleet-proxy.ts';
+import { readJournal } from '../../support/fleet/journal.ts';
+import { startRedisProxy } from '../../support/fleet/redis-proxy.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 import { useFolder } from '../../support/use-folder.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../services/worker/isolation/isolated-main.ts', import.meta.url));
-const AGENT = fileURLToPath(new URL('../../support/fleet-agent.ts', import.meta.url));
+const AGENT = fileURLToPath(new URL('../../support/fleet/fleet-agent.ts', import.meta.url));
 /** Longer than a test: what a process leaves behind shows as a task that still runs. */
 const SETTINGS = { agents: { work: { kind: 'function' as const, file: AGENT } }, worker: { leaseMs: 60_000 } };
 
@@ -73,7 +73,7 @@ it('stops what runs in it and hands it back, uncharged, when its worker is kille
 
 it('hands back, uncharged, what it was claiming when it was to end', async () => {
   const id = await submit();
-  const proxy = await startFleetProxy(Number(new URL(url).port));
+  const proxy = await startRedisProxy(Number(new URL(url).port));
   onTestFinished(() => proxy.close());
   proxy.loseAnswerTo(id);
   const child = startWith(id, proxy.url);

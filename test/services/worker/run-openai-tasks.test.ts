@@ -11,7 +11,7 @@ import { createWorkerService } from '../../../services/worker/create-worker-serv
 import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 /** One answer of the provider, in the order of its requests. */
 type Answer = (response: ServerResponse) => void;

@@ -6,7 +6,7 @@ import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from '../api/drive-tasks.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedis();
 const parts = closeAfterTests(await openTestParts({ redisUrl: redis.url, settings: { agents: { echo: { kind: 'echo' } } } }));

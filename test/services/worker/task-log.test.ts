@@ -5,7 +5,7 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import { traceIdOf } from '#shared/tasks/trace.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { dropBlame, readBlame } from '#shared/ledger/losses/blame.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
-import { useRedis, useRedisClient } from '../../support/use-redis.ts';
+import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
 
 const server = await useRedis();
 const redis = await useRedisClient(server);

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAgentRunners, type AgentRunnersOptions } from '#shared/agents/create-agent-runners.ts';
 import { runAgent } from '#shared/agents/run-agent.ts';
 import type { AgentDefinition } from '#shared/config/agent-definitions.ts';
-import { failureOf } from '../../support/agent-failure.ts';
-import { observeRun } from '../../support/agent-run.ts';
+import { failureOf, observeRun } from '../../support/agents/agent-run.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 
 const OPTIONS: AgentRunnersOptions = {

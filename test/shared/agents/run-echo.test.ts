@@ -1,8 +1,7 @@
 import { assert, asyncProperty, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runEcho } from '#shared/agents/run-echo.ts';
-import { failureOf } from '../../support/agent-failure.ts';
-import { observeRun } from '../../support/agent-run.ts';
+import { failureOf, observeRun } from '../../support/agents/agent-run.ts';
 
 const echo = { kind: 'echo' } as const;
 

@@ -7,8 +7,7 @@ import { runFunction } from '#shared/agents/run-function.ts';
 import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
 import { takeStray } from '#shared/agents/stray-errors.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { failureOf } from '../../support/agent-failure.ts';
-import { observeRun, type ObservedRun } from '../../support/agent-run.ts';
+import { failureOf, type ObservedRun, observeRun } from '../../support/agents/agent-run.ts';
 import { useFolder } from '../../support/use-folder.ts';
 
 const directory = await useFolder('muster-function-');

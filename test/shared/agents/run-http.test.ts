@@ -8,8 +8,7 @@ import type { AgentResult } from '#shared/config/agent-function.ts';
 import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { failureOf } from '../../support/agent-failure.ts';
-import { observeRun, TRACEPARENT, type AgentRunOptions, type ObservedRun } from '../../support/agent-run.ts';
+import { type AgentRunOptions, failureOf, type ObservedRun, observeRun, TRACEPARENT } from '../../support/agents/agent-run.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

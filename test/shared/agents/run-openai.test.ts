@@ -5,10 +5,9 @@ import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { createAgentRunners, type AgentRunnersOptions } from '#shared/agents/create-agent-runners.ts';
 import type { AgentRunner } from '#shared/agents/agent-runner.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { failureOf } from '../../support/agent-failure.ts';
-import { observeRun, TRACEPARENT } from '../../support/agent-run.ts';
+import { failureOf, observeRun, TRACEPARENT } from '../../support/agents/agent-run.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
-import { startFakeModel, type FakeModel } from '../../support/fake-model.ts';
+import { startFakeModel, type FakeModel } from '../../support/agents/fake-model.ts';
 
 const agent: DefinitionOf<'openai'> = { kind: 'openai', model: 'small' };
 

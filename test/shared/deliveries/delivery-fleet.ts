@@ -10,7 +10,7 @@ import { openJobSource } from '#shared/queue/consumer/job-source.ts';
 import { outboundSlots } from '#shared/queue/queue-names.ts';
 import { driveTasks, type TaskDriver } from '../../services/api/drive-tasks.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { FakePort } from './fake-port.ts';
 

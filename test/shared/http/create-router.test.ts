@@ -6,7 +6,7 @@ import { MusterError } from '#shared/errors/muster-error.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const SECRET_IN_A_DEFECT = 'password=hunter2';
 

@@ -10,7 +10,7 @@ import { secureHeaders } from '#shared/http/secure-headers.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 let problems: string[] = [];
 /** Ends the running `/slow`; null while none runs. */

@@ -14,7 +14,7 @@ import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import type { Task, TaskBody, TaskState } from '#shared/tasks/task.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 
 export const TENANT = 'acme';
 

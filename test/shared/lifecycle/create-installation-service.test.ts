@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { openFleet, type Fleet } from '../../support/fleet-processes.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 
 let fleet: Fleet;
 

@@ -10,7 +10,7 @@ import { connectRedis } from '#shared/redis/connect-redis.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const TENANT = 'acme';
 const settings: SettingsInput = {

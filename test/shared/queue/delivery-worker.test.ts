@@ -8,7 +8,7 @@ import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import { openQueues, type Queues, type TicketData, type TicketQueue } from '#shared/queue/queues.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openTestSource } from './test-source.ts';
 

@@ -6,7 +6,7 @@ import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const sources: JobSource[] = [];
 const workers: TicketWorker[] = [];

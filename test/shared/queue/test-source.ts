@@ -3,7 +3,7 @@ import type { Log } from '#shared/log/create-log.ts';
 import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
 import type { Queues } from '#shared/queue/queues.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { noFailure } from '../../support/no-failure.ts';
+import { noFailure } from '../../support/open-test-parts.ts';
 
 export interface TestSourceOptions {
   url: string;

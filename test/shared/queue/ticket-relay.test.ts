@@ -11,7 +11,7 @@ import { parseTicketId, ticketOfState } from '#shared/queue/ticket-of-state.ts';
 import type { Ticket } from '#shared/queue/ticket.ts';
 import { aTask } from '../ledger/test-ledger.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let server: RedisServer;

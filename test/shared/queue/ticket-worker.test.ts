@@ -8,7 +8,7 @@ import { TicketWorker, type TicketEnd } from '#shared/queue/ticket-worker.ts';
 import { ticketId, type Ticket } from '#shared/queue/ticket.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openTestSource } from './test-source.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { assertInstallation } from '#shared/redis/assert-installation.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
-import { useRedisClient } from '../../support/use-redis.ts';
+import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedisClient();
 beforeEach(() => redis.flushall());

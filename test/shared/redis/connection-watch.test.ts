@@ -4,7 +4,7 @@ import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { ConnectionWatch } from '#shared/redis/connection-watch.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const log = createLog({ level: 'silent', service: 'test' });

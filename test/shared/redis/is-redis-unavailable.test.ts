@@ -1,12 +1,11 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { COMMAND_TIMEOUT_MS, connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { isRedisUnavailable } from '#shared/redis/is-redis-unavailable.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startRedis } from '../../support/redis-server.ts';
+import { startRedis } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const cleanUps: (() => unknown)[] = [];

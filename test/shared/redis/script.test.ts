@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
 import { useFolder } from '../../support/use-folder.ts';
-import { useRedis, useRedisClient } from '../../support/use-redis.ts';
+import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
 
 const server = await useRedis();
 const redis = await useRedisClient(server);

@@ -8,7 +8,7 @@ import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedul
 import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { startRedis } from '../../support/redis-server.ts';
+import { startRedis } from '../../support/redis/start-redis.ts';
 
 export const TENANT = 'default';
 

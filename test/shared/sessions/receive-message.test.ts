@@ -10,7 +10,7 @@ import { readChoices } from '#shared/sessions/session-store.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { useRedis } from '../../support/use-redis.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
 
 const server = await useRedis();
 

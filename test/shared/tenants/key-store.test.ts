@@ -4,7 +4,7 @@ import { createKeys } from '#shared/redis/keys.ts';
 import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { createKey, findKey, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
 import { hasScope, SCOPES, type Scope } from '#shared/tenants/scopes.ts';
-import { useRedisClient } from '../../support/use-redis.ts';
+import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const parts = { redis: await useRedisClient(), keys: createKeys(4) };
 

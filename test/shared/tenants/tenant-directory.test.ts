@@ -5,7 +5,7 @@ import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { tenantSchema, type Tenant } from '#shared/tenants/tenant.ts';
 import { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
-import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const keys = createKeys(1);

@@ -5,7 +5,7 @@ import { keyDigest } from '#shared/tenants/api-key.ts';
 import { findKey, listKeys } from '#shared/tenants/key-store.ts';
 import { hasScope, SCOPES } from '#shared/tenants/scopes.ts';
 import { createVisitor, findVisitor, listVisitors, revokeVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
-import { useRedisClient } from '../../support/use-redis.ts';
+import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const parts = { redis: await useRedisClient(), keys: createKeys(4) };
 

@@ -3,7 +3,7 @@ import { AlbumStore } from '../../../../services/chat/albums/album-store.ts';
 import type { ChatMessage } from '../../../../services/chat/chat-message.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { useRedis } from '../../../support/use-redis.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const { url } = await useRedis();
 const { redis, keys } = closeAfterTests(await openTestParts({ redisUrl: url }));

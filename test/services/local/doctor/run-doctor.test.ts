@@ -18,7 +18,7 @@ import { checkRedis, judgeDisk } from '../../../../services/local/doctor/check-r
 import { runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis-record.ts';
 import { useFolder } from '../../../support/use-folder.ts';
-import { useRedis } from '../../../support/use-redis.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const server = await useRedis({ args: ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'] });
 const directory = await useFolder('muster-doctor-');

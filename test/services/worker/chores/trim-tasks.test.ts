@@ -9,7 +9,7 @@ import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts'
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';
-import { useRedis } from '../../../support/use-redis.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const TENANT = 'default';
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import { acceptTask } from '#shared/queue/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';
-import { useRedis } from '../../../support/use-redis.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const TENANT = 'default';
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { isProcessGone } from '../../../support/agent-process.ts';
+import { isProcessGone } from '../../../support/agents/agent-process.ts';
 import { childEnvironment } from '../../../support/test-environment.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

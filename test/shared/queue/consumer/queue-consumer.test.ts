@@ -6,7 +6,7 @@ import { QueueConsumer } from '#shared/queue/consumer/queue-consumer.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { openTestSource } from '../test-source.ts';
 

@@ -5,7 +5,7 @@ import { leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#s
 import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/ticket-head.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { useRedis, useRedisClient } from '../../../support/use-redis.ts';
+import { useRedis, useRedisClient } from '../../../support/redis/use-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const keys = createKeys(4);

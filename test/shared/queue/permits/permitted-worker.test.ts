@@ -9,8 +9,8 @@ import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { Subscription } from '#shared/redis/subscription.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { noFailure } from '../../../support/no-failure.ts';
-import { startRedis, type RedisServer } from '../../../support/redis-server.ts';
+import { noFailure } from '../../../support/open-test-parts.ts';
+import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { openTestSource } from '../test-source.ts';
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { answerOnce } from '#shared/sessions/commands/answer-once.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { useRedis } from '../../../support/use-redis.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const { url } = await useRedis();

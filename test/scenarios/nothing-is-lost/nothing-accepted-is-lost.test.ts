@@ -1,0 +1,174 @@
+import { sign } from '@octokit/webhooks-methods';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readGithubExamples } from '../../services/webhooks/github-examples.ts';
+import { reportFigure } from '../../support/fleet/figures.ts';
+import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
+import { wait } from '#shared/time/wait.ts';
+
+let fleet: Fleet;
+
+afterEach(async () => {
+  await fleet.stop();
+});
+
+const reissued = (processes: readonly ServiceProcess[]): number =>
+  processes.flatMap(({ lines }) => lines).filter(({ event }) => event === 'ticket.reissued').length;
+
+async function countTasks(): Promise<number> {
+  let [count, cursor]: [number, string | null] = [0, ''];
+  while (cursor !== null) {
+    const { body } = await fleet.client.call('GET', `/v1/tasks?source=webhook&limit=200${cursor && `&cursor=${cursor}`}`);
+    count += body.items.length;
+    cursor = body.nextCursor;
+  }
+  return count;
+}
+
+describe('every webhook of GitHub while workers are killed', () => {
+  const SECRET = 'the-secret-of-the-hook';
+  const deliveries = readGithubExamples().map(({ event, text }, index) => ({ event, text, delivery: `delivery-${index}` }));
+  let hookUrl: string;
+
+  beforeEach(async () => {
+    fleet = await openFleet({ settings: { worker: { leaseMs: 1000 }, retries: { webhook: { maxAttempts: 5 } } } });
+    await fleet.start('api');
+    const webhooks = await fleet.start('webhooks');
+    // Five of the examples are there twice, byte for byte.
+    const draft = { provider: 'github', secret: SECRET, agent: 'work-150', options: { equalBodies: 'each' } };
+    const { id } = await fleet.client.make('/v1/hooks', draft, { url: webhooks.url });
+    hookUrl = `${webhooks.url}/hooks/${id}`;
+  });
+
+  type Delivery = (typeof deliveries)[number];
+  const post = async ({ event, text, delivery }: Delivery, signed = text): Promise<{ status: number; id: string | undefined }> => {
+    const signature = await sign(SECRET, signed);
+    const headers = { 'x-hub-signature-256': signature, 'x-github-event': event, 'x-github-delivery': delivery };
+    const { status, body } = await fleet.client.call('POST', '', { url: hookUrl, key: null, headers, body: text });
+    return { status, id: body.id };
+  };
+  /** All of them, ten at a time. */
+  const postAll = async (send: (delivery: Delivery) => ReturnType<typeof post>): Promise<Awaited<ReturnType<typeof post>>[]> => {
+    const answers: Awaited<ReturnType<typeof post>>[] = [];
+    for (let from = 0; from < deliveries.length; from += 10)
+      answers.push(...(await Promise.all(deliveries.slice(from, from + 10).map(send))));
+    return answers;
+  };
+  it('makes one task each, which completes once; tampered ones make none, and redelivered ones no second', async () => {
+    expect(deliveries).toHaveLength(329);
+    const workers = await Promise.all([fleet.start('worker'), fleet.start('worker')]);
+    let kills = 0;
+    const chaos = repeatUntilStopped(async () => {
+      const replacement = await fleet.start('worker');
+      await workers[kills % 2]?.kill();
+      workers[kills % 2] = replacement;
+      kills += 1;
+    }, 400);
+
+    const sent = await postAll((delivery) => post(delivery));
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 202));
+    const ids = sent.map(({ id }) => id ?? '');
+    expect(new Set(ids).size).toBe(329);
+    const tampered = await postAll((delivery) => post({ ...delivery, delivery: `${delivery.delivery}-x` }, `${delivery.text} `));
+    expect(tampered.map(({ status }) => status)).toEqual(tampered.map(() => 401));
+    const redelivered = await postAll((delivery) => post(delivery));
+    expect(redelivered).toEqual(ids.map((id) => ({ status: 200, id })));
+
+    const tasks = await fleet.client.ended(ids, 60_000);
+    await chaos.stop();
+    reportFigure(
+      '329 webhooks',
+      `${kills} workers killed meanwhile, ${fleet.journal().filter(({ event }) => event === 'start').length} runs`,
+    );
+    expect(kills).toBeGreaterThan(2);
+    expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
+    expect(await countTasks()).toBe(329);
+    const successes = await Promise.all(
+      ids.map(async (id) => (await fleet.client.attempts(id)).filter(({ status }) => status === 'success').length),
+    );
+    expect(successes).toEqual(ids.map(() => 1));
+  });
+});
+
+/** Posts tasks from several sides until it is stopped, and keeps the ids that were answered 202; what got no answer is nobody's. */
+function load(): { accepted: string[]; stop: () => Promise<void> } {
+  const accepted: string[] = [];
+  const sides = Array.from({ length: 8 }, () =>
+    repeatUntilStopped(async () => {
+      const body = { agent: 'echo', input: 'one two three', context: { paceMs: 20 } };
+      const answer = await fleet.client.call('POST', '/v1/tasks', { body }).catch(() => null);
+      if (answer?.status === 202) accepted.push(answer.body.id);
+    }, 1),
+  );
+  return {
+    accepted,
+    stop: async () => {
+      await Promise.all(sides.map((side) => side.stop()));
+    },
+  };
+}
+
+/** When a process is killed must not depend on what it does. */
+const someMoment = async (): Promise<void> => {
+  await wait(100 + Math.random() * 300);
+};
+
+describe('accepted tasks', () => {
+  it('reach their end when the API is killed at any moment between accepting and adding the ticket', async () => {
+    // Without the audit, which would find these tasks too, only later.
+    fleet = await openFleet({ settings: { worker: { outboxSweepMs: 500, ticketAuditMs: 3_600_000 } } });
+    let api = await fleet.start('api');
+    const worker = await fleet.start('worker');
+    const { accepted, stop } = load();
+    for (let round = 0; round < 5; round += 1) {
+      await someMoment();
+      await api.kill();
+      api = await fleet.start('api');
+    }
+    await stop();
+    const tasks = await fleet.client.ended(accepted, 30_000);
+    reportFigure('API killed 5 times', `${accepted.length} tasks answered 202, ${reissued([worker])} tickets added by the sweep`);
+    expect(accepted.length).toBeGreaterThan(50);
+    expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
+
+  it.each(['everysec', 'always'])('reach their end when Redis is killed under load and persists with appendfsync %s', async (fsync) => {
+    fleet = await openFleet({ redisArgs: ['--appendonly', 'yes', '--appendfsync', fsync] });
+    await Promise.all([fleet.start('api'), fleet.start('worker')]);
+    const { accepted, stop } = load();
+    for (let round = 0; round < 3; round += 1) {
+      const before = accepted.length;
+      await someMoment();
+      await fleet.redis.kill();
+      await fleet.redis.restart();
+      await waitFor(() => accepted.length > before + 20, { deadlineMs: 20_000, what: 'tasks to be accepted again' });
+    }
+    await stop();
+    const tasks = await fleet.client.ended(accepted, 30_000);
+    reportFigure(`Redis killed 3 times with appendfsync ${fsync}`, `${accepted.length} tasks answered 202, none lost`);
+    expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
+
+  it('reach their end when somebody empties the queues behind our back', async () => {
+    fleet = await openFleet();
+    await fleet.start('api');
+    await fleet.start('worker', { MUSTER_QUEUES: 'tasks=2,background=1,maintenance=1' });
+    const parts = await openTestParts({ redisUrl: fleet.redis.url });
+    try {
+      const submit = (priority: number): Promise<string> => fleet.client.submit({ agent: 'work-150', priority });
+      const later = fleet.client.submit({ scheduledFor: new Date(Date.now() + 2000).toISOString() });
+      const retried = fleet.client.submit({ context: { failRuns: 1 }, execution: { retryDelayMs: 2000 } });
+      const ids = [await later, await retried, ...(await Promise.all(Array.from({ length: 20 }, () => submit(1))))];
+      ids.push(...(await Promise.all(Array.from({ length: 20 }, () => submit(5)))));
+      await fleet.client.reaches(ids[1] ?? '', ['failed']);
+      for (const name of ['tasks', 'background'] as const) await parts.queues.get(0, name).obliterate({ force: true });
+      const tasks = await fleet.client.ended(ids, 40_000);
+      expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
+    } finally {
+      await parts.close();
+    }
+  });
+});

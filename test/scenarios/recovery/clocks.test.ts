@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wait } from '#shared/time/wait.ts';
+import { reportFigure } from '../../support/fleet/figures.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { skewedClockEnvironment } from '../../support/fleet/skewed-clock.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+
+let fleet: Fleet;
+
+beforeEach(async () => {
+  fleet = await openFleet();
+  await fleet.start('api');
+});
+afterEach(async () => {
+  await fleet.stop();
+});
+
+const FIVE_MINUTES_MS = 300_000;
+/** How much later than its time a start may be. */
+const LATE_MS = 1000;
+/** Of what the same fleet asks of Redis while nothing waits. */
+const MAX_TIMES_IDLE = 2;
+
+async function commandsSoFar(): Promise<number> {
+  const parts = await openTestParts({ redisUrl: fleet.redis.url });
+  try {
+    const info = await parts.redis.info('stats');
+    return Number(/total_commands_processed:(\d+)/.exec(info)?.[1]);
+  } finally {
+    await parts.close();
+  }
+}
+
+/** What is asked of Redis within a second. */
+async function commandsPerSecond(): Promise<number> {
+  const [before, from] = [await commandsSoFar(), performance.now()];
+  await wait(1000);
+  return ((await commandsSoFar()) - before) / ((performance.now() - from) / 1000);
+}
+
+describe.each([
+  { clock: 'five minutes ahead', workers: [FIVE_MINUTES_MS] },
+  { clock: 'five minutes behind', workers: [-FIVE_MINUTES_MS] },
+  { clock: 'five minutes ahead beside one that is behind', workers: [FIVE_MINUTES_MS, -FIVE_MINUTES_MS] },
+])('a worker whose clock is $clock', ({ workers }) => {
+  it('starts what is due and what is retried on time, and leaves Redis in peace meanwhile', async () => {
+    for (const ms of workers) await fleet.start('worker', skewedClockEnvironment(ms));
+    const idle = await commandsPerSecond();
+    const dueAt = Date.now() + 4000;
+    const scheduled = await fleet.client.submit({ scheduledFor: new Date(dueAt).toISOString() });
+    const retryDelayMs = 2000;
+    const retried = await fleet.client.submit({
+      context: { failRuns: 1 },
+      execution: { maxAttempts: 2, retryDelayMs, retryBackoff: 'linear' },
+    });
+    await fleet.client.reaches(retried, ['failed']);
+    const perSecond = await commandsPerSecond();
+    reportFigure(
+      `workers ${workers.map((ms) => ms / 1000).join(' s and ')} s apart from Redis`,
+      `${Math.round(perSecond)} commands a second, ${Math.round(idle)} idle`,
+    );
+
+    const tasks = await fleet.client.ended([scheduled, retried], 12_000);
+    expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    const [first, second] = await fleet.client.attempts(retried);
+    const lateBy = {
+      scheduled: Date.parse(tasks[0]?.startedAt ?? '') - dueAt,
+      retried: Date.parse(second?.startedAt ?? '') - Date.parse(first?.endedAt ?? '') - retryDelayMs,
+    };
+    for (const ms of Object.values(lateBy)) {
+      expect(ms).toBeGreaterThanOrEqual(0);
+      expect(ms).toBeLessThan(LATE_MS);
+    }
+    expect(perSecond).toBeLessThan(MAX_TIMES_IDLE * idle);
+  });
+});

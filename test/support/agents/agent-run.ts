@@ -1,0 +1,129 @@
+import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
+import type { AgentInput, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
+import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import type { AgentRun, Diagnostics } from '#shared/agents/agent-runner.ts';
+import { expect } from 'vitest';
+import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
+
+export const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+const ignore = (): void => undefined;
+
+export interface AgentRunOptions {
+  readonly task?: Partial<AgentTask>;
+  /** Called with each piece of output before it is kept; what it throws, `write` throws. */
+  readonly onWrite?: (text: string) => void;
+  /** What its session said before. */
+  readonly history?: readonly AgentTurn[];
+}
+
+/** An attempt to hand to a runner, and what a test sees of it. */
+export interface ObservedRun<Definition extends AgentDefinition> {
+  readonly run: AgentRun<Definition>;
+  /** Every piece that was written, in order. */
+  readonly written: string[];
+  readonly notes: (string | undefined)[];
+  /** What the runner found out about a failure. */
+  readonly diagnostics: Diagnostics;
+  readonly warnings: unknown[];
+  readonly abort: (reason: Error) => void;
+  /** A message arrives for it. */
+  readonly say: (text: string) => void;
+  /** Messages that it has not taken. */
+  readonly untaken: () => number;
+  /** Resolves with the first piece written. */
+  readonly firstWrite: Promise<string>;
+}
+
+/** An attempt of this definition, with everything that a worker would give it. */
+export function observeRun<Kind extends AgentKind>(
+  definition: DefinitionOf<Kind>,
+  options: AgentRunOptions = {},
+): ObservedRun<DefinitionOf<Kind>> {
+  const controller = new AbortController();
+  const first = Promise.withResolvers<string>();
+  const written: string[] = [];
+  const notes: (string | undefined)[] = [];
+  const warnings: unknown[] = [];
+  const diagnostics: Diagnostics = {};
+  const messages: AgentInput[] = [];
+  let arrived = Promise.withResolvers<void>();
+  const context = {
+    input: () => {
+      arrived = Promise.withResolvers();
+      return Promise.resolve(messages.splice(0));
+    },
+    history: () => Promise.resolve(options.history ?? []),
+    signal: controller.signal,
+    write: (text: string) => {
+      options.onWrite?.(text);
+      written.push(text);
+      first.resolve(text);
+    },
+    progress: (note?: string) => void notes.push(note),
+    log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
+    trace: { traceparent: TRACEPARENT },
+  };
+  const task: AgentTask = {
+    id: '01JD0000000000000000000000',
+    tenant: 'acme',
+    agent: 'tested',
+    input: 'hello',
+    session: null,
+    source: 'api',
+    visitor: null,
+    system: null,
+    context: {},
+    metadata: {},
+    correlationId: null,
+    attempt: 1,
+    ...options.task,
+  };
+  return {
+    run: {
+      task,
+      definition,
+      isOperators: true,
+      context,
+      inputArrived: () => arrived.promise,
+      diagnose: (found) => Object.assign(diagnostics, found),
+      untilStopped: (work) => untilAborted(work, controller.signal),
+    },
+    written,
+    notes,
+    diagnostics,
+    warnings,
+    abort: (reason) => controller.abort(reason),
+    say: (text) => {
+      messages.push({ id: `01JD000000000000000000000${messages.length + 1}`, text, user: null });
+      arrived.resolve();
+    },
+    untaken: () => messages.length,
+    firstWrite: first.promise,
+  };
+}
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  return await Promise.race([work, aborted]);
+}
+
+interface ObservedFailure {
+  readonly code: string;
+  readonly class: string;
+  readonly message: string;
+  readonly details: Record<string, unknown> | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** The failure that a runner rejects with; fails the test when it resolves, or rejects with anything else. */
+export async function failureOf(attempt: Promise<unknown>): Promise<ObservedFailure> {
+  const error = await attempt.then(
+    (answer) => expect.unreachable(`expected a failure, got ${JSON.stringify(answer)}`),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(TaskFailure);
+  const { code, message, details, retryAfterMs } = error as TaskFailure;
+  return { code, class: classifyFailure(code), message, details, retryAfterMs };
+}

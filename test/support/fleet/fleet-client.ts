@@ -1,0 +1,138 @@
+import type { TaskRequest } from '#shared/tasks/task-request.ts';
+import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { waitFor } from '../wait-for.ts';
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  /** From the call to the whole answer. */
+  ms: number;
+  /** Tests look into answers of every shape; what is not there fails them. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export interface FleetCall {
+  /** By default the admin's of tenant `default`; null for none. */
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON; a string as it is. */
+  body?: unknown;
+  /** The address of a service; by default the API's. */
+  url?: string;
+}
+
+/** What scenarios look at of a task's record. */
+export interface TaskView {
+  id: string;
+  status: TaskStatus;
+  attempt: number;
+  session: string | null;
+  output: string | null;
+  /** What the agent of the tests answers with: which of its runs it was. */
+  result: { run: number } | null;
+  error: { code: string } | null;
+  outcome: { kind: string; reason: string | null } | null;
+  startedAt: string | null;
+  completedAt: string | null;
+}
+
+export interface AttemptView {
+  number: number;
+  worker: string;
+  status: string;
+  startedAt: string;
+  endedAt: string | null;
+  error: { code: string } | null;
+}
+
+/** A caller of the fleet's HTTP API. */
+export interface FleetClient {
+  call(method: string, path: string, options?: FleetCall): Promise<Reply>;
+  /** Submits a task to the agent `work` (or the one named) and returns its id; fails unless the answer is 202. */
+  submit(request?: Partial<TaskRequest>, options?: Omit<FleetCall, 'body'>): Promise<string>;
+  /** Makes something else (a tenant, a key, a hook) and returns the answer's body; fails unless the answer is 201. */
+  make(path: string, body: object, options?: Omit<FleetCall, 'body'>): Promise<Reply['body']>;
+  task(id: string, options?: FleetCall): Promise<TaskView>;
+  attempts(id: string, options?: FleetCall): Promise<AttemptView[]>;
+  /** Waits until the task has one of these states. */
+  reaches(id: string, statuses: readonly TaskStatus[], options?: FleetCall): Promise<TaskView>;
+  /** Waits until all of them have ended, whatever happens to the API meanwhile. In their order. */
+  ended(ids: readonly string[], deadlineMs: number, options?: FleetCall): Promise<TaskView[]>;
+}
+
+const REACH_MS = 20_000;
+/** Calls under way at once while many tasks are looked at. */
+const AT_ONCE = 20;
+
+export function createFleetClient({ url, key }: { url: () => string; key: string }): FleetClient {
+  const call: FleetClient['call'] = (method, path, options = {}) => send(`${options.url ?? url()}${path}`, method, { key, ...options });
+  const task: FleetClient['task'] = async (id, options) => (await ok(call('GET', `/v1/tasks/${id}`, options))).body as TaskView;
+  return {
+    call,
+    task,
+    submit: async (request = {}, options = {}) => {
+      const { status, body } = await call('POST', '/v1/tasks', { ...options, body: { agent: 'work', input: 'to do', ...request } });
+      if (status !== 202) throw new Error(`expected 202, got ${status}: ${JSON.stringify(body)}`);
+      return String(body.id);
+    },
+    make: async (path, draft, options = {}) => {
+      const { status, body } = await call('POST', path, { ...options, body: draft });
+      if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`);
+      return body;
+    },
+    attempts: async (id, options) => (await ok(call('GET', `/v1/tasks/${id}/attempts`, options))).body.items as AttemptView[],
+    reaches: (id, statuses, options) =>
+      waitFor(async () => [await task(id, options)].find(({ status }) => statuses.includes(status)), {
+        deadlineMs: REACH_MS,
+        everyMs: 30,
+        what: `task ${id} to be ${statuses.join(' or ')}`,
+      }),
+    ended: (ids, deadlineMs, options) => allEnded((id) => task(id, options), ids, deadlineMs),
+  };
+}
+
+async function allEnded(read: (id: string) => Promise<TaskView>, ids: readonly string[], deadlineMs: number): Promise<TaskView[]> {
+  const found = new Map<string, TaskView>();
+  const look = async (id: string): Promise<void> => {
+    // What cannot be read now is read in the next round.
+    const seen = await read(id).catch(() => null);
+    if (seen && isTerminal(seen.status)) found.set(id, seen);
+  };
+  const round = async (): Promise<boolean> => {
+    const left = ids.filter((id) => !found.has(id));
+    for (let from = 0; from < left.length; from += AT_ONCE) await Promise.all(left.slice(from, from + AT_ONCE).map(look));
+    return found.size === new Set(ids).size;
+  };
+  await waitFor(round, { deadlineMs, everyMs: 100, what: `the end of ${ids.length} tasks` }).catch((cause: unknown) => {
+    throw new Error(
+      `${found.size} of ${ids.length} tasks ended in ${deadlineMs} ms; not ${ids.filter((id) => !found.has(id)).join(', ')}`,
+      {
+        cause,
+      },
+    );
+  });
+  return ids.map((id) => found.get(id) as TaskView);
+}
+
+async function ok(reply: Promise<Reply>): Promise<Reply> {
+  const answer = await reply;
+  if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+async function send(url: string, method: string, { key, headers = {}, body }: FleetCall): Promise<Reply> {
+  const startedAt = performance.now();
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key === null || key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, ms: performance.now() - startedAt, body: isJson ? JSON.parse(text) : text };
+}

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A wire between a service and Redis that can be cut without either side being told. */
+export interface RedisProxy {
+  /** What the service takes as `REDIS_URL`. */
+  readonly url: string;
+  /** From here on nothing gets through, either way. Connections stay open. */
+  cut(): void;
+  /** Lets the first command that contains this text through and from then on no answers: what it did is done, and nobody is told. */
+  loseAnswerTo(text: string): void;
+  /** Both sides lose their connections, with what is on the wire. */
+  reset(): void;
+  /** From here on each connection waits so long before its second INFO gets through, with what comes behind it. Once per connection. */
+  holdSecondInfo(ms: number): void;
+  /** Everything gets through again, what was held back first. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+interface Link {
+  client: Socket;
+  upstream: Socket;
+  /** INFO commands that came from the service. */
+  infos: number;
+  isHeld: boolean;
+}
+
+/** Counts those of the chunk, too. */
+function isSecondInfo(link: Link, chunk: Buffer): boolean {
+  const before = link.infos;
+  link.infos += chunk.toString('latin1').match(/\$4\r\ninfo\r\n/gi)?.length ?? 0;
+  return before < 2 && link.infos >= 2;
+}
+
+/** Starts a proxy on a free port in front of the Redis at this port. */
+export async function startRedisProxy(port: number): Promise<RedisProxy> {
+  const links = new Set<Link>();
+  let isCut: 'both' | 'answers' | null = null;
+  let fatalText: string | null = null;
+  let holdInfoMs = 0;
+  const apply = ({ client, upstream, isHeld }: Link): void => {
+    if (isCut === 'both' || isHeld) client.pause();
+    else client.resume();
+    if (isCut === null) upstream.resume();
+    else upstream.pause();
+  };
+  const set = (next: typeof isCut): void => {
+    isCut = next;
+    fatalText = null;
+    for (const link of links) apply(link);
+  };
+  const hold = (link: Link, chunk: Buffer): void => {
+    link.isHeld = true;
+    apply(link);
+    setTimeout(() => {
+      link.isHeld = false;
+      link.upstream.write(chunk);
+      apply(link);
+    }, holdInfoMs).unref();
+  };
+  const server = createServer({ pauseOnConnect: true }, (client) => {
+    const upstream = connect(port, '127.0.0.1');
+    const link: Link = { client, upstream, infos: 0, isHeld: false };
+    links.add(link);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.setNoDelay(true);
+      from.on('data', (chunk) => {
+        // Before the server has it, so that its answer finds the wire cut.
+        if (from === client && fatalText !== null && chunk.includes(fatalText)) set('answers');
+        if (from === client && isSecondInfo(link, chunk) && holdInfoMs > 0) hold(link, chunk);
+        else to.write(chunk);
+      });
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        // A cut wire does not carry the end either; it shows when the wire is mended.
+        if (isCut === null || from === client) to.destroy();
+        links.delete(link);
+      });
+    }
+    apply(link);
+  });
+  const reset = (): void => {
+    for (const { client, upstream } of links) {
+      client.destroy();
+      upstream.destroy();
+    }
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut: () => set('both'),
+    loseAnswerTo: (text) => {
+      fatalText = text;
+    },
+    reset,
+    holdSecondInfo: (ms) => {
+      holdInfoMs = ms;
+    },
+    mend: () => set(null),
+    close: async () => {
+      set(null);
+      reset();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
