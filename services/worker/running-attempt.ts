@@ -31,6 +31,7 @@ export interface RunningAttemptOptions {
 }
 
 /** How a signal itself tells whether it aborted. */
+// oxlint-disable-next-line typescript/unbound-method -- it is called with the signal as `this`
 const readAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')?.get;
 
 /**
