@@ -1,14 +1,22 @@
 import { hasCode } from '../errors/index.ts';
-import { assertInstallation } from '../redis/index.ts';
+import type { Environment } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
 import { ensureFirstKey } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
 import { exitOnStartFailure } from './exit-on-start-failure.ts';
-import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';
 
 const TRY_AGAIN_MS = 1000;
-/** Between two looks whether the data is still of this process's form: a newer release may have changed it. */
+/** Between two checks whether the data still has this process's form: a newer release may have changed it. */
 const COMPARE_MS = 5000;
+
+export interface InstallationPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
+  readonly log: Log;
+}
 
 export interface InstallationOptions {
   /** Whether this service makes the first admin key where there is none. */
@@ -16,20 +24,19 @@ export interface InstallationOptions {
 }
 
 /**
- * Makes sure, as soon as Redis answers, that what is in it is of this installation's form and, with `makesFirstKey`, that there is a
- * first admin key: for services that start alone, before or after Redis and beside each other. A generated key is logged once, because
- * it cannot be read again. Its `start` throws `config.invalid` when Redis answers and holds what this process could not find; when it turns out
- * later, also while it runs, the process ends.
+ * Checks, as soon as Redis answers, that its data has this installation's form; with `makesFirstKey` also makes the first admin key.
+ * For services that start in processes of their own, before or after Redis. A generated key is logged once: it cannot be read again.
+ * Its `start` throws `config.invalid` for data of another form; found later, that ends the process.
  */
-export function createInstallationService(parts: Parts, options: InstallationOptions): Service {
+export function createInstallationService(ports: InstallationPorts, options: InstallationOptions): Service {
   const stopping = new AbortController();
   let registering = Promise.resolve();
   return {
     name: 'installation',
     start: async () => {
-      const isDone = await isRegistered(parts, options);
-      registering = watch(parts, options, { isDone, signal: stopping.signal }).catch((error: unknown) =>
-        exitOnStartFailure(error, parts.log),
+      const isDone = await isRegistered(ports, options);
+      registering = watch(ports, options, { isDone, signal: stopping.signal }).catch((error: unknown) =>
+        exitOnStartFailure(error, ports.log),
       );
     },
     stop: async () => {
@@ -40,27 +47,27 @@ export function createInstallationService(parts: Parts, options: InstallationOpt
 }
 
 async function watch(
-  parts: Parts,
+  ports: InstallationPorts,
   options: InstallationOptions,
   { isDone, signal }: { isDone: boolean; signal: AbortSignal },
 ): Promise<void> {
   let isCompared = isDone;
   while (!signal.aborted) {
     await wait(isCompared ? COMPARE_MS : TRY_AGAIN_MS, signal);
-    if (!signal.aborted) isCompared = await isRegistered(parts, isCompared ? { makesFirstKey: false } : options);
+    if (!signal.aborted) isCompared = await isRegistered(ports, isCompared ? { makesFirstKey: false } : options);
   }
 }
 
 /** Returns whether Redis answered. Throws `config.invalid`. */
-async function isRegistered(parts: Parts, { makesFirstKey }: InstallationOptions): Promise<boolean> {
+async function isRegistered(ports: InstallationPorts, { makesFirstKey }: InstallationOptions): Promise<boolean> {
   try {
-    await assertInstallation(parts);
-    const secret = makesFirstKey ? await ensureFirstKey(parts) : null;
-    if (secret !== null) parts.log.warn({ event: 'key.created' }, `This is the admin key; it is shown once: ${secret}`);
+    await assertInstallation(ports);
+    const secret = makesFirstKey ? await ensureFirstKey(ports) : null;
+    if (secret !== null) ports.log.warn({ event: 'key.created' }, `This is the admin key; it is shown once: ${secret}`);
     return true;
   } catch (error) {
     if (hasCode(error, 'config.invalid')) throw error;
-    parts.log.debug({ err: error }, 'the installation waits for Redis');
+    ports.log.debug({ err: error }, 'the installation waits for Redis');
     return false;
   }
 }

@@ -1,13 +1,17 @@
 import { AgentCatalog } from '../agents/index.ts';
-import type { Config } from '../config/index.ts';
+import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
 import { createLedger, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Intake, openQueues, type Queues, readOwedTickets, ticketOfState, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
+import type { TaskState } from '../tasks/index.ts';
 import { TenantDirectory } from '../tenants/index.ts';
 
-/** What every service is composed of. `close` ends the connections that `openParts` opened. */
+/**
+ * All that a process is composed of. Only what composes (a process's start, `create-*-service.ts`) takes it complete; what it composes names
+ * the few ports that it needs in an interface of its own. `close` ends the connections that `openParts` opened.
+ */
 export interface Parts extends Intake {
   readonly config: Config;
   readonly log: Log;
@@ -37,38 +41,85 @@ export interface OpenPartsOptions {
 }
 
 /** Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and says so in `/readyz`. */
-export async function openParts({ config, log, service, fail }: OpenPartsOptions): Promise<Parts> {
+export async function openParts(options: OpenPartsOptions): Promise<Parts> {
+  const { config, log, service, fail } = options;
   const { env, settings } = config;
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
   const tenants = new TenantDirectory({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
+  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, queues, log });
+  const catalog = new AgentCatalog({ redis, keys, settings });
+  const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
+    openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
+  const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
+  await tenants.start().catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
+  return {
+    config,
+    log,
+    redis,
+    keys,
+    ledger,
+    queues,
+    relay,
+    tenants,
+    catalog,
+    events,
+    subscribe,
+    fail,
+    findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
+    close: () => closeParts({ tenants, relay, events, queues, redis }),
+  };
+}
+
+interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'queues' | 'log'> {
+  settings: Settings;
+}
+
+/** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
+function openLedger({ redis, keys, settings, tenants, queues, log }: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
   const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
     keys,
     settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
-    onGranted: (tenant, task, state) => {
-      log.info({ event: 'task.queued', task, tenant, queue: state.queue, priority: state.priority }, 'its turn has come');
-      relay.add(ticketOfState(tenant, task, state));
-    },
+    onGranted: (tenant, task, state) => relayGranted({ relay, log }, tenant, { task, state }),
   });
-  const catalog = new AgentCatalog({ redis, keys, settings });
-  const subscribe: Parts['subscribe'] = (name, channels, onMessage) => {
-    const open = (): RedisClient => connectRedis({ url: env.REDIS_URL, name, log, role: 'subscriber' });
-    return new Subscription({ open, redis, keys, channels, onMessage, settings: settings.consumers, fail, log });
-  };
-  const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
-  await tenants.start().catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
-  const close = async (): Promise<void> => {
-    tenants.stop();
-    await relay.idle();
-    events.close();
-    await queues.close();
-    redis.disconnect();
-  };
-  const findAgent = async (tenant: string, id: string): Promise<Awaited<ReturnType<Intake['findAgent']>>> =>
-    (await catalog.find(tenant, id))?.definition ?? null;
-  return { config, log, redis, keys, ledger, queues, relay, tenants, catalog, events, findAgent, subscribe, fail, close };
+  return { ledger, relay };
+}
+
+function relayGranted({ relay, log }: Pick<Parts, 'relay' | 'log'>, tenant: string, granted: { task: string; state: TaskState }): void {
+  const { task, state } = granted;
+  log.info({ event: 'task.queued', task, tenant, queue: state.queue, priority: state.priority }, 'a task was granted and gets its ticket');
+  relay.add(ticketOfState(tenant, task, state));
+}
+
+type SubscriptionPorts = Pick<Parts, 'config' | 'redis' | 'keys' | 'log' | 'fail'>;
+
+function openSubscription(
+  { config, redis, keys, log, fail }: SubscriptionPorts,
+  { name, channels, onMessage }: { name: string; channels: readonly string[]; onMessage: (message: string) => void },
+): Subscription {
+  const open = (): RedisClient => connectRedis({ url: config.env.REDIS_URL, name, log, role: 'subscriber' });
+  return new Subscription({ open, redis, keys, channels, onMessage, settings: config.settings.consumers, fail, log });
+}
+
+async function findDefinition(catalog: AgentCatalog, tenant: string, id: string): Promise<AgentDefinition | null> {
+  return (await catalog.find(tenant, id))?.definition ?? null;
+}
+
+/** Closes what `openParts` opened, the connection last. */
+async function closeParts({
+  tenants,
+  relay,
+  events,
+  queues,
+  redis,
+}: Pick<Parts, 'tenants' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
+  tenants.stop();
+  await relay.idle();
+  events.close();
+  await queues.close();
+  redis.disconnect();
 }

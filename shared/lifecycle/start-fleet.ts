@@ -42,7 +42,9 @@ export async function startFleet({ name, config, log, create, prepare, fail }: S
   }
 }
 
-function watchConnection({ redis, keys, config, log, fail }: Parts, name: string): ConnectionWatch {
+type WatchPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'log' | 'fail'>;
+
+function watchConnection({ redis, keys, config, log, fail }: WatchPorts, name: string): ConnectionWatch {
   // The connection itself says once that Redis is away.
   const open = (): RedisClient => connectRedis({ url: config.env.REDIS_URL, name, clientName: `muster:${name}-look`, log });
   const watch = new ConnectionWatch({ redis, keys, open, settings: config.settings.consumers, fail });
