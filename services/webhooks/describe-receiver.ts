@@ -1,19 +1,21 @@
 import { z } from 'zod';
 import type { RouteDescription } from '#shared/http/index.ts';
+import { PROVIDERS } from './providers/registry.ts';
 
-const signature = (text: string): z.ZodType => z.string().optional().meta({ description: text });
-
-const SIGNATURES = z.object({
-  'x-hub-signature-256': signature('`github`: `sha256=` and the HMAC of the body in hex.'),
-  'x-github-event': signature('`github`: the event.'),
-  'x-github-delivery': signature('`github`: the id of the delivery.'),
-  'stripe-signature': signature('`stripe`: `t=<seconds>,v1=<HMAC of "<t>.<body>" in hex>`.'),
-  'x-slack-signature': signature('`slack`: `v0=` and the HMAC of `v0:<timestamp>:<body>` in hex.'),
-  'x-slack-request-timestamp': signature('`slack`: seconds since 1970, within 5 minutes of now.'),
-  'webhook-id': signature('`standard`: the id of the delivery.'),
-  'webhook-timestamp': signature('`standard`: seconds since 1970, within 5 minutes of now.'),
-  'webhook-signature': signature('`standard`: `v1,` and the HMAC of `<id>.<timestamp>.<body>` in base64.'),
-});
+/** The headers of all providers; each is read by one provider. */
+const PROVIDER_HEADERS = z.object(
+  Object.fromEntries(
+    Object.entries(PROVIDERS).flatMap(([provider, { headers }]) =>
+      Object.entries(headers).map(([name, text]) => [
+        name,
+        z
+          .string()
+          .optional()
+          .meta({ description: `\`${provider}\`: ${text}` }),
+      ]),
+    ),
+  ),
+);
 
 const taken = z.strictObject({ id: z.string().meta({ description: 'The task.' }), status: z.string() });
 const handshake = z.strictObject({ challenge: z.string() }).meta({ description: "Slack's check of a new address." });
@@ -30,7 +32,7 @@ export function describeReceiver(path: string): RouteDescription {
     scope: 'none',
     request: {
       params: z.object({ id: z.string() }),
-      headers: SIGNATURES,
+      headers: PROVIDER_HEADERS,
       body: z.unknown().meta({ description: 'What the provider sends.' }),
     },
     bodyMedia: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],

@@ -2,11 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { writeOfTenant } from '#shared/tenants/index.ts';
 import type { Hook } from './hook.ts';
-import { wantsEqualBodies } from './providers/hook-options.ts';
-import type { Provider } from './providers/verify-webhook.ts';
-
-/** Who signs the body and not the header with the delivery's id: whoever saw a signed body could send it again under other ids. */
-const SIGNS_BODY_ONLY: ReadonlySet<Provider> = new Set(['github', 'hmac']);
+import { PROVIDERS } from './providers/registry.ts';
 
 interface FirstDeliveryParts {
   readonly redis: RedisClient;
@@ -24,7 +20,8 @@ export async function firstDelivery(
   { id, tenant, provider, options }: Hook,
   { rawBody, delivery }: { rawBody: Buffer; delivery: string },
 ): Promise<string> {
-  if (!SIGNS_BODY_ONLY.has(provider) || wantsEqualBodies(options)) return delivery;
+  const isEachAnEvent = options !== null && 'equalBodies' in options && options.equalBodies === 'each';
+  if (!PROVIDERS[provider].signsBodyOnly || isEachAnEvent) return delivery;
   const key = keys.tenant(tenant).hookBody(id, createHash('sha256').update(rawBody).digest('base64url'));
   const command = ['SET', delivery, 'NX', 'PX', idempotencyMs] as const;
   if ((await writeOfTenant({ redis, keys }, { tenant, key, command })) !== null) return delivery;

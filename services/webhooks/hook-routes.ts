@@ -1,12 +1,157 @@
-import type { Route } from '#shared/http/index.ts';
-import { createHook } from './create-hook.ts';
-import { deleteHook } from './delete-hook.ts';
-import { getHook } from './get-hook.ts';
-import type { HookRouteParts } from './hook-route-parts.ts';
-import { listHooks } from './list-hooks.ts';
-import { patchHook } from './patch-hook.ts';
+import { ulid } from 'ulid';
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
+import { invalidRequest, pageLimitSchema, problemsOf, route, type Route } from '#shared/http/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import type { Clock } from '#shared/time/index.ts';
+import { HOOK_ID, hookDraftSchema, hookPatchSchema, hookViewSchema, viewHook, type Hook, type HookDraft, type HookPatch } from './hook.ts';
+import type { HookStore } from './hook-store.ts';
+import { sizeProblem, type TemplateBounds } from './templates/parse-template.ts';
+
+/** What the endpoints of `/v1/hooks` work on. */
+export interface HookRouteParts {
+  readonly store: HookStore;
+  readonly clock: Clock;
+  readonly templates: TemplateBounds;
+  /** Throws `limit.storage` when the tenant has stored all that it may. */
+  assertRoom(tenant: string): void;
+  /** Whether the tenant's catalog has this agent. */
+  hasAgent(tenant: string, agent: string): Promise<boolean>;
+}
 
 /** Every endpoint of `/v1/hooks`. */
 export function hookRoutes(parts: HookRouteParts): Route[] {
-  return [createHook(parts), listHooks(parts), getHook(parts), patchHook(parts), deleteHook(parts)];
+  return [postHook(parts), getHooks(parts), getHook(parts), patchHook(parts), deleteHook(parts)];
+}
+
+/** `POST /v1/hooks`. Needs `operate`: a hook makes tasks in the tenant's name from then on, whoever sends. */
+function postHook(parts: HookRouteParts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/hooks',
+    summary: 'Make a webhook endpoint',
+    scope: 'operate',
+    request: { body: hookDraftSchema },
+    responses: { 201: hookViewSchema },
+    handle: async ({ body }, { tenant }) => {
+      parts.assertRoom(tenant);
+      assertTemplates(body, parts.templates);
+      await assertAgent(parts, tenant, body.agent);
+      const now = parts.clock.now();
+      const at = new Date(now).toISOString();
+      // The id is part of the address, which is all the proof that provider `none` has: 80 of its bits are random.
+      const hook: Hook = { ...body, id: ulid(now), tenant, createdAt: at, updatedAt: at };
+      await parts.store.create(hook);
+      return { status: 201, body: viewHook(hook) };
+    },
+  });
+}
+
+/** `GET /v1/hooks`, oldest first. */
+function getHooks({ store }: HookRouteParts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/hooks',
+    summary: 'List webhook endpoints',
+    scope: 'read',
+    request: {
+      query: z.object({
+        limit: pageLimitSchema,
+        cursor: z.string().regex(HOOK_ID, 'expected the nextCursor of the page before').optional(),
+      }),
+    },
+    responses: { 200: z.object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
+    handle: async ({ query }, { tenant }) => {
+      const { hooks, nextCursor, unreadable } = await store.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
+      return { status: 200, body: { items: hooks.map(viewHook), nextCursor, ...unreadableOf(unreadable) } };
+    },
+  });
+}
+
+/** `GET /v1/hooks/:id`. */
+function getHook({ store }: HookRouteParts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/hooks/:id',
+    summary: 'Read a webhook endpoint',
+    scope: 'read',
+    request: { params: z.object({ id: z.string() }) },
+    responses: { 200: hookViewSchema },
+    handle: async ({ params }, { tenant }) => {
+      const hook = await store.find(tenant, params.id);
+      if (hook === null) throw hookNotFound(params.id);
+      return { status: 200, body: viewHook(hook) };
+    },
+  });
+}
+
+/** `PATCH /v1/hooks/:id`. Needs `operate`. A new secret holds from then on; the old one ends at once. */
+function patchHook(parts: HookRouteParts): Route {
+  const { store, clock } = parts;
+  return route({
+    method: 'patch',
+    path: '/v1/hooks/:id',
+    summary: 'Change a webhook endpoint',
+    scope: 'operate',
+    request: { params: z.object({ id: z.string() }), body: hookPatchSchema },
+    responses: { 200: hookViewSchema },
+    handle: async ({ params, body }, { tenant }) => {
+      parts.assertRoom(tenant);
+      assertTemplates(body, parts.templates);
+      if ((await store.find(tenant, params.id)) === null) throw hookNotFound(params.id);
+      if (body.agent !== undefined) await assertAgent(parts, tenant, body.agent);
+      const updatedAt = new Date(clock.now()).toISOString();
+      const changed = await store.change(tenant, params.id, (hook) => ({ ...hook, ...mergePatch(hook, body), updatedAt }));
+      if (changed === null) throw hookNotFound(params.id);
+      return { status: 200, body: viewHook(changed) };
+    },
+  });
+}
+
+/** `DELETE /v1/hooks/:id`. Needs `operate`. Tasks that it made stay. */
+function deleteHook({ store }: HookRouteParts): Route {
+  return route({
+    method: 'delete',
+    path: '/v1/hooks/:id',
+    summary: 'Delete a webhook endpoint',
+    scope: 'operate',
+    request: { params: z.object({ id: z.string() }) },
+    responses: { 204: z.null() },
+    handle: async ({ params }, { tenant }) => {
+      if (!(await store.remove(tenant, params.id))) throw hookNotFound(params.id);
+      return { status: 204, body: null };
+    },
+  });
+}
+
+/** Throws `request.invalid` when the result is incomplete: another provider without a secret of its own, for example. */
+function mergePatch(
+  { id: _id, tenant: _tenant, createdAt: _createdAt, updatedAt: _updatedAt, ...draft }: Hook,
+  patch: HookPatch,
+): HookDraft {
+  // A secret and options are of one provider: neither is taken along to another.
+  const isMoved = patch.provider !== undefined && patch.provider !== draft.provider;
+  const merged = hookDraftSchema.safeParse({ ...draft, ...(isMoved ? { secret: null, options: null } : {}), ...patch });
+  if (!merged.success) throw invalidRequest(problemsOf(merged.error, 'body'));
+  return merged.data;
+}
+
+/** Throws `agent.unknown` for an agent that the tenant's catalog lacks, so that its owner finds the typing error and not a sender. */
+async function assertAgent(parts: HookRouteParts, tenant: string, agent: string): Promise<void> {
+  if (!(await parts.hasAgent(tenant, agent)))
+    throw new MusterError('agent.unknown', `There is no agent "${agent}"`, { details: { agent } });
+}
+
+/** Throws `request.invalid` for templates over the bounds of the configuration. Their form was checked by the schema. */
+function assertTemplates(given: Pick<HookPatch, 'template' | 'session'>, bounds: TemplateBounds): void {
+  const problems = (['template', 'session'] as const).flatMap((name) => {
+    const template = given[name];
+    const message = template === undefined || template === null ? null : sizeProblem(template, bounds);
+    return message === null ? [] : [{ path: `body.${name}`, message }];
+  });
+  if (problems.length > 0) throw invalidRequest(problems);
+}
+
+function hookNotFound(id: string): MusterError {
+  return new MusterError('hook.not-found', 'There is no such hook', { details: { hook: id } });
 }

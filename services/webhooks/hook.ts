@@ -1,9 +1,7 @@
-import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/index.ts';
 import { hookPrioritySchema } from './hook-priority.ts';
-import { githubOptionsSchema, hmacOptionsSchema, noneOptionsSchema } from './providers/hook-options.ts';
-import { PROVIDERS } from './providers/verify-webhook.ts';
+import { hookOptionsSchema, optionsProblem, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
 import { parseProblem } from './templates/parse-template.ts';
 
 /** Mustache over `{ event, delivery, payload }`. What is too long is not parsed. */
@@ -23,11 +21,11 @@ const fields = {
   /** For people. */
   name: z.string().min(1).max(120).nullable(),
   /** Who sends, and so how it proves it. `none` takes everything from anybody who knows the address. */
-  provider: z.enum(PROVIDERS),
+  provider: z.enum(PROVIDER_NAMES),
   /** Written, never read back. For `standard` in its own form, `whsec_...`. */
   secret: z.string().min(1).max(1024).regex(/\S/, 'expected more than spaces').nullable(),
   /** For `hmac` how it is signed; for `hmac` and `none` which headers name event and delivery; for `github` and `hmac` what equal bodies are. */
-  options: z.union([hmacOptionsSchema, githubOptionsSchema, noneOptionsSchema]).nullable(),
+  options: hookOptionsSchema.nullable(),
   agent: agentIdSchema,
   /** Becomes the task's input. Null: the event's name and the payload. */
   template: template(16_384).nullable(),
@@ -58,7 +56,8 @@ export type HookDraft = z.infer<typeof draft>;
 
 /** A hook as its maker writes it; also what a hook has to be after a change. */
 export const hookDraftSchema = draft.superRefine((hook, context) => {
-  const [path, message] = secretProblem(hook) ?? optionsProblem(hook) ?? [];
+  const problems = { secret: secretProblem(hook.provider, hook.secret), options: optionsProblem(hook.provider, hook.options) };
+  const [path, message] = Object.entries(problems).find(([, problem]) => problem !== null) ?? [];
   if (path && message) context.addIssue({ code: 'custom', path: [path], message });
 });
 
@@ -90,40 +89,4 @@ export type HookView = z.infer<typeof hookViewSchema>;
 /** The hook without its secret and without its tenant, which the caller's key says already. */
 export function viewHook({ secret: _secret, tenant: _tenant, ...rest }: Hook): HookView {
   return { ...rest, path: `/hooks/${rest.id}` };
-}
-
-type Problem = [path: 'secret' | 'options', message: string];
-
-function secretProblem({ provider, secret }: HookDraft): Problem | null {
-  if (provider === 'none') return secret === null ? null : ['secret', 'provider none checks nothing: leave the secret out'];
-  if (secret === null) return ['secret', `provider ${provider} needs a secret`];
-  return provider === 'standard' && !isStandardSecret(secret) ? ['secret', 'expected base64, usually after whsec_'] : null;
-}
-
-function isStandardSecret(secret: string): boolean {
-  try {
-    return Boolean(new Webhook(secret));
-  } catch {
-    return false;
-  }
-}
-
-type OptionsKind = 'none' | 'names' | 'equal bodies' | 'signature';
-
-/** What a provider's options may be, and how that is said. */
-const OPTIONS: Readonly<Partial<Record<HookDraft['provider'], { allowed: readonly OptionsKind[]; problem: string }>>> = {
-  hmac: { allowed: ['signature'], problem: 'provider hmac needs at least the header of the signature' },
-  github: { allowed: ['none', 'equal bodies'], problem: 'provider github takes equalBodies only' },
-  none: { allowed: ['none', 'names'], problem: 'provider none takes eventHeader and deliveryHeader only' },
-};
-
-function optionsProblem({ provider, options }: HookDraft): Problem | null {
-  const { allowed, problem } = OPTIONS[provider] ?? { allowed: ['none'], problem: `provider ${provider} has no options` };
-  return allowed.includes(kindOf(options)) ? null : ['options', problem];
-}
-
-function kindOf(options: HookDraft['options']): OptionsKind {
-  if (options === null) return 'none';
-  if ('header' in options) return 'signature';
-  return 'equalBodies' in options ? 'equal bodies' : 'names';
 }

@@ -3,7 +3,7 @@ import express from 'express';
 import { beforeAll, expect, test } from 'vitest';
 import { createKey } from '#shared/tenants/key-store.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
-import { PROVIDERS, type Provider } from '../../../services/webhooks/providers/verify-webhook.ts';
+import { PROVIDER_NAMES, type ProviderName } from '../../../services/webhooks/providers/registry.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { leastCpuMicros } from '../../support/cpu-micros.ts';
 import { serveApp } from '../../support/serve-app.ts';
@@ -40,7 +40,7 @@ interface Sender {
 }
 
 /** A sender of each provider, who signs as it should. */
-const SENDERS: Readonly<Record<Provider, Sender>> = {
+const SENDERS: Readonly<Record<ProviderName, Sender>> = {
   github: { sign: (body) => ({ 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(body, 'hex')}` }) },
   stripe: { sign: (body, at = nowS()) => ({ 'stripe-signature': `t=${at},v1=${hmac(`${at}.${body}`, 'hex')}` }) },
   slack: {
@@ -57,7 +57,7 @@ const SENDERS: Readonly<Record<Provider, Sender>> = {
   none: { draft: { secret: null }, sign: () => ({}) },
 };
 
-async function makeHook(provider: Provider, template: string | null): Promise<string> {
+async function makeHook(provider: ProviderName, template: string | null): Promise<string> {
   const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' };
   const draft = { provider, secret: SECRET, agent: 'echo', template, ...SENDERS[provider].draft };
   const response = await fetch(`${url}/v1/hooks`, { method: 'POST', headers, body: JSON.stringify(draft) });
@@ -71,7 +71,7 @@ async function post(hook: string, headers: Record<string, string>, body: string)
   return response.status;
 }
 
-test.each(PROVIDERS)(
+test.each(PROVIDER_NAMES)(
   'the worst body for a hook of provider %s costs a bounded multiple of a plain one of the same size',
   async (provider) => {
     const hook = await makeHook(provider, TEMPLATE);

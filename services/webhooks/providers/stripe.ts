@@ -1,17 +1,19 @@
 import { Stripe } from 'stripe';
 import { MusterError } from '#shared/errors/index.ts';
-import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
-import { badSignature } from './bad-signature.ts';
-import { decodeBody } from './decode-body.ts';
-import type { IncomingWebhook, WebhookEvent } from './incoming-webhook.ts';
-import { parseJson } from './parse-json.ts';
-import { readField } from './read-field.ts';
-import { readHeader } from './read-header.ts';
-import { readName } from './read-name.ts';
-import { requireSecret } from './require-secret.ts';
+import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, requireSecret } from './check-proof.ts';
+import { decodeBody, parseJson, readField, readHeader, readName } from './read-webhook.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /** `Stripe-Signature`: HMAC-SHA256 of time and body, with a window of 5 minutes. */
-export function verifyStripe({ rawBody, headers, secret, nowMs, bounds }: IncomingWebhook): WebhookEvent {
+export const stripe = {
+  headers: { 'stripe-signature': '`t=<seconds>,v1=<HMAC of "<t>.<body>" in hex>`.' },
+  hasSecret: true,
+  options: null,
+  signsBodyOnly: false,
+  verify: verifyStripe,
+} as const satisfies WebhookProvider;
+
+function verifyStripe({ rawBody, headers, secret, nowMs, bounds }: IncomingWebhook): WebhookEvent {
   const text = decodeBody(rawBody);
   const header = readHeader(headers, 'stripe-signature');
   if (header === null) throw badSignature('The header Stripe-Signature is missing');

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { verifyWebhook } from '../../../../services/webhooks/providers/verify-webhook.ts';
+import { verifyWebhook } from '../../../../services/webhooks/providers/registry.ts';
 import { incoming, NOW_MS, NOW_S } from './incoming.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

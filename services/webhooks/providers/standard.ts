@@ -1,18 +1,33 @@
 import { Webhook } from 'standardwebhooks';
 import { hasCode } from '#shared/errors/index.ts';
 import type { JsonBounds } from '#shared/http/index.ts';
-import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
-import { badSignature } from './bad-signature.ts';
-import { decodeBody } from './decode-body.ts';
-import type { IncomingWebhook, WebhookEvent } from './incoming-webhook.ts';
-import { parseJson } from './parse-json.ts';
-import { readEventName } from './read-event-name.ts';
-import { readHeader } from './read-header.ts';
-import { readName } from './read-name.ts';
-import { requireSecret } from './require-secret.ts';
+import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, requireSecret } from './check-proof.ts';
+import { decodeBody, parseJson, readEventName, readHeader, readName } from './read-webhook.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /** Standard Webhooks, symmetric signatures (`v1`), with a window of 5 minutes. A body that is not JSON is a payload of text. */
-export function verifyStandard({ rawBody, headers, secret, nowMs, bounds }: IncomingWebhook): WebhookEvent {
+export const standard = {
+  headers: {
+    'webhook-id': 'the id of the delivery.',
+    'webhook-timestamp': 'seconds since 1970, within 5 minutes of now.',
+    'webhook-signature': '`v1,` and the HMAC of `<id>.<timestamp>.<body>` in base64.',
+  },
+  hasSecret: true,
+  secretProblem: (secret) => (isStandardSecret(secret) ? null : 'expected base64, usually after whsec_'),
+  options: null,
+  signsBodyOnly: false,
+  verify: verifyStandard,
+} as const satisfies WebhookProvider;
+
+function isStandardSecret(secret: string): boolean {
+  try {
+    return Boolean(new Webhook(secret));
+  } catch {
+    return false;
+  }
+}
+
+function verifyStandard({ rawBody, headers, secret, nowMs, bounds }: IncomingWebhook): WebhookEvent {
   const text = decodeBody(rawBody);
   const delivery = readName('webhook-id', readHeader(headers, 'webhook-id'));
   const timestamp = readHeader(headers, 'webhook-timestamp');

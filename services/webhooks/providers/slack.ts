@@ -1,15 +1,7 @@
 import { MusterError } from '#shared/errors/index.ts';
-import { assertRecent, DEFAULT_TOLERANCE_MS } from './assert-recent.ts';
-import { badSignature } from './bad-signature.ts';
-import { decodeBody } from './decode-body.ts';
-import { hmacMatches } from './hmac-matches.ts';
-import type { IncomingWebhook, WebhookOutcome } from './incoming-webhook.ts';
-import { isForm, parseForm } from './parse-form.ts';
-import { parseJson } from './parse-json.ts';
-import { readField } from './read-field.ts';
-import { readHeader } from './read-header.ts';
-import { readName } from './read-name.ts';
-import { requireSecret } from './require-secret.ts';
+import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, hmacMatches, requireSecret } from './check-proof.ts';
+import { decodeBody, parseJsonOrForm, readField, readHeader, readName } from './read-webhook.ts';
+import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './webhook-provider.ts';
 
 const PREFIX = 'v0=';
 const MAX_CHALLENGE_CHARACTERS = 1000;
@@ -18,10 +10,20 @@ const MAX_CHALLENGE_CHARACTERS = 1000;
  * `X-Slack-Signature`: HMAC-SHA256 of version, time and body, with a window of 5 minutes. Takes the Events API,
  * interactions and slash commands; the handshake by which Slack checks a new address is answered like any signed request.
  */
-export function verifySlack(incoming: IncomingWebhook): WebhookOutcome {
+export const slack = {
+  headers: {
+    'x-slack-signature': '`v0=` and the HMAC of `v0:<timestamp>:<body>` in hex.',
+    'x-slack-request-timestamp': 'seconds since 1970, within 5 minutes of now.',
+  },
+  hasSecret: true,
+  options: null,
+  signsBodyOnly: false,
+  verify: verifySlack,
+} as const satisfies WebhookProvider;
+
+function verifySlack(incoming: IncomingWebhook): WebhookOutcome {
   assertSigned(incoming);
-  const text = decodeBody(incoming.rawBody);
-  const payload = isForm(incoming.headers) ? parseForm(text, incoming.bounds) : parseJson(text, incoming.bounds);
+  const payload = parseJsonOrForm(decodeBody(incoming.rawBody), incoming);
   if (readField(payload, 'type') === 'url_verification') return { kind: 'challenge', challenge: readChallenge(payload) };
   const event = readEvent(payload);
   return { kind: 'event', event, eventType: event, delivery: readDelivery(payload), payload };

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { verifyWebhook } from '../../../../services/webhooks/providers/verify-webhook.ts';
+import { verifyWebhook } from '../../../../services/webhooks/providers/registry.ts';
 import { incoming, NOW_MS, NOW_S } from './incoming.ts';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';

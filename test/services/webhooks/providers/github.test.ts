@@ -1,6 +1,6 @@
 import { sign } from '@octokit/webhooks-methods';
 import { expect, test } from 'vitest';
-import { verifyWebhook } from '../../../../services/webhooks/providers/verify-webhook.ts';
+import { verifyWebhook } from '../../../../services/webhooks/providers/registry.ts';
 import { readGithubExamples } from '../github-examples.ts';
 import { incoming } from './incoming.ts';
 

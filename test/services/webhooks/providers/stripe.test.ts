@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe';
 import { expect, test } from 'vitest';
-import { verifyWebhook } from '../../../../services/webhooks/providers/verify-webhook.ts';
+import { verifyWebhook } from '../../../../services/webhooks/providers/registry.ts';
 import { incoming, NOW_MS, NOW_S } from './incoming.ts';
 
 const SECRET = 'whsec_test_secret';
