@@ -1,28 +1,33 @@
 import { writeSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { flakyReport, flakyTests, MAX_FLAKY } from './flaky-tests.ts';
 
 /**
  * Ends a run with the plain line `N passed, N failed`, or `N passed, N failed, N skipped`, for hosts that read a log by its last line.
  * What fails outside a test (a file that cannot be loaded, a hook, an unhandled rejection) counts as one failure each.
+ * Before the line it names the flaky tests. Too many of them fail the run and count as one failure.
  */
 export class ClosingLineReporter implements Reporter {
-  #line: string | undefined;
+  #lines: string | undefined;
 
   onInit(): void {
-    // The default reporter and whatever a leaving process still says come first this way.
+    // The default reporter, and whatever a process still prints while it ends, come first this way.
     process.once('exit', () => {
-      if (this.#line !== undefined) writeSync(1, `${this.#line}\n`);
+      if (this.#lines !== undefined) writeSync(1, `${this.#lines}\n`);
     });
   }
 
   onTestRunEnd(modules: readonly Pick<TestModule, 'children' | 'errors'>[], unhandledErrors: readonly unknown[]): void {
-    this.#line = closingLine(modules, unhandledErrors.length);
+    const isTooFlaky = flakyTests(modules).length > MAX_FLAKY;
+    if (isTooFlaky) process.exitCode = 1;
+    const line = closingLine(modules, unhandledErrors.length + (isTooFlaky ? 1 : 0));
+    this.#lines = [flakyReport(modules, process.cwd()), line].filter((part) => part !== null).join('\n');
   }
 }
 
 /** The closing line of a run; exported for its test. */
-export function closingLine(modules: readonly Pick<TestModule, 'children' | 'errors'>[], unhandledErrors: number): string {
-  const count = { passed: 0, failed: unhandledErrors, skipped: 0, pending: 0 };
+export function closingLine(modules: readonly Pick<TestModule, 'children' | 'errors'>[], failuresOutside: number): string {
+  const count = { passed: 0, failed: failuresOutside, skipped: 0, pending: 0 };
   for (const module of modules) {
     for (const test of module.children.allTests()) count[stateOf(test)] += 1;
     count.failed += module.errors().length;
