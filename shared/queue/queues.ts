@@ -1,7 +1,14 @@
-import { Queue } from 'bullmq';
+import {
+  Queue,
+  QueueKeys,
+  RedisConnection,
+  RedisQueueBackend,
+  type BackendFactory,
+  type KeyPrefixOptions,
+  type QueueBaseOptions,
+} from 'bullmq';
 import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import { openBackend } from './open-backend.ts';
 import { QUEUE_NAMES, type QueueName } from './queue-names.ts';
 
 /** What a ticket carries: where its task is, and what a reader of the board wants to see. */
@@ -48,4 +55,59 @@ export function openQueues(redis: RedisClient, keys: Keys, log: Log): Queues {
       await Promise.all(all().map(({ queue }) => queue.close()));
     },
   };
+}
+
+/** The oldest Redis that Muster supports, as `doctor` says. */
+const OLDEST_REDIS = '6.2.0';
+
+interface BackendOptions {
+  /** Of BullMQ's keys. */
+  prefix: string;
+  main: RedisClient;
+  /** Waits for jobs; only what takes jobs needs it. */
+  blocking?: RedisClient;
+}
+
+/**
+ * How BullMQ reaches Redis: on connections that stay the caller's, and without a question first. BullMQ asks for the server's version
+ * and keeps a failed answer as long as the process lives, so that one slow reply would leave the queue dead.
+ */
+export function openBackend({ prefix, main, blocking }: BackendOptions): BackendFactory<RedisQueueBackend> {
+  RedisConnection.minimumVersion = OLDEST_REDIS;
+  const keys = new QueueKeys(prefix);
+  return (name, options) => {
+    const prefixed: QueueBaseOptions & KeyPrefixOptions = { ...options, prefix };
+    const waiting = blocking && attach(blocking, true);
+    return new RedisQueueBackend(attach(main, false), name, keys.getKeys(name), (type) => keys.toKey(name, type), prefixed, waiting);
+  };
+}
+
+function attach(client: RedisClient, blocking: boolean): RedisConnection {
+  return new RedisConnection(client, { shared: true, blocking, skipVersionCheck: true, skipWaitingForReady: true });
+}
+
+/** Names the queues that do not answer, in words: through BullMQ, as those do who add to them. */
+export async function findDeadQueues(queues: Queues): Promise<string[]> {
+  const looks = queues.all().map(async ({ shard, name, queue }) => {
+    const isDead = await queue.isPaused().then(
+      () => false,
+      () => true,
+    );
+    return { shard, name, isDead };
+  });
+  const byShard = Map.groupBy(await Promise.all(looks), ({ shard }) => shard);
+  return [...byShard].flatMap(([shard, found]) => {
+    const dead = found.filter(({ isDead }) => isDead);
+    if (dead.length === found.length) return [`no queue of shard ${shard} answers`];
+    return dead.map(({ name }) => `the queue "${name}" of shard ${shard} does not answer`);
+  });
+}
+
+/** Ended jobs kept of each, for the board. */
+const KEEP = 20;
+
+/** Makes or restarts a repeatable job; it comes at once and then every `everyMs`. */
+export async function upsertRepeat(queue: TicketQueue, name: string, everyMs: number): Promise<void> {
+  const opts = { removeOnComplete: { count: KEEP }, removeOnFail: { count: KEEP } };
+  await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
 }

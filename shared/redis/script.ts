@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisClient } from './connect-redis.ts';
-import { sendCommand } from './send-command.ts';
+import { Command } from 'ioredis';
 
 /** A Lua script as the server knows it. */
 export interface Script {
@@ -50,4 +50,28 @@ export async function runScript(
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return await sendCommand(redis, 'eval', [script.source, keys.length, ...keys, ...args]);
   }
+}
+
+/** In JSON: a backslash that stands for itself, or half of a character, which is written as an escape. */
+const ESCAPES = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;
+const REPLACEMENT = String.raw`\ufffd`;
+
+/**
+ * JSON that the scripts read too. Half a character (a text that was cut within an emoji) is JSON here and none for them, so it
+ * becomes the replacement character, as it would on any other way to Redis.
+ */
+export function scriptJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!json.includes(String.raw`\ud`)) return json;
+  return json.replaceAll(ESCAPES, (escape) => (escape === '\\\\' ? escape : REPLACEMENT));
+}
+
+/**
+ * Sends a command at once and by itself, for calls that were gathered already. What the client gathers in a pipeline of its own
+ * accord waits until the pipeline before it is answered, so that Redis and this process would work by turns.
+ */
+export async function sendCommand(redis: RedisClient, name: string, args: (string | number)[]): Promise<unknown> {
+  const command = new Command(name, args, { replyEncoding: 'utf8' });
+  void redis.sendCommand(command);
+  return await command.promise;
 }

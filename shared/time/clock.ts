@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The two clocks a process reads; tests hand in their own. */
 export interface Clock {
   /** Wall time in milliseconds since the epoch: for records and comparison with other machines. */
@@ -10,3 +12,14 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
 };
+
+/** Milliseconds since the epoch as ISO 8601 UTC; null stays null. */
+export function toIso(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** A time in ISO 8601 with its offset, as callers write it. */
+export const instantSchema = z.iso.datetime({
+  offset: true,
+  error: 'expected a time in ISO 8601 with its offset, like 2026-05-01T09:00:00Z',
+});

@@ -3,7 +3,7 @@
  * times are written.
  */
 export { type Clock, systemClock } from './clock.ts';
-export { instantSchema } from './instant-schema.ts';
-export { toIso } from './iso.ts';
-export { startDeadline } from './start-deadline.ts';
+export { instantSchema } from './clock.ts';
+export { toIso } from './clock.ts';
+export { startDeadline } from './wait.ts';
 export { LATE, wait, within, withinAttentive } from './wait.ts';

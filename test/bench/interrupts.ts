@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { wait } from '#shared/time/wait.ts';
 import type { ServiceProcess } from '../support/fleet/service-process.ts';
 import { openFleet } from '../support/fleet/open-fleet.ts';

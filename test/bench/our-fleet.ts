@@ -1,5 +1,5 @@
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { newTaskId } from '#shared/tasks/task-id.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../support/open-test-parts.ts';

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import type { Job, Worker, WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { openBackend } from '../open-backend.ts';
-import type { TicketData } from '../queues.ts';
+import { openBackend, type TicketData } from '../queues.ts';
 import { PermittedWorker, type TakerPermits } from '../permits/permitted-worker.ts';
 import type { JobSource } from './job-source.ts';
 

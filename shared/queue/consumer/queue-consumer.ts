@@ -1,13 +1,12 @@
 import type { Worker } from 'bullmq';
 import { within } from '../../time/index.ts';
 import type { QueueName } from '../queue-names.ts';
-import type { TicketData } from '../queues.ts';
+import type { TicketData, TicketQueue } from '../queues.ts';
 import type { TakerPermits } from '../permits/permitted-worker.ts';
-import { hasDueJobs } from './has-due-jobs.ts';
 import type { JobSource } from './job-source.ts';
 import { openConsumer, type ConsumerJobOptions, type ConsumerProcessor, type OpenConsumer } from './open-consumer.ts';
 
-export interface QueueConsumerOptions {
+interface QueueConsumerOptions {
   source: JobSource;
   queue: QueueName;
   shard: number;
@@ -175,4 +174,14 @@ export class QueueConsumer {
     this.#retired.delete(consumer);
     this.#fit();
   }
+}
+
+/** Whether a queue has jobs that somebody should take now. Rejects while Redis is away. */
+async function hasDueJobs(queue: TicketQueue): Promise<boolean> {
+  if (await queue.isPaused()) return false;
+  const { waiting = 0, prioritized = 0, delayed = 0 } = await queue.getJobCounts('waiting', 'prioritized', 'delayed');
+  if (waiting + prioritized > 0) return true;
+  if (delayed === 0) return false;
+  const [next] = await queue.getJobs(['delayed'], 0, 0, true);
+  return next !== undefined && next.timestamp + next.delay <= Date.now();
 }

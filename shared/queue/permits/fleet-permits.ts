@@ -4,7 +4,7 @@ import { type Clock, within } from '../../time/index.ts';
 import type { QueueName } from '../queue-names.ts';
 import { leasePermits, PERMIT_KINDS, type Fleet, type PermitKind } from './lease-permits.ts';
 import { PermitPool } from './permit-pool.ts';
-import { UNKNOWN_RANK } from './ticket-head.ts';
+import { UNKNOWN_RANK } from './ticket-rank.ts';
 
 export interface FleetPermitsOptions {
   fleet: Fleet;

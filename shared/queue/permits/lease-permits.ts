@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
-import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../../redis/index.ts';
+import { type Keys, loadScripts, type RedisClient, runScript, type Script, redisNow } from '../../redis/index.ts';
 
 /** Critical work has a share of the fleet's cap that no other takes. */
 export const PERMIT_KINDS = ['critical', 'ordinary'] as const;
@@ -57,7 +57,7 @@ export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<Perm
 }
 
 /** How long a waiter is believed without a word from it, ms. */
-export function staleMs({ worker }: Settings): number {
+function staleMs({ worker }: Settings): number {
   return worker.fleetFullMs * STALE_LOOKS;
 }
 
@@ -65,4 +65,34 @@ export function staleMs({ worker }: Settings): number {
 export function reservedOf({ limits }: Settings): number {
   const share = Math.max(limits.criticalShare > 0 ? 1 : 0, Math.floor(limits.maxConcurrent * limits.criticalShare));
   return Math.min(share, limits.maxConcurrent - 1);
+}
+
+export interface FleetRoom {
+  /** Whether a worker waits for a permit of this kind. */
+  isFull: boolean;
+  /** Attempts that run, and how many may. */
+  running: number;
+  cap: number;
+  /** Of these, how many are kept for critical work only. */
+  kept: number;
+}
+
+/** How full the fleet is for tickets of a kind. */
+export async function readRoom(fleet: Fleet, kind: PermitKind): Promise<FleetRoom> {
+  const { redis, keys, settings } = fleet;
+  const shards = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).leases);
+  const [now, waiters, permits, ...leases] = await Promise.all([
+    redisNow(redis),
+    redis.hgetall(keys.fleet.permitWaiters),
+    redis.hkeys(keys.fleet.permits),
+    ...shards.map((key) => redis.zcard(key)),
+  ]);
+  const isWaiting = ([name, value]: [string, string]): boolean =>
+    (name.startsWith(`${kind} `) || name.startsWith('critical ')) && Number(value.split(' ')[2]) + staleMs(settings) >= now;
+  return {
+    isFull: Object.entries(waiters).some(isWaiting),
+    running: leases.reduce((sum, count) => sum + count, 0),
+    cap: settings.limits.maxConcurrent,
+    kept: permits.some((name) => name.startsWith('critical ')) ? reservedOf(settings) : 0,
+  };
 }

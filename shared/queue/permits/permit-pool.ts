@@ -1,7 +1,7 @@
 import type { Log } from '../../log/index.ts';
 import type { Clock } from '../../time/index.ts';
 import { leasePermits, reservedOf, type Fleet, type PermitKind } from './lease-permits.ts';
-import { UNKNOWN_RANK } from './ticket-head.ts';
+import { UNKNOWN_RANK } from './ticket-rank.ts';
 
 /** The right to run one ticket. It is void once the worker lost its lease on all of them. */
 export interface Permit {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { scanKeys } from '#shared/redis/scan-keys.ts';
+import { scanKeys } from '#shared/redis/replies.ts';
 import type { FleetCall, Reply } from '../../support/fleet/fleet-client.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { readNotifications } from './read-notifications.ts';
 import { startApi } from './start-api.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { newestTenantEvent } from '#shared/events/tenant-events.ts';
 import { tellFleet } from '#shared/events/tell-fleet.ts';
 import { notePressure } from '#shared/ledger/note-pressure.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { driveTasks } from './drive-tasks.ts';

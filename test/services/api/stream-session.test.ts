@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { writeSessionEvents } from '../../../services/api/sessions/write-session-events.ts';
 import { driveTasks } from './drive-tasks.ts';

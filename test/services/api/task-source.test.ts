@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { startApi, type Reply } from './start-api.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { builtConsole } from './built-console.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';

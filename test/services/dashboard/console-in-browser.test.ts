@@ -4,7 +4,7 @@ import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { announcePlatforms } from '#shared/schedules/places/served-platforms.ts';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLocalLog } from '#shared/log/create-local-log.ts';
+import { createLocalLog } from '#shared/log/create-log.ts';
 import { consoleLines } from '../../../services/local/console-lines.ts';
 
 function logTo(level = 'info', hasColors = false): { log: ReturnType<typeof createLocalLog>; lines: string[]; json: string[] } {

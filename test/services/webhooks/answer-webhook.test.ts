@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
 import { hasCode } from '#shared/errors/muster-error.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
 import { firstDelivery } from '../../../services/webhooks/first-delivery.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { handleTicket, type HandleTicketParts } from '../../../services/worker/handle-ticket.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { beat, forgetWorker, knownWorkers } from '#shared/queue/workers/worker-registry.ts';
+import { beat, forgetWorker, knownWorkers } from '#shared/queue/worker-registry.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { checkWorkers } from '../../../services/local/doctor/check-workers.ts';
 import { Heartbeat } from '../../../services/worker/upkeep/heartbeat.ts';

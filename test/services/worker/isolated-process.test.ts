@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { readState } from '#shared/ledger/read-states.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import type { ToIsolated } from '../../../services/worker/isolation/isolation-messages.ts';
 import { readJournal } from '../../support/fleet/journal.ts';

@@ -4,7 +4,7 @@ import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';

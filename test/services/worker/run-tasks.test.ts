@@ -3,8 +3,8 @@ import type { AgentFunction, AgentResult } from '#shared/config/agent-function.t
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { listenForSignals } from '../../../services/worker/signal-listener.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -4,8 +4,8 @@ import { deliveryId, type Delivery, type DeliveryKind, type DeliveryStatus } fro
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { startReply } from '#shared/deliveries/start-reply.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/build-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import { openJobSource } from '#shared/queue/consumer/job-source.ts';
 import { outboundSlots } from '#shared/queue/queue-names.ts';
 import { driveTasks, type TaskDriver } from '../../services/api/drive-tasks.ts';

@@ -3,7 +3,7 @@ import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { changePriority } from '#shared/ledger/change-priority.ts';
 import { expireLease } from '#shared/ledger/expire-lease.ts';
 import { forgetTask } from '#shared/ledger/forget-task.ts';
-import { scriptJson } from '#shared/redis/script-json.ts';
+import { scriptJson } from '#shared/redis/script.ts';
 import { DONE, TENANT, type TaskWish } from './test-ledger.ts';
 import { useCheckedLedger } from './use-ledger.ts';
 

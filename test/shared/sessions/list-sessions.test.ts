@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { listSessions, type ListSessionsOptions } from '#shared/sessions/list-sessions.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startDeadline } from '#shared/time/start-deadline.ts';
+import { startDeadline } from '#shared/time/wait.ts';
 
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

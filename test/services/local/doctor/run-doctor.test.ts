@@ -8,7 +8,7 @@ import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { endedMember } from '#shared/ledger/ended-tasks.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
-import { installationText } from '#shared/redis/installation-problem.ts';
+import { installationText } from '#shared/redis/installation.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { checkCommands } from '../../../../services/local/doctor/check-commands.ts';

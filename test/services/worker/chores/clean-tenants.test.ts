@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import { scanKeys } from '#shared/redis/scan-keys.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { scanKeys } from '#shared/redis/replies.ts';
 import { createKey, findKey } from '#shared/tenants/key-store.ts';
 import type { Tenant } from '#shared/tenants/tenant.ts';
 import { createVisitor, findVisitor } from '#shared/tenants/visitor-store.ts';

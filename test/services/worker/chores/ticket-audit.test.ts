@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
-import { ticketId } from '#shared/queue/ticket.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { ticketId } from '#shared/queue/tickets/ticket.ts';
 import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useParts } from '../../../support/use-parts.ts';

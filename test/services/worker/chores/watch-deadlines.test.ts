@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readTask, readTasks } from '#shared/ledger/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { acceptTask } from '#shared/queue/accept-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';

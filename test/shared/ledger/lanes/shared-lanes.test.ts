@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/cancel-task.ts';
 import { readTask } from '#shared/ledger/read-tasks.ts';
-import { explainLane } from '#shared/queue/explain-lane.ts';
+import { explainLane } from '#shared/queue/why/explain-gates.ts';
 import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../test-ledger.ts';
 import { useCheckedLedger } from '../use-ledger.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
-import { headOf } from '#shared/queue/permits/ticket-head.ts';
+import { headOf } from '#shared/queue/permits/ticket-rank.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
-import { ticketJob } from '#shared/queue/ticket.ts';
-import { TicketWorker } from '#shared/queue/ticket-worker.ts';
+import { ticketJob } from '#shared/queue/tickets/ticket.ts';
+import { TicketWorker } from '#shared/queue/workers/ticket-worker.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { Subscription } from '#shared/redis/subscription.ts';

@@ -1,0 +1,70 @@
+import { MusterError } from '../../errors/index.ts';
+import { laneOfTask, offerMessage, readTask } from '../../ledger/index.ts';
+import type { Task } from '../../tasks/index.ts';
+import { type Accepted, answerAccepted, findEarlier, type Intake } from './accept-task.ts';
+import { buildTask, type AcceptRequest } from './build-task.ts';
+
+export interface InputRequest {
+  tenant: string;
+  /** The running task. */
+  task: string;
+  input: string;
+  /** Who wrote it; by default the one whom the running task is for. */
+  user?: string;
+  idempotencyKey?: string;
+  /** W3C trace context of the caller. */
+  traceparent?: string;
+}
+
+/**
+ * Offers input to a running task, as a task of its own in the same lane: what the running one does not take, runs as the next turn.
+ * Errors: `task.not-found`, `task.not-running`, `task.takes-no-input`, and those of `acceptTask`.
+ */
+export async function offerInput(intake: Intake, input: InputRequest): Promise<Accepted> {
+  const target = await readTask(intake.ledger, input.tenant, input.task);
+  if (!target) throw new MusterError('task.not-found', `There is no task ${input.task}`);
+  const request = requestFor(target, input);
+  // Sent again, it gets its task even when by now the other one ended.
+  const earlier = await findEarlier(intake.ledger, request);
+  if (earlier) return earlier;
+  if (target.state.status !== 'running') throw notRunning(input.task);
+  const definition = await intake.findAgent(input.tenant, target.body.agent);
+  if (!definition) throw new MusterError('agent.unknown', `There is no agent "${target.body.agent}"`);
+  const task = buildTask(request, definition, intake.ledger.settings, undefined);
+  const answer = await offerMessage(intake.ledger, task, input.task);
+  if (answer.kind !== 'refused') return await answerAccepted(intake, task, answer);
+  if (answer.why === 'not-running') throw notRunning(input.task);
+  throw new MusterError('task.takes-no-input', `The agent "${target.body.agent}" takes no input while it runs`);
+}
+
+function notRunning(task: string): MusterError {
+  return new MusterError('task.not-running', `The task ${task} does not run`);
+}
+
+/** As if the running task's own user had written another message. */
+function requestFor({ body, state }: Task, request: InputRequest): AcceptRequest {
+  const { tenant, task, input, idempotencyKey, traceparent, user = body.user } = request;
+  const lane = { name: state.lane ?? laneOfTask(task), limit: state.laneLimit ?? 1 };
+  return {
+    tenant,
+    agent: body.agent,
+    input,
+    source: body.source === 'chat' ? 'chat' : 'api',
+    mode: 'steer',
+    priority: state.priority,
+    ...(body.session === null ? { lane } : { session: body.session }),
+    ...whereabouts({ ...body, user }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey, idempotencyBody: JSON.stringify({ task, input, user: request.user }) }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+/** Where it came from and who is answered. */
+function whereabouts({ channel, correlationId, user, reply }: Task['body']): Partial<AcceptRequest> {
+  return {
+    ...(channel === null ? {} : { channel }),
+    ...(correlationId === null ? {} : { correlationId }),
+    ...(user === null ? {} : { user }),
+    ...(reply === null ? {} : { reply }),
+  };
+}

@@ -1,0 +1,67 @@
+import { type CancelAnswer, cancelTask, type Ledger, parentLookup, readLookup, readState, readStates } from '../../ledger/index.ts';
+import { isTerminal, type TaskState } from '../../tasks/index.ts';
+
+interface StateOfTask {
+  id: string;
+  state: TaskState;
+}
+
+export interface CancelTreeAnswer {
+  /** What became of the task itself. */
+  answer: CancelAnswer;
+  /** Tasks below it that were stopped or told to. */
+  subTasks: number;
+}
+
+/** Tasks below one task that a single cancel reaches; a tree larger than that is cancelled again from where it was left. */
+const MOST = 1000;
+const PAGE = 200;
+
+/**
+ * Cancels a task and, from the top down, every task it delegated, so that nothing that was stopped makes more work.
+ * A task that ended by itself is left alone, with what it delegated.
+ */
+export async function cancelTree(ledger: Ledger, tenant: string, id: string, reason: string): Promise<CancelTreeAnswer> {
+  const root = await readState(ledger, tenant, id);
+  if (!root) return { answer: { kind: 'unknown' }, subTasks: 0 };
+  const answer = await cancelTask(ledger, { tenant, id, lane: root.lane ?? null }, reason);
+  if (answer.kind === 'ended' && answer.status !== 'cancelled') return { answer, subTasks: 0 };
+  let subTasks = 0;
+  for await (const { id: child, state } of descendants(ledger, tenant, id)) {
+    if (isTerminal(state.status)) continue;
+    const place = { tenant, id: child, lane: state.lane ?? null };
+    const { kind } = await cancelTask(ledger, place, `its parent task was cancelled: ${reason}`);
+    if (kind === 'cancelled' || kind === 'stopping') subTasks += 1;
+  }
+  return { answer, subTasks };
+}
+
+/** What a task delegated, and what that delegated in turn; a task comes before those below it. */
+async function* descendants(ledger: Ledger, tenant: string, root: string): AsyncGenerator<StateOfTask> {
+  const seen = new Set([root]);
+  // A set in the order of its making, which grows while it is walked.
+  for (const parent of seen) {
+    for await (const child of children(ledger, tenant, parent)) {
+      if (seen.size > MOST) return;
+      if (seen.has(child.id)) continue;
+      seen.add(child.id);
+      yield child;
+    }
+  }
+}
+
+async function* children(ledger: Ledger, tenant: string, parent: string): AsyncGenerator<StateOfTask> {
+  const lookup = parentLookup(ledger, tenant, parent);
+  let before: string | null = null;
+  let ids: string[];
+  do {
+    ids = await readLookup(ledger, lookup, { low: '', before, max: PAGE });
+    const states = await readStates(ledger, tenant, ids);
+    yield* ids.flatMap((id, position) => withState(id, states[position]));
+    before = ids.at(-1) ?? null;
+  } while (ids.length === PAGE);
+}
+
+function withState(id: string, state: TaskState | null | undefined): StateOfTask[] {
+  return state ? [{ id, state }] : [];
+}

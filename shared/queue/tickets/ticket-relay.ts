@@ -1,0 +1,117 @@
+import { parseOutboxEntry } from '../../ledger/index.ts';
+import type { Log } from '../../log/index.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
+import type { Queues } from '../queues.ts';
+import { ticketJob, type Ticket } from './ticket.ts';
+
+export interface TicketRelayOptions {
+  redis: RedisClient;
+  keys: Keys;
+  queues: Queues;
+  /** The tickets of these entries of an outbox that are still owed. */
+  readOwed?: (entries: readonly string[]) => Promise<Ticket[]>;
+  log: Log;
+}
+
+/** Tickets one call to BullMQ carries. */
+const BATCH = 128;
+/** Tickets kept in memory. More are read from the outbox once these are delivered. */
+const BUFFER = 10_000;
+/** Entries of the outbox that are read together. */
+const PAGE = 128;
+/** Entries remembered once the buffer is empty. The sweep clears those that are forgotten. */
+const OWED_MOST = 1000;
+
+/**
+ * TicketRelay is responsible for bringing the outbox's fresh tickets to BullMQ, many in one round trip, so that accepting
+ * waits for one script only. What it has no room for it reads from there; what it cannot deliver stays there, and the sweep adds it.
+ */
+export class TicketRelay {
+  readonly #options: TicketRelayOptions;
+  #buffer: Ticket[] = [];
+  /** Outbox entries of which some tickets are not delivered yet -> how many. */
+  readonly #owed = new Map<string, number>();
+  /** Shards whose outbox has tickets that found no room. */
+  readonly #overflowed = new Set<number>();
+  #running: Promise<void> | undefined;
+
+  constructor(options: TicketRelayOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a ticket that is in the outbox. */
+  add(ticket: Ticket): void {
+    if (this.#buffer.length >= BUFFER) {
+      if (this.#options.readOwed) this.#overflowed.add(this.#options.keys.shardOf(ticket.tenant));
+      return;
+    }
+    this.#buffer.push(ticket);
+    this.#running ??= this.#drain();
+  }
+
+  /** Resolves when everything taken so far was delivered or left to the sweep. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // What arrives in the same turn of the event loop goes in the same batch.
+    await new Promise(setImmediate);
+    while (this.#buffer.length > 0 || this.#overflowed.size > 0) {
+      const batch = this.#buffer.splice(0, BATCH);
+      try {
+        if (batch.length > 0) await this.#deliver(batch);
+        else await this.#readOn();
+      } catch (error) {
+        this.#overflowed.clear();
+        this.#options.log.warn({ err: error, tickets: batch.length }, 'tickets could not be added now; the sweep will add them');
+      }
+    }
+    // Of some, tickets were dropped or could not be added: those are the sweep's, and must not gather here.
+    if (this.#owed.size > OWED_MOST) this.#owed.clear();
+    this.#running = undefined;
+  }
+
+  /** Delivers the oldest page of an outbox that has tickets which found no room here. */
+  async #readOn(): Promise<void> {
+    const { redis, keys, readOwed } = this.#options;
+    const [shard] = this.#overflowed;
+    if (shard === undefined || !readOwed) return;
+    const { outbox } = keys.shard(shard);
+    const entries = await redis.zrange(outbox, '0', String(PAGE - 1));
+    if (entries.length < PAGE) this.#overflowed.delete(shard);
+    if (entries.length === 0) return;
+    const tickets = await readOwed(entries);
+    for (let from = 0; from < tickets.length; from += BATCH) await this.#deliver(tickets.slice(from, from + BATCH));
+    // What is owed no more, and what this process counted before.
+    await redis.zrem(outbox, ...entries);
+    for (const entry of entries) this.#owed.delete(entry);
+  }
+
+  async #deliver(batch: Ticket[]): Promise<void> {
+    const { keys, queues, redis } = this.#options;
+    const groups = Map.groupBy(batch, (ticket) => queues.get(keys.shardOf(ticket.tenant), ticket.queue));
+    const adding = [...groups].map(async ([queue, tickets]) => {
+      await queue.addBulk(tickets.map((ticket) => ticketJob(ticket)));
+      const paid = this.#pay(tickets);
+      const shard = keys.shardOf(tickets[0]?.tenant ?? '');
+      // An entry that stays when this fails costs one needless ticket, which its claim refuses.
+      if (paid.length > 0) await redis.zrem(keys.shard(shard).outbox, ...paid);
+    });
+    // All of them, so that what came through is counted before what did not is given up.
+    const failed = (await Promise.allSettled(adding)).find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  /** The outbox entries whose last ticket is among these. */
+  #pay(tickets: Ticket[]): string[] {
+    const paid: string[] = [];
+    for (const { entry } of tickets) {
+      const left = (this.#owed.get(entry) ?? parseOutboxEntry(entry).tickets.length) - 1;
+      if (left === 0) paid.push(entry);
+      if (left === 0) this.#owed.delete(entry);
+      else this.#owed.set(entry, left);
+    }
+    return paid;
+  }
+}

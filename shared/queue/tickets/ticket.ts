@@ -1,0 +1,90 @@
+import type { JobsOptions } from 'bullmq';
+import type { TaskQueue } from '../../config/index.ts';
+import type { TicketData } from '../queues.ts';
+import { outboxEntry, type OwedTicket, type Ledger, parseOutboxEntry, readStates } from '../../ledger/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
+
+/** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */
+export interface Ticket {
+  tenant: string;
+  task: string;
+  /** Its number, from 1: a task gets another when one was lost or used up. */
+  number: number;
+  agent: string;
+  lane: string | null;
+  queue: TaskQueue;
+  priority: number;
+  maxAttempts: number;
+  /** The outbox entry that names it, perhaps with others. */
+  entry: string;
+}
+
+/** BullMQ's id of a ticket: the task's own id for the first, with a number for those after it. */
+export function ticketId(task: string, number: number): string {
+  return number === 1 ? task : `${task}.${number}`;
+}
+
+/** The priority as BullMQ counts it: 1 first. Ours is 10 first. */
+export function bullPriority(priority: number): number {
+  return 11 - priority;
+}
+
+/** The task's priority, of a ticket that BullMQ has with this one. */
+export function taskPriority(priority: number): number {
+  return 11 - priority;
+}
+
+/** The BullMQ job of a ticket. How many of those that ended are kept is its worker's to say. */
+export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opts: JobsOptions } {
+  return {
+    name: ticket.agent,
+    data: { tenant: ticket.tenant, task: ticket.task, ...(ticket.lane === null ? {} : { lane: ticket.lane }) },
+    opts: {
+      jobId: ticketId(ticket.task, ticket.number),
+      priority: bullPriority(ticket.priority),
+      attempts: ticket.maxAttempts,
+    },
+  };
+}
+
+/** The newest ticket of a task, from its state. */
+export function ticketOfState(tenant: string, task: string, state: TaskState): Ticket {
+  return {
+    tenant,
+    task,
+    number: state.ticket,
+    entry: outboxEntry(tenant, [{ task, number: state.ticket }]),
+    agent: state.agent,
+    lane: state.lane ?? null,
+    queue: state.queue,
+    priority: state.priority,
+    maxAttempts: state.maxAttempts,
+  };
+}
+
+/** The ticket that BullMQ knows by this id. */
+export function parseTicketId(id: string): OwedTicket {
+  const [task = '', number = '1'] = id.split('.');
+  return { task, number: Number(number) };
+}
+
+/** The tickets that these entries of an outbox name and that are still owed, under their own numbers. */
+export async function readOwedTickets(ledger: Ledger, entries: readonly string[]): Promise<Ticket[]> {
+  const owed = entries.flatMap((entry) => {
+    const { tenant, tickets } = parseOutboxEntry(entry);
+    return tickets.map(({ task, number }) => ({ entry, tenant, task, number }));
+  });
+  const found = [...Map.groupBy(owed, ({ tenant }) => tenant)].map(async ([tenant, own]) => {
+    const states = await readStates(
+      ledger,
+      tenant,
+      own.map(({ task }) => task),
+    );
+    return own.flatMap(({ entry, task, number }, position) => {
+      const state = states[position];
+      const isOwed = state?.granted === true && state.status !== 'running' && state.ticket === number;
+      return isOwed ? [{ ...ticketOfState(tenant, task, state), entry }] : [];
+    });
+  });
+  return (await Promise.all(found)).flat();
+}

@@ -1,0 +1,98 @@
+import type { Ledger } from '../../ledger/index.ts';
+import { kindOf } from '../permits/fleet-permits.ts';
+import { readRoom, type FleetRoom } from '../permits/lease-permits.ts';
+import type { Queues, TicketQueue } from '../queues.ts';
+import type { Waiting, WaitGate, WaitingTask } from './wait-reason.ts';
+import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
+import type { QueueName } from '../queue-names.ts';
+import { bullPriority } from '../tickets/ticket.ts';
+
+/** Why a task that holds a ticket has not started: its queue is paused, nobody serves it, the fleet is full, or others are before it. */
+export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { body, state }: WaitingTask): Promise<Waiting> {
+  const { ledger, queues } = parts;
+  const name = state.queue;
+  const shard = ledger.keys.shardOf(body.tenant);
+  const queue = queues.get(shard, name);
+  const [isPaused, workers, room, inQueue] = await Promise.all([
+    queue.isPaused(),
+    // A managed Redis may refuse to list its clients; then nobody knows, and the count says more than a guess.
+    queue.getWorkersCount().catch(() => null),
+    readRoom(ledger, kindOf(name)),
+    ticketsBefore(queue, state.priority),
+  ]);
+  const reason = (gate: WaitGate, detail: string, ahead: number): Waiting => ({
+    reasons: [{ gate, detail, since: state.queuedAt ?? state.createdAt, until: null, taskId: null }],
+    ahead,
+  });
+  // Its own ticket is among them, unless it is on its way.
+  const ahead = Math.max(0, inQueue - 1);
+  if (isPaused) return reason('paused', `queue "${name}" is paused`, ahead);
+  if (workers === 0) return reason('worker', `no worker serves the queue "${name}"`, ahead);
+  if (!room.isFull) return reason('queue', `waiting for a free slot in queue "${name}", about ${ahead} tickets in front`, ahead);
+  const inFleet = Math.max(0, (await ticketsBeforeInFleet(queues, name, state.priority)) - 1);
+  return reason('fleet', fleetDetail(room, name, inFleet), inFleet);
+}
+
+function fleetDetail({ running, cap, kept }: FleetRoom, queue: string, ahead: number): string {
+  const share = kept > 0 && kindOf(queue) === 'ordinary' ? `, ${kept} of them kept for critical tasks` : '';
+  return `fleet cap ${running}/${cap}${share}${ahead > 0 ? `, about ${ahead} tickets in front` : ''}`;
+}
+
+/** How many tickets a queue gives out before the last one of this priority, that one included. */
+async function ticketsBefore(queue: TicketQueue, priority: number): Promise<number> {
+  const better = Array.from({ length: bullPriority(priority) }, (_, position) => position + 1);
+  const [waiting, byPriority] = await Promise.all([queue.getWaitingCount(), queue.getCountsPerPriority(better)]);
+  return Object.values(byPriority).reduce((sum, each) => sum + each, waiting);
+}
+
+/** The same over all queues and shards, for a fleet that is full: critical tickets go first, then priority counts. */
+async function ticketsBeforeInFleet(queues: Queues, name: QueueName, priority: number): Promise<number> {
+  const counts = queues.all().map(async ({ name: other, queue }) => {
+    if (!TASK_QUEUES.some((each) => each === other)) return 0;
+    const isCritical = kindOf(other) === 'critical';
+    if (isCritical !== (kindOf(name) === 'critical')) return isCritical ? await ticketsBefore(queue, 1) : 0;
+    return await ticketsBefore(queue, priority);
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+/** What stands before a new ticket, and whether the fleet is full. */
+interface TicketQueueLook {
+  ahead: number;
+  isFull: boolean;
+}
+
+/** How long a look serves further tickets of this process. */
+const FRESH_MS = 100;
+
+const looks = new WeakMap<Queues, Map<string, { at: number; made: number; look: Promise<TicketQueueLook> }>>();
+
+/** What stands before a ticket that this process makes now, by a look of a moment ago and the tickets that it made since. */
+export async function lookBeforeTicket(
+  { ledger, queues }: { ledger: Ledger; queues: Queues },
+  { tenant, queue, priority }: { tenant: string; queue: TaskQueue; priority: number },
+): Promise<TicketQueueLook> {
+  const shard = ledger.keys.shardOf(tenant);
+  const known = looks.get(queues) ?? new Map<string, { at: number; made: number; look: Promise<TicketQueueLook> }>();
+  looks.set(queues, known);
+  // As many as there are shards, queues and priorities.
+  const name = `${shard}/${queue}/${priority}`;
+  let recent = known.get(name);
+  if (!recent || performance.now() - recent.at > FRESH_MS) {
+    recent = { at: performance.now(), made: 0, look: lookNow(ledger, queues.get(shard, queue), { queue, priority }) };
+    known.set(name, recent);
+  }
+  const before = recent.made;
+  recent.made += 1;
+  const { ahead, isFull } = await recent.look;
+  return { ahead: ahead + before, isFull };
+}
+
+async function lookNow(
+  ledger: Ledger,
+  queue: TicketQueue,
+  { queue: name, priority }: { queue: TaskQueue; priority: number },
+): Promise<TicketQueueLook> {
+  const [ahead, { isFull }] = await Promise.all([ticketsBefore(queue, priority), readRoom(ledger, kindOf(name))]);
+  return { ahead, isFull };
+}

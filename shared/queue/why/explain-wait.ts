@@ -1,0 +1,60 @@
+import type { Ledger } from '../../ledger/index.ts';
+import { clockSkew, describeSkew } from '../../redis/index.ts';
+import { systemClock } from '../../time/index.ts';
+import { isTerminal, type TaskStatus } from '../../tasks/index.ts';
+import { estimateStart } from './estimate-start.ts';
+import { explainCaps, explainLane } from './explain-gates.ts';
+import { explainQueue } from './explain-queue.ts';
+import type { Queues } from '../queues.ts';
+import { waitingSince, type WaitReason, type Waiting, type WaitingTask } from './wait-reason.ts';
+
+/** Two clocks, and a start after its time, may differ by so much without a word about it. */
+const NOTABLE_MS = 2000;
+
+export interface WaitExplanation {
+  status: TaskStatus;
+  /** None once it runs or ended. */
+  reasons: WaitReason[];
+  /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when nobody knows. */
+  estimatedStartMs: number | null;
+}
+
+/** Why a task does not run yet. It is a look at a moving fleet: by the time it is read, it may be otherwise. */
+export async function explainWait(parts: { ledger: Ledger; queues: Queues }, task: WaitingTask): Promise<WaitExplanation> {
+  const { status } = task.state;
+  if (isTerminal(status) || status === 'running' || status === 'scheduled') return { status, reasons: [], estimatedStartMs: null };
+  const { reasons, ahead } = await explain(parts, task);
+  const due = { tenant: task.body.tenant, scheduledFor: task.state.notBefore ?? null };
+  return { status, reasons, estimatedStartMs: await estimateStart(parts.ledger, due, { ahead, gate: reasons[0]?.gate ?? null }) };
+}
+
+async function explain(parts: { ledger: Ledger; queues: Queues }, task: WaitingTask): Promise<Waiting> {
+  const { gate, notBefore } = task.state;
+  if (gate === 'lane' || gate === 'steer') return await explainLane(parts.ledger, task);
+  if (gate === 'cap') return await explainCaps(parts.ledger, task);
+  if (notBefore !== undefined) return explainTime(task, notBefore, await clockSkew(parts.ledger.redis, systemClock));
+  return await explainQueue(parts, task);
+}
+
+function explainTime(task: WaitingTask, notBefore: number, skewMs: number): Waiting {
+  const { state } = task;
+  const detail = [timeDetail(task, new Date(notBefore).toISOString()), ...clockNotes(notBefore, skewMs)].join('; ');
+  return { reasons: [{ gate: state.gate ?? 'time', detail, since: waitingSince(state), until: notBefore, taskId: null }], ahead: 0 };
+}
+
+function timeDetail({ state, attempts }: WaitingTask, at: string): string {
+  if (state.gate === 'provider') return `provider cooldown until ${at}`;
+  if (state.gate === 'suspect') return `lost with its worker; comes back in an isolated process, not before ${at}`;
+  if (state.gate === 'debounce') return `collects messages until ${at}`;
+  if (state.gate !== 'retry') return `not before ${at}`;
+  return `retry after failure ${state.error?.code ?? attempts.at(-1)?.error?.code ?? 'of the last attempt'}, not before ${at}`;
+}
+
+/** Times count by Redis's clock: people read them beside their own, so a difference is said. */
+function clockNotes(notBefore: number, skewMs: number): string[] {
+  const overdueMs = Date.now() - skewMs - notBefore;
+  return [
+    ...(overdueMs > NOTABLE_MS ? ['its time has come, and no worker has seen it yet'] : []),
+    ...(Math.abs(skewMs) > NOTABLE_MS ? [`by the clock of Redis; this server's is ${describeSkew(skewMs)}`] : []),
+  ];
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
+import type { Settings } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+
+/** What a worker says of itself with each heartbeat. */
+const workerNoteSchema = z.object({
+  host: z.string(),
+  pid: z.number(),
+  /** Milliseconds that its wall clock is ahead of Redis's; negative when behind. */
+  skewMs: z.number(),
+});
+type WorkerNote = z.infer<typeof workerNoteSchema>;
+
+/** A worker that is not known to be gone. */
+interface KnownWorker extends WorkerNote {
+  name: string;
+  /** By Redis's clock, ms since the epoch. */
+  lastBeatAt: number;
+}
+
+/** Writes that a worker is there, by Redis's clock. */
+export async function beat(redis: RedisClient, keys: Keys, worker: string, note: WorkerNote): Promise<void> {
+  const now = await redisNow(redis);
+  await Promise.all([redis.zadd(keys.fleet.workers, now, worker), redis.hset(keys.fleet.workerNotes, worker, JSON.stringify(note))]);
+}
+
+/** Takes a worker out. Returns whether it was there: of several callers one is told so. */
+export async function forgetWorker(redis: RedisClient, keys: Keys, worker: string): Promise<boolean> {
+  const [removed] = await Promise.all([redis.zrem(keys.fleet.workers, worker), redis.hdel(keys.fleet.workerNotes, worker)]);
+  return removed === 1;
+}
+
+/** Workers of which nothing was heard for so long, the longest first, at most `max`. */
+async function silentWorkers(redis: RedisClient, keys: Keys, silentMs: number, max: number): Promise<string[]> {
+  return await redis.zrangebyscore(keys.fleet.workers, '-inf', (await redisNow(redis)) - silentMs, 'LIMIT', 0, max);
+}
+
+/** All that are not known to be gone, at most `max`. What one of them says and cannot be read is left out. */
+export async function knownWorkers(redis: RedisClient, keys: Keys, max: number): Promise<KnownWorker[]> {
+  const entries = await redis.zrevrange(keys.fleet.workers, 0, max - 1, 'WITHSCORES');
+  const names = entries.filter((_, at) => at % 2 === 0);
+  const notes = names.length === 0 ? [] : await redis.hmget(keys.fleet.workerNotes, ...names);
+  return names.flatMap((name, at) => {
+    const note = workerNoteSchema.safeParse(parseJson(notes[at] ?? ''));
+    return note.success ? [{ name, lastBeatAt: Number(entries[at * 2 + 1]), ...note.data }] : [];
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+interface WorkerWatchOptions {
+  redis: RedisClient;
+  keys: Keys;
+  settings: Settings;
+  /** Told of each worker that is gone, once in the fleet. */
+  onLost: (worker: string) => void;
+  log: Log;
+}
+
+/** Looks for silent workers, per heartbeat. */
+const LOOKS_PER_BEAT = 2;
+/** Taken out in one look; the next goes on. */
+const LOOK_MAX = 100;
+
+/**
+ * WorkerWatch is responsible for noticing workers that beat no more, also those that ran nothing when they went. Workers and APIs
+ * run it, so that the end of a fleet's only worker is noticed too.
+ */
+export class WorkerWatch {
+  readonly #options: WorkerWatchOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: WorkerWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), this.#options.settings.worker.heartbeatIntervalMs / LOOKS_PER_BEAT);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #look(): void {
+    this.#running ??= this.#noticeSilent().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #noticeSilent(): Promise<void> {
+    const { redis, keys, settings, onLost, log } = this.#options;
+    const { heartbeatIntervalMs, deadHeartbeatThreshold } = settings.worker;
+    try {
+      for (const worker of await silentWorkers(redis, keys, heartbeatIntervalMs * deadHeartbeatThreshold, LOOK_MAX)) {
+        if (!(await forgetWorker(redis, keys, worker))) continue;
+        log.warn({ event: 'worker.lost', worker }, 'a worker is gone: nothing was heard of it any more');
+        onLost(worker);
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'silent workers cannot be looked for now');
+    }
+  }
+}

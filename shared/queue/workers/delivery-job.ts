@@ -1,0 +1,66 @@
+import type { Job } from 'bullmq';
+import type { OutboundQueue } from '../queue-names.ts';
+import type { Queues, TicketData, TicketQueue } from '../queues.ts';
+
+/** The job that works on a delivery: it names the delivery, whose record is the truth. */
+export interface DeliveryJob {
+  tenant: string;
+  task: string;
+  /** `reply` or `callback`. */
+  kind: string;
+  /** From 0; each retry that somebody asked for is a job of its own. */
+  number: number;
+}
+
+/** The queue of a delivery, by its kind. */
+export function deliveryQueue(kind: string): OutboundQueue {
+  return kind === 'reply' ? 'replies' : 'deliveries';
+}
+
+/** Ended jobs kept per queue, for the board. */
+const KEEP = 1000;
+
+/** The job's id, the same whoever adds it. Tenants' tasks have ids of their own, so it needs no tenant. */
+function jobId({ task, kind, number }: DeliveryJob): string {
+  return `${task}-${kind}-${number}`;
+}
+
+/** Reads what `ensureDeliveryJob` wrote. */
+export function parseDeliveryJob({ id = '', name, data }: Pick<Job<TicketData>, 'id' | 'name' | 'data'>): DeliveryJob {
+  return { tenant: data.tenant, task: data.task, kind: name, number: Number(id.split('-').at(-1)) };
+}
+
+/**
+ * Sees to it that the delivery's job is in the queue. `isDue`: one that waits for a later time is due now.
+ * Calling it again changes nothing. A job that ended although its delivery did not is made anew.
+ */
+export async function ensureDeliveryJob(queues: Queues, shard: number, job: DeliveryJob, isDue: boolean): Promise<void> {
+  const queue = queues.get(shard, deliveryQueue(job.kind));
+  const found = await add(queue, job);
+  const state = await found.getState();
+  if (state === 'completed' || state === 'failed') {
+    await found.remove();
+    await add(queue, job);
+  } else if (state === 'delayed' && isDue) {
+    await promote(found);
+  }
+}
+
+/** Takes the job of a delivery that is over out of its queue, unless somebody works on it. */
+export async function dropDeliveryJob(queues: Queues, shard: number, job: DeliveryJob): Promise<void> {
+  await queues.get(shard, deliveryQueue(job.kind)).remove(jobId(job));
+}
+
+async function add(queue: TicketQueue, job: DeliveryJob): Promise<Job<TicketData>> {
+  const data = { tenant: job.tenant, task: job.task };
+  return await queue.add(job.kind, data, { jobId: jobId(job), removeOnComplete: { count: KEEP }, removeOnFail: { count: KEEP } });
+}
+
+async function promote(job: Job<TicketData>): Promise<void> {
+  try {
+    await job.promote();
+  } catch (error) {
+    // It became due meanwhile.
+    if ((await job.getState()) === 'delayed') throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import type { JobSchedulerJson } from 'bullmq';
+import type { JobSource } from '../consumer/job-source.ts';
+import { QueueConsumer } from '../consumer/queue-consumer.ts';
+import { type TicketQueue, upsertRepeat } from '../queues.ts';
+
+export interface TickClockOptions {
+  /** What ticks, each by its own repeatable job. */
+  names: readonly string[];
+  everyMs: number;
+  /** Must be quick. It may be called again for a name before it has ended, also in another process. */
+  onTick: (name: string) => Promise<void>;
+  source: JobSource;
+}
+
+/** What was mended, in words. */
+export interface Mended {
+  /** Jobs that nobody took for a while, as when no process ran, or that were missing. */
+  silent: string[];
+  /** What somebody had changed. */
+  edited: string[];
+}
+
+const QUEUE = 'ticks';
+/** Ticks handled at once by this process. */
+const CONCURRENCY = 8;
+/** More repeatable jobs than anybody would add by hand. */
+const MOST = 2000;
+
+/**
+ * TickClock is responsible for a tick per name and period over the whole fleet, as BullMQ's repeatable jobs: any process takes it.
+ * A repeatable job makes its next one when it is taken, so a process that dies there leaves it silent; `mend` winds it up again.
+ */
+export class TickClock {
+  readonly #options: TickClockOptions;
+  readonly #queue: TicketQueue;
+  readonly #consumer: QueueConsumer;
+
+  constructor(options: TickClockOptions) {
+    const { source, onTick } = options;
+    this.#options = options;
+    this.#queue = source.queues.get(0, QUEUE);
+    this.#consumer = new QueueConsumer({
+      source,
+      queue: QUEUE,
+      shard: 0,
+      slots: CONCURRENCY,
+      process: async ({ name }) => {
+        await onTick(name);
+        return '';
+      },
+      onOpened: (worker) =>
+        worker.on('failed', (job, error) => source.log.warn({ err: error, tick: job?.name }, 'a tick failed; the next one comes')),
+    });
+  }
+
+  start(): void {
+    this.#consumer.start();
+  }
+
+  get problem(): string | null {
+    return this.#consumer.problem;
+  }
+
+  /** When a name ticks next, ms since the epoch; null when nothing is planned. */
+  async nextTick(name: string): Promise<number | null> {
+    return (await this.#queue.getJobScheduler(name))?.next ?? null;
+  }
+
+  /**
+   * Makes the repeatable jobs what they are to be: what is missing, changed or has been silent for `silentMs` is made anew, what
+   * is no name of ours is removed, and a paused queue goes on. Answers what was mended.
+   */
+  async mend(silentMs: number, now: number): Promise<Mended> {
+    const { names, everyMs } = this.#options;
+    const queue = this.#queue;
+    const mended: Mended = { silent: [], edited: [] };
+    const found = new Map((await queue.getJobSchedulers(0, MOST)).map((each) => [each.key, each]));
+    for (const key of found.keys()) {
+      if (names.includes(key)) continue;
+      await queue.removeJobScheduler(key);
+      mended.edited.push(`"${key}" was none of ours`);
+    }
+    for (const name of names) {
+      const wrong = whatIsWrong(found.get(name), everyMs, now - silentMs);
+      if (wrong === null) continue;
+      await this.wind(name);
+      mended[wrong.kind].push(`"${name}" ${wrong.what}`);
+    }
+    if (await queue.isPaused()) {
+      await queue.resume();
+      mended.edited.push('the queue was paused');
+    }
+    return mended;
+  }
+
+  /** Makes a name's repeatable job anew; it ticks at once. */
+  async wind(name: string): Promise<void> {
+    await upsertRepeat(this.#queue, name, this.#options.everyMs);
+  }
+
+  /** Takes no more ticks; those under way end. */
+  async quiet(): Promise<void> {
+    await this.#consumer.quiet();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.#consumer.stop(graceMs);
+  }
+}
+
+interface Wrong {
+  kind: keyof Mended;
+  what: string;
+}
+
+function whatIsWrong(found: JobSchedulerJson | undefined, everyMs: number, silentSince: number): Wrong | null {
+  if (!found) return { kind: 'silent', what: 'was missing' };
+  const period = found.every === undefined ? `by ${found.pattern}` : `every ${found.every} ms`;
+  if (found.every !== everyMs) return { kind: 'edited', what: `ticked ${period} and not every ${everyMs} ms` };
+  return (found.next ?? 0) < silentSince ? { kind: 'silent', what: 'was silent' } : null;
+}

@@ -1,0 +1,112 @@
+import { DelayedError, UnrecoverableError, WaitingError, type Job } from 'bullmq';
+import { within } from '../../time/index.ts';
+import type { JobSource } from '../consumer/job-source.ts';
+import { QueueConsumer } from '../consumer/queue-consumer.ts';
+import type { TakerPermits } from '../permits/permitted-worker.ts';
+import type { WorkerQueue } from '../queue-names.ts';
+import type { TicketData } from '../queues.ts';
+
+/**
+ * What becomes of a ticket; the task itself was moved by the ledger before.
+ *
+ * - `done`: nothing more to do with it; the note shows on the board
+ * - `failed`: the task failed for good; the board lists the ticket as failed
+ * - `later`: not now; due at `at` (ms since the epoch), at once when that is past. Costs no attempt
+ */
+export type TicketEnd = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'later'; at: number };
+
+export interface TicketWorkerOptions {
+  source: JobSource;
+  shard: number;
+  queue: WorkerQueue;
+  /** Tickets it works on at once. */
+  slots: number;
+  /** What it takes tickets under; without it nothing but its slots holds it back. */
+  permits?: TakerPermits;
+  handle: (data: TicketData) => Promise<TicketEnd>;
+  /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
+  onReturned: (ticketId: string, data: TicketData) => Promise<void>;
+}
+
+/**
+ * How often BullMQ looks for tickets of dead workers, per lease. Their locks last as long as a lease: a ticket that was taken
+ * and not claimed is nobody's in the ledger, and only this brings it back.
+ */
+const STALLED_CHECKS_PER_LEASE = 2;
+/** Crashes are counted by the ledger. BullMQ's own count would fail the ticket whatever the task says. */
+const STALLED_MOST = 1_000_000;
+/** How long a stop waits for the last tickets to be told as returned; the sweep tells of the others. */
+const RETURNING_MS = 1000;
+
+/**
+ * TicketWorker is responsible for taking tickets of one queue from BullMQ and for telling BullMQ what became of each, so
+ * that nothing else needs to know BullMQ's rules for retries, delays and locks.
+ */
+export class TicketWorker {
+  readonly #options: TicketWorkerOptions;
+  readonly #consumer: QueueConsumer;
+  /** What is still being told of tickets that went back. */
+  readonly #returning = new Set<Promise<void>>();
+
+  constructor(options: TicketWorkerOptions) {
+    const { source, queue, shard, slots, permits } = options;
+    const { leaseMs, keepCompletedTickets, keepFailedTickets } = source.settings.worker;
+    const limiter = queue === 'maintenance' ? undefined : source.settings.queues[queue]?.limiter;
+    this.#options = options;
+    this.#consumer = new QueueConsumer({
+      source,
+      queue,
+      shard,
+      slots,
+      ...(permits ? { permits } : {}),
+      process: (job, token) => this.#process(job, token),
+      jobs: {
+        lockDuration: leaseMs,
+        stalledInterval: leaseMs / STALLED_CHECKS_PER_LEASE,
+        maxStalledCount: STALLED_MOST,
+        // Here and not with each ticket, which is read and written for every task.
+        removeOnComplete: { count: keepCompletedTickets },
+        removeOnFail: { count: keepFailedTickets },
+        ...(limiter ? { limiter: { max: limiter.max, duration: limiter.durationMs } } : {}),
+      },
+    });
+  }
+
+  start(): void {
+    this.#consumer.start();
+  }
+
+  get problem(): string | null {
+    return this.#consumer.problem;
+  }
+
+  /** Takes no more tickets; those it has go on. */
+  async quiet(): Promise<void> {
+    await this.#consumer.quiet();
+  }
+
+  /** Ends within about `graceMs`, also while Redis is away. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#consumer.stop(graceMs);
+    await within(Promise.all(this.#returning), RETURNING_MS);
+  }
+
+  #returned(job: Job<TicketData, string>): void {
+    const returning = this.#options.onReturned(job.id ?? '', job.data).finally(() => this.#returning.delete(returning));
+    this.#returning.add(returning);
+  }
+
+  async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
+    const end = await this.#options.handle(job.data);
+    if (end.kind === 'done') return end.note;
+    if (end.kind === 'failed') throw Object.assign(new UnrecoverableError(end.message), { stack: end.message });
+    if (end.at <= Date.now()) {
+      await job.moveToWait(token);
+      this.#returned(job);
+      throw new WaitingError();
+    }
+    await job.moveToDelayed(end.at, token);
+    this.#returned(job);
+    throw new DelayedError();
+  }
+}
