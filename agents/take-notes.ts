@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentFunction } from '#shared/config/index.ts';
+import type { AgentFunction } from 'muster/config';
 
 const LOOK_MS = 50;
 /** By default, and at most. */

@@ -1,4 +1,4 @@
-import type { AgentFunction } from '#shared/config/index.ts';
+import type { AgentFunction } from 'muster/config';
 
 /** Counts the words of its input: an example to copy. */
 export const run: AgentFunction = (task, { write, signal }) => {

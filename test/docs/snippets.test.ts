@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { openFleet, type Fleet } from '../support/fleet/open-fleet.ts';
+import { childEnvironment } from '../support/test-environment.ts';
+import { listPages, ROOT, snippetsOf, type Snippet } from './markdown.ts';
+
+const snippets = listPages().flatMap(snippetsOf);
+const shellPages = Map.groupBy(
+  snippets.filter(({ language, isSkipped }) => language === 'sh' && !isSkipped),
+  ({ page }) => page,
+);
+const LANGUAGES = new Set(['sh', 'ts', 'json', 'text', 'mermaid']);
+const SNIPPET_MS = 60_000;
+
+interface Ran {
+  code: number | null;
+  /** Both streams, as a person would see them. */
+  shown: string;
+}
+
+let fleet: Fleet;
+let folder: string;
+let url: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'muster-docs-'));
+  fleet = await openFleet();
+  const api = await fleet.start('api');
+  url = api.url;
+  await Promise.all([fleet.start('worker'), fleet.start('scheduler')]);
+}, 60_000);
+
+afterAll(async () => {
+  await fleet.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a block as somebody would who pasted it into a shell in the clone, with a fleet that runs. */
+async function runInShell({ text, stopsAfterMs }: Snippet): Promise<Ran> {
+  const env = childEnvironment({ MUSTER_URL: url, MUSTER_API_KEY: fleet.adminKey, REDIS_URL: fleet.redis.url });
+  const npx = `npx() { shift; '${process.execPath}' '${join(ROOT, 'services/local/muster.mjs')}' "$@"; }`;
+  const child = spawn('bash', ['-c', `set -eu -o pipefail\n${npx}\n${text}`], { cwd: folder, env, detached: true });
+  let shown = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  const stop = (): void => void process.kill(-(child.pid ?? 0), 'SIGTERM');
+  const timer = setTimeout(stop, stopsAfterMs ?? SNIPPET_MS);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(timer);
+  return { code, shown };
+}
+
+describe('the commands of the documentation, run in order', () => {
+  it.each([...shellPages])(
+    '%s',
+    async (page, blocks) => {
+      for (const block of blocks) {
+        const { code, shown } = await runInShell(block);
+        const missing = block.shows.filter((text) => !shown.includes(text));
+        const isEndedWell = block.stopsAfterMs !== null || code === block.exits;
+        // The whole of what was shown is in the failure's text.
+        expect({ at: `${page}:${block.line}`, isEndedWell, missing, shown }).toEqual({
+          at: `${page}:${block.line}`,
+          isEndedWell: true,
+          missing: [],
+          shown,
+        });
+      }
+    },
+    5 * SNIPPET_MS,
+  );
+});
+
+describe('the code of the documentation', () => {
+  const code = snippets.filter(({ language }) => language === 'ts');
+  const where = join(ROOT, '.muster', `docs-${process.pid}`);
+  const fileOf = (snippet: Snippet): string => join(where, `${snippet.page.replaceAll(/\W/g, '-')}-${snippet.line}.ts`);
+
+  beforeAll(() => {
+    mkdirSync(where, { recursive: true });
+    if (!existsSync(join(where, 'agents'))) symlinkSync(join(ROOT, 'agents'), join(where, 'agents'));
+    for (const snippet of code) writeFileSync(fileOf(snippet), snippet.text);
+    const config = {
+      extends: '../../tsconfig.json',
+      compilerOptions: { incremental: false, tsBuildInfoFile: null },
+      include: ['*.ts'],
+      exclude: [],
+    };
+    writeFileSync(join(where, 'tsconfig.json'), JSON.stringify(config));
+  });
+  afterAll(() => rmSync(where, { recursive: true, force: true }));
+
+  it(
+    'compiles',
+    async () => {
+      const child = spawn(join(ROOT, 'node_modules/.bin/tsc'), ['-p', where], { cwd: ROOT, env: childEnvironment() });
+      let shown = '';
+      child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+      await once(child, 'close');
+      expect(shown).toBe('');
+    },
+    SNIPPET_MS,
+  );
+
+  it.each(code.filter(({ text }) => text.includes('defineConfig')).map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))(
+    'of %s is a configuration that is accepted',
+    async (_at, snippet) => {
+      const module = (await import(fileOf(snippet))) as { default: unknown };
+      expect(settingsSchema.safeParse(module.default).error).toBeUndefined();
+    },
+  );
+
+  it.each(snippets.filter(({ language }) => language === 'json').map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))(
+    'of %s is JSON',
+    (_at, { text }) => {
+      expect(() => JSON.parse(text) as unknown).not.toThrow();
+    },
+  );
+});
+
+it('every block says in which language it is', () => {
+  expect(snippets.filter(({ language }) => !LANGUAGES.has(language)).map(({ page, line }) => `${page}:${line}`)).toEqual([]);
+  expect(snippets.length).toBeGreaterThan(20);
+});
