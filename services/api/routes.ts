@@ -19,15 +19,9 @@ import { getSchedule } from './schedules/get-schedule.ts';
 import { getSchedules } from './schedules/get-schedules.ts';
 import { previewSchedule } from './schedules/preview-schedule.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
-import { createSessionVisitor } from './sessions/create-session-visitor.ts';
-import { deleteSessionVisitor } from './sessions/delete-session-visitor.ts';
-import { getSessionVisitors } from './sessions/get-session-visitors.ts';
-import { getSession } from './sessions/get-session.ts';
-import { getSessions } from './sessions/get-sessions.ts';
-import { getTranscript } from './sessions/get-transcript.ts';
-import { sendMessage } from './sessions/send-message.ts';
-import { setSessionMode } from './sessions/set-session-mode.ts';
-import { stopSession } from './sessions/stop-session.ts';
+import { deleteVisitor, getVisitors, postVisitor } from './sessions/visitors.ts';
+import { getSession, getSessions, getTranscript, postSessionStop, putSessionMode } from './sessions/sessions.ts';
+import { postMessage } from './sessions/messages.ts';
 import { streamSession } from './sessions/stream-session.ts';
 import { cancelTask } from './tasks/cancel-task.ts';
 import { deleteTask } from './tasks/delete-task.ts';
@@ -67,14 +61,14 @@ const ROUTES = [
   changePriority,
   getSessions,
   getSession,
-  sendMessage,
+  postMessage,
   streamSession,
   getTranscript,
-  stopSession,
-  setSessionMode,
-  createSessionVisitor,
-  getSessionVisitors,
-  deleteSessionVisitor,
+  postSessionStop,
+  putSessionMode,
+  postVisitor,
+  getVisitors,
+  deleteVisitor,
   getDeliveries,
   getTaskDeliveries,
   retryDelivery,

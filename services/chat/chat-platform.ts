@@ -8,19 +8,17 @@ import { type RedisClient, redisNow, type TenantKeys } from '#shared/redis/index
 import { LATE, within } from '#shared/time/index.ts';
 import { AlbumGatherer } from './albums/album-gatherer.ts';
 import { AlbumStore } from './albums/album-store.ts';
-import type { ChatMessage } from './chat-message.ts';
-import { ChatState } from './chat-state.ts';
-import type { CommandAnswer } from './command-answer.ts';
-import { createChatPort } from './create-chat-port.ts';
-import { InboundCall } from './inbound-call.ts';
-import { isUnreadable } from './is-unreadable.ts';
+import type { ChatAnswer, ChatMessage } from './receive/chat-message.ts';
+import { parseChatMessage, parseSlashCommand, unreadReason } from './receive/parse-chat-message.ts';
+import { ChatState } from './receive/chat-state.ts';
+import { rightsOf } from './receive/accept-chat-message.ts';
+import { createChatPort } from './replies/chat-port.ts';
+import { InboundCall, isUnreadable } from './receive/inbound-call.ts';
 import { keepListening } from './keep-listening.ts';
-import type { PlatformKit } from './platforms/platform-kit.ts';
-import { quoteText } from './quote-text.ts';
-import { readCommand, readMessage, whyUnread } from './read-message.ts';
-import { rightsOf } from './rights-of.ts';
-import { sdkLog } from './sdk-log.ts';
-import { untilItWorks } from './until-it-works.ts';
+import type { PlatformDriver } from './platforms/platform-driver.ts';
+import { quoteText } from './replies/reply-text.ts';
+import { sdkLog } from './platforms/sdk-log.ts';
+import { retryForAMinute } from './until-it-works.ts';
 
 export interface ChatPlatformParts {
   readonly redis: RedisClient;
@@ -33,7 +31,7 @@ export interface ChatPlatformParts {
   readonly idempotencyMs: number;
   readonly log: Log;
   /** Makes a message the session's; see `takeMessage`. */
-  take(surface: ChatPlatformName, message: ChatMessage): Promise<CommandAnswer | null>;
+  take(surface: ChatPlatformName, message: ChatMessage): Promise<ChatAnswer | null>;
   /** Tells a person something at once. */
   tell(port: ChatPort, thread: string, text: string): void;
 }
@@ -53,7 +51,7 @@ const ANYTHING = /[\s\S]*/;
 export class ChatPlatform {
   readonly name: ChatPlatformName;
   readonly port: ChatPort;
-  readonly #kit: PlatformKit;
+  readonly #kit: PlatformDriver;
   readonly #parts: ChatPlatformParts;
   readonly #chat: Chat<{ own: Adapter }>;
   readonly #state: ChatState;
@@ -62,7 +60,7 @@ export class ChatPlatform {
   readonly #stopping = new AbortController();
   #listening: Promise<void> = Promise.resolve();
 
-  constructor(kit: PlatformKit, parts: ChatPlatformParts) {
+  constructor(kit: PlatformDriver, parts: ChatPlatformParts) {
     const { redis, keyPrefix, settings, log } = parts;
     const logger = sdkLog(log.child({ platform: kit.name }));
     this.name = kit.name;
@@ -122,7 +120,7 @@ export class ChatPlatform {
     const response = await within(this.#handle(request, call), this.#parts.settings.acceptTimeoutMs);
     if (call.hasFailed) return this.#letGo(call.failure);
     if (response === LATE || response === null) {
-      if (call.isTaken) return new Response('ok');
+      if (call.isAccepted) return new Response('ok');
       throw new MusterError('unavailable.chat', 'The message was not taken in time');
     }
     if (response.status in REFUSALS) throw refusalOf(response.status, await response.text());
@@ -152,13 +150,13 @@ export class ChatPlatform {
 
   #answer(response: Response, { answer }: InboundCall): Response {
     if (!response.ok || answer === null) return response;
-    return Response.json(this.#kit.answerCommand?.(answer));
+    return Response.json(this.#kit.commandResponse?.(answer));
   }
 
   #listen(): void {
     const read = async (thread: Thread, message: Message, isAddressed: boolean): Promise<void> => {
       await this.#take(async () => {
-        const taken = await readMessage(this.#kit, thread.id, message, isAddressed);
+        const taken = await parseChatMessage(this.#kit, thread.id, message, isAddressed);
         if (taken === null && isAddressed) await this.#explainUnread(thread.id, message);
         return taken;
       });
@@ -183,7 +181,7 @@ export class ChatPlatform {
       });
     });
     this.#chat.onSlashCommand(async (event) => {
-      await this.#take(() => Promise.resolve(readCommand(this.#kit, event)), { isSlash: true });
+      await this.#take(() => Promise.resolve(parseSlashCommand(this.#kit, event)), { isSlash: true });
     });
   }
 
@@ -192,10 +190,10 @@ export class ChatPlatform {
     const take = async (): Promise<void> => {
       const message = await read();
       // Only an answer that the platform waits for is given to the request.
-      const waiting = isSlash && this.#kit.answerCommand !== undefined ? { call } : null;
+      const waiting = isSlash && this.#kit.commandResponse !== undefined ? { call } : null;
       if (message !== null) await this.#takeRead(message, waiting);
     };
-    await (call === undefined ? untilItWorks(() => take().catch((error: unknown) => void this.#letGo(error))) : call.take(take));
+    await (call === undefined ? retryForAMinute(() => take().catch((error: unknown) => void this.#letGo(error))) : call.track(take));
   }
 
   /** `waiting`: it is a slash command whose answer the platform shows itself, where a request brought it. */
@@ -212,7 +210,7 @@ export class ChatPlatform {
 
   /** One line to who wrote to the bot itself; what people say in a followed thread may be for others. */
   async #explainUnread(thread: string, message: Message): Promise<void> {
-    const text = whyUnread(this.#kit, message);
+    const text = unreadReason(this.#kit, message);
     const isToBot = message.isMention === true || this.#kit.adapter.isDM?.(thread) === true;
     const sender = { user: message.author.userId, channel: this.#kit.channelOf(thread) };
     if (text === null || !isToBot || !rightsOf(this.#parts.settings.access, this.name, sender).has('talk')) return;
@@ -251,7 +249,7 @@ export class ChatPlatform {
       keepMs: idempotencyMs,
       now: () => redisNow(redis),
       log: log.child({ platform: this.name }),
-      take: async (message) => {
+      accept: async (message) => {
         const answer = await this.#parts.take(this.name, message);
         if (answer !== null && answer.kind !== 'accepted') await this.#tellOnce(message, answer.text);
       },
@@ -261,7 +259,7 @@ export class ChatPlatform {
   /** A request that fails is sent again by the platform; what comes from a connection is not, so it is tried again here. */
   async #guard<T>(look: () => Promise<T>): Promise<T> {
     const call = this.#calls.getStore();
-    if (call === undefined) return await untilItWorks(look);
+    if (call === undefined) return await retryForAMinute(look);
     return await look().catch((error: unknown) => {
       call.fail(error);
       throw error;

@@ -6,12 +6,12 @@ import type { Parts, Service } from '#shared/lifecycle/index.ts';
 import type { TenantKeys } from '#shared/redis/index.ts';
 import { type JobSource, openJobSource, outboundSlots } from '#shared/queue/index.ts';
 import { announcePlatforms, openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
-import { receiveMessage } from '#shared/sessions/index.ts';
+import { acceptMessage } from '#shared/sessions/index.ts';
 import type { ChatPlatform } from './chat-platform.ts';
-import { CommandSender } from './command-sender.ts';
-import { describeReceiver } from './describe-receiver.ts';
-import { RECEIVER_PATH, receiveUpdate } from './receive-update.ts';
-import { takeMessage, type TakeMessageParts } from './take-message.ts';
+import { CommandSender } from './replies/command-sender.ts';
+import { describeReceiver } from './receive/describe-receiver.ts';
+import { RECEIVER_PATH, receiveUpdate } from './receive/receive-update.ts';
+import { acceptChatMessage, type AcceptParts } from './receive/accept-chat-message.ts';
 
 /** Connects chat platforms: `POST /chat/:platform` brings messages in, deliveries carry answers out. */
 export function createChatService(parts: Parts): Service {
@@ -80,11 +80,11 @@ async function open(parts: Parts, sender: CommandSender): Promise<ChatPlatform[]
   const tenant = (): string => parts.tenants.find(name)?.id ?? name;
   const own = (): TenantKeys => keys.tenant(tenant());
   const commands = scheduleCommands(openScheduleParts(parts));
-  const takeParts: TakeMessageParts = {
+  const takeParts: AcceptParts = {
     tenant,
     log,
     access: config.settings.chat.access,
-    receive: (message) => receiveMessage({ ...parts, commands }, message),
+    receive: (message) => acceptMessage({ ...parts, commands }, message),
     startReply: (task) => startReply(parts, tenant(), task),
   };
   const platforms = await openPlatforms(config.env, {
@@ -99,7 +99,7 @@ async function open(parts: Parts, sender: CommandSender): Promise<ChatPlatform[]
     settings: config.settings.chat,
     idempotencyMs: config.settings.tasks.idempotencyMs,
     log,
-    take: (surface, message) => takeMessage(takeParts, surface, message),
+    take: (surface, message) => acceptChatMessage(takeParts, surface, message),
     tell: (port, thread, text) => sender.send(port, thread, text),
   });
   for (const platform of platforms) platform.start();

@@ -2,8 +2,8 @@ import type { Logger } from 'chat';
 import { type ChatPlatformName, chatPlatforms, type Environment } from '#shared/config/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { ChatPlatform, type ChatPlatformParts } from './chat-platform.ts';
-import type { PlatformKit } from './platforms/platform-kit.ts';
-import { sdkLog } from './sdk-log.ts';
+import type { PlatformDriver } from './platforms/platform-driver.ts';
+import { sdkLog } from './platforms/sdk-log.ts';
 
 /**
  * Opens every platform whose secrets are there. Each adapter is loaded by itself: Discord's alone costs half a second, and
@@ -18,19 +18,19 @@ export async function openPlatforms(env: Environment, parts: ChatPlatformParts):
   );
 }
 
-const OPEN: Readonly<Record<ChatPlatformName, (env: Environment, logger: Logger) => Promise<PlatformKit>>> = {
+const OPEN: Readonly<Record<ChatPlatformName, (env: Environment, logger: Logger) => Promise<PlatformDriver>>> = {
   telegram: async (env, logger) => {
-    const { openTelegram } = await import('./platforms/open-telegram.ts');
+    const { openTelegram } = await import('./platforms/telegram.ts');
     const secrets = { botToken: given(env.TELEGRAM_BOT_TOKEN), secretToken: given(env.TELEGRAM_WEBHOOK_SECRET) };
     return openTelegram({ ...secrets, apiUrl: env.TELEGRAM_API_URL }, logger);
   },
   slack: async (env, logger) => {
-    const { openSlack } = await import('./platforms/open-slack.ts');
+    const { openSlack } = await import('./platforms/slack.ts');
     const secrets = { botToken: given(env.SLACK_BOT_TOKEN), signingSecret: given(env.SLACK_SIGNING_SECRET) };
     return openSlack({ ...secrets, apiUrl: env.SLACK_API_URL }, logger);
   },
   discord: async (env, logger) => {
-    const { openDiscord } = await import('./platforms/open-discord.ts');
+    const { openDiscord } = await import('./platforms/discord.ts');
     const secrets = {
       botToken: given(env.DISCORD_BOT_TOKEN),
       publicKey: given(env.DISCORD_PUBLIC_KEY),
@@ -40,7 +40,7 @@ const OPEN: Readonly<Record<ChatPlatformName, (env: Environment, logger: Logger)
     return openDiscord({ ...secrets, apiUrl, hasGateway }, logger);
   },
   whatsapp: async (env, logger) => {
-    const { openWhatsapp } = await import('./platforms/open-whatsapp.ts');
+    const { openWhatsapp } = await import('./platforms/whatsapp.ts');
     const secrets = {
       accessToken: given(env.WHATSAPP_ACCESS_TOKEN),
       appSecret: given(env.WHATSAPP_APP_SECRET),

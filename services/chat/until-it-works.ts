@@ -6,7 +6,7 @@ const FIRST_MS = 250;
 const MOST_MS = 8000;
 
 /** Does it, and again while it fails, for about a minute. For what nobody sends a second time. Throws what the last try threw. */
-export async function untilItWorks<T>(work: () => Promise<T>): Promise<T> {
+export async function retryForAMinute<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();

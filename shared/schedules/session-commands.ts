@@ -12,7 +12,7 @@ export function scheduleCommands(parts: ScheduleParts): Readonly<Record<'schedul
     schedule: {
       needs: 'schedule',
       help: '/schedule <when>: <message> has the agent do it then; /schedule list shows what is planned; pause, resume, cancel <number>',
-      carryOut: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) =>
+      run: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) =>
         await runScheduleCommand(
           parts,
           {

@@ -1,11 +1,10 @@
 import type { QueueMode } from '../config/index.ts';
-import { type LaneIds, type Ledger, readLaneIds, readTasks } from '../ledger/index.ts';
+import { type LaneIds, type Ledger, readLaneIds, readTasks, idAt, lookupName, lookupValue } from '../ledger/index.ts';
 import { sessionLane } from '../queue/index.ts';
 import type { Task } from '../tasks/index.ts';
-import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
+import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
-import { sessionIdsAfter } from './session-ids-after.ts';
-import { waitingLine, type SessionWaiting } from './waiting/waiting-line.ts';
+import { waitingLine, type SessionWaiting } from './waiting.ts';
 
 /** A session in a list. */
 export interface SessionSummary {
@@ -19,7 +18,7 @@ export interface SessionSummary {
   waitingTotal: number;
 }
 
-export interface SessionPage {
+interface SessionPage {
   items: SessionSummary[];
   /** Hand it in as `after` for the next page; null at the end. */
   next: string | null;
@@ -107,4 +106,38 @@ async function describe(ledger: Ledger, tenant: string, found: readonly Found[])
 function summaryOf({ body, state }: Task): SessionSummary['holder'] {
   const isRunning = state.status === 'running';
   return { taskId: body.id, startedAt: isRunning ? (state.startedAt ?? null) : null, worker: isRunning ? (state.worker ?? null) : null };
+}
+
+/** What the index lists a task of a session under, before the session's id. */
+const PREFIX = 'session=';
+/** `/` and the task's id. */
+const SUFFIX_CHARACTERS = 27;
+/** Members read at once: of a session with one task, each is another one. */
+const READ = 50;
+/** Clocks of the processes that make ids may differ by as much. */
+const AHEAD_MS = 86_400_000;
+
+/**
+ * The next ids of sessions that have tasks, at most so many, in the order of the index: each step jumps over the rest of a
+ * session's tasks, so that the cost is in sessions and not in tasks.
+ */
+async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | null, most: number): Promise<string[]> {
+  const { index } = ledger.keys.tenant(tenant);
+  const found = new Set<string>();
+  let from = after === null ? `[${PREFIX}` : behind(after);
+  while (found.size < most) {
+    // The character after `=` ends the range, whatever letters the ids begin with.
+    const members = await ledger.redis.zrangebylex(index, from, '(session>', 'LIMIT', 0, READ);
+    const ids = members.map((member) => lookupValue(member.slice(PREFIX.length, -SUFFIX_CHARACTERS)));
+    for (const id of ids) if (found.size < most) found.add(id);
+    const last = ids.at(-1);
+    if (last === undefined || members.length < READ) break;
+    from = behind(last);
+  }
+  return [...found];
+}
+
+/** Behind the last task that the session can have by now. */
+function behind(id: string): string {
+  return `(${lookupName('session', id)}/${idAt(Date.now() + AHEAD_MS)}`;
 }

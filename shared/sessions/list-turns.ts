@@ -2,7 +2,7 @@ import { idAt, isShort, type Ledger, parseFullState, parseShort, readLookup, ses
 import { readRecords } from '../redis/index.ts';
 import { readChoices } from './session-store.ts';
 
-export interface TurnsOfSession {
+interface TurnsOfSession {
   tenant: string;
   session: string;
   /** A task that does not count. */
@@ -70,4 +70,9 @@ function timesOf(text: string): Times | null {
 
 function turnOf(id: string, times: Times | null, from: number): TurnRef[] {
   return times === null || times.createdAt < from ? [] : [{ id, startedAt: times.startedAt }];
+}
+
+/** How many turns a session's transcript has, up to `sessions.transcriptTurns`. Its bytes are not looked at. */
+export async function countTurns(ledger: Ledger, tenant: string, session: string): Promise<number> {
+  return (await listTurns(ledger, { tenant, session })).length;
 }

@@ -1,12 +1,10 @@
 import type { QueueMode } from '../config/index.ts';
 import { type Lane, type Ledger, readLane } from '../ledger/index.ts';
 import type { Task, TaskStatus } from '../tasks/index.ts';
-import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './choose-mode.ts';
-import { explainWaiting } from './waiting/explain-waiting.ts';
+import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
+import { EXACT_WORDS, explainWaiting, type SessionWaiting, waitingLine, type WaitingWords } from './waiting.ts';
 import { sessionLane } from '../queue/index.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
-import { EXACT_WORDS, type WaitingWords } from './waiting/waiting-words.ts';
-import { waitingLine, type SessionWaiting } from './waiting/waiting-line.ts';
 
 export interface SessionHolder {
   taskId: string;

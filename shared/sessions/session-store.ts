@@ -33,8 +33,8 @@ export async function readChoices(ledger: Ledger, tenant: string, id: string): P
 }
 
 /** The same for a session that is used now: its choices are kept that much longer. */
-export async function useChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
-  const [choices] = await Promise.all([readChoices(ledger, tenant, id), keepChoices(ledger, tenant, id)]);
+export async function touchChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
+  const [choices] = await Promise.all([readChoices(ledger, tenant, id), prolongChoices(ledger, tenant, id)]);
   return choices;
 }
 
@@ -67,7 +67,7 @@ async function writeChoice(
   await boundRecords(ledger, tenant, id);
 }
 
-async function keepChoices(ledger: Ledger, tenant: string, id: string): Promise<void> {
+async function prolongChoices(ledger: Ledger, tenant: string, id: string): Promise<void> {
   const own = ledger.keys.tenant(tenant);
   await Promise.all([
     ledger.redis.pexpire(own.session(id), ledger.settings.sessions.retentionMs),
@@ -88,4 +88,15 @@ async function boundRecords(ledger: Ledger, tenant: string, id: string): Promise
   if (over <= 0) return;
   const dropped = pairs(await redis.zpopmin(own.sessionRecords, Math.min(over, MAX_DROPPED)));
   await redis.del(...dropped.map(([oldest]) => own.session(oldest)));
+}
+
+/** What stands for a session where a hint names a task. Task ids hold no `~`, and this holds neither `/` nor `,`. */
+export function sessionTopic(id: string): string {
+  return `~${encodeURIComponent(id)}`;
+}
+
+/** Tells whoever watches the session that there is something new in it. A lost hint costs them a moment, so nobody waits for it. */
+export function notifySession({ redis, keys }: Ledger, tenant: string, id: string): void {
+  const { signal } = keys.shard(keys.shardOf(tenant));
+  redis.publish(signal, `${tenant}/${sessionTopic(id)}/session.changed`).catch(() => undefined);
 }

@@ -1,14 +1,13 @@
 import type { EventStream } from '#shared/http/index.ts';
-import { readStates, readTask, readTasks } from '#shared/ledger/index.ts';
+import { readStates, readTask, readTasks, idAt, type Ledger, readLaneIds, readLookup, sessionLookup } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { isTerminal, type Task, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
 import { writeOutput } from '../tasks/write-output.ts';
-import { listSessionTasks } from './list-session-tasks.ts';
-import { readHistory } from './session-history.ts';
-import { outcomeOf, turnOf } from './session-turn.ts';
-import type { SessionWatch } from './watch-session.ts';
+import { outcomeOf, readHistory, turnOf } from './session-turns.ts';
+import type { SessionWatch } from './stream-session.ts';
+import { sessionLane } from '#shared/queue/index.ts';
 
-export interface FollowerOptions {
+interface FollowerOptions {
   parts: Pick<Parts, 'ledger' | 'redis' | 'keys'>;
   tenant: string;
   session: string;
@@ -119,4 +118,27 @@ export class SessionFollower {
       this.#told.delete(oldest);
     }
   }
+}
+
+/** Tasks of the lane's line that are looked at. */
+const WAITING = 100;
+
+interface SessionTasks {
+  tenant: string;
+  session: string;
+  /** Accepted since, ms by the clock of whoever accepted. */
+  since: number;
+  most: number;
+}
+
+/**
+ * Ids of a session's tasks, oldest first: the newest ones, and those in its lane, however old. A lane is looked at last, so that
+ * whoever comes in between is among the first.
+ */
+async function listSessionTasks(ledger: Ledger, { tenant, session, since, most }: SessionTasks): Promise<string[]> {
+  const [newest, { held, waiting }] = await Promise.all([
+    readLookup(ledger, sessionLookup(ledger, tenant, session), { low: idAt(since), before: null, max: most }),
+    readLaneIds(ledger, tenant, sessionLane(session), WAITING),
+  ]);
+  return [...new Set([...newest, ...held.keys(), ...waiting])].toSorted();
 }

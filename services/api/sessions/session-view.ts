@@ -1,7 +1,12 @@
 import { z } from 'zod';
+import { sessionIdSchema } from '#shared/tasks/index.ts';
 import { QUEUE_MODES } from '#shared/config/index.ts';
-import type { SessionRecord, SessionSummary } from '#shared/sessions/index.ts';
+import { type SessionRecord, type SessionSummary, readSession, countTurns } from '#shared/sessions/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+
+/** Path of everything about one session. A session is a name that is there from the first use on, so none is unknown. */
+export const sessionPathSchema = z.object({ id: sessionIdSchema.meta({ description: "The session's id." }) });
 
 const holderSchema = z.strictObject({
   taskId: z.string(),
@@ -52,7 +57,7 @@ function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waiting
   return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
 }
 
-export function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
+function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
   const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
   return {
     id,
@@ -70,4 +75,10 @@ export function viewSession(record: SessionRecord, transcriptLength: number): z.
     waitingTotal,
     transcriptLength,
   };
+}
+
+/** A session as it is now. */
+export async function showSession(ledger: Ledger, tenant: string, id: string): Promise<z.infer<typeof sessionViewSchema>> {
+  const [record, length] = await Promise.all([readSession({ ledger }, tenant, id), countTurns(ledger, tenant, id)]);
+  return viewSession(record, length);
 }

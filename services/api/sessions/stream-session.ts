@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/index.ts';
+import { route, type Route, type EventStream } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { outputPlace } from '../tasks/output-place.ts';
-import { sessionPathSchema } from './session-path.ts';
-import { writeSessionEvents } from './write-session-events.ts';
+import { sessionPathSchema } from './session-view.ts';
+import { SessionFollower } from './session-follower.ts';
+import type { EventFeed } from '#shared/events/index.ts';
+import { wait } from '#shared/time/index.ts';
 
 /** `GET /v1/sessions/:id/stream`: all that happens in a session, for a chat's page. It stays open. */
 export function streamSession(parts: Parts): Route {
@@ -28,4 +30,104 @@ export function streamSession(parts: Parts): Route {
       return { status: 200, events: (stream) => writeSessionEvents(parts, options, stream) };
     },
   });
+}
+
+/** Longest between two looks at everything, for when a hint was lost or came from nobody. */
+const LOOK_MS = 2000;
+
+interface SessionEventsOptions {
+  tenant: string;
+  session: string;
+  /** The output that the reader saw last; null from the start. */
+  after: string | null;
+  /** When the reader's token expires, ms since the epoch. */
+  until: number;
+}
+
+type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys'>;
+
+/** Writes what happens in a session until the reader is gone or may read no more. */
+export async function writeSessionEvents(parts: StreamParts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
+  const { tenant, session, after, until } = options;
+  const watch = watchSession(parts.events, tenant, session, stream.signal);
+  const follower = new SessionFollower({ parts, tenant, session, watch, stream, after });
+  try {
+    await follower.begin();
+    let lookedAt = performance.now();
+    while (!stream.signal.aborted && Date.now() < until) {
+      const dueMs = Math.max(0, lookedAt + LOOK_MS - performance.now());
+      const news = await watch.next(Math.min(dueMs, until - Date.now()));
+      const isLook = performance.now() - lookedAt >= LOOK_MS;
+      if (isLook) lookedAt = performance.now();
+      await follower.update(isLook ? undefined : news.tasks);
+      if (isLook || news.session) await follower.discover();
+    }
+  } finally {
+    watch.stop();
+  }
+}
+
+/** What there may be something new about. */
+interface SessionNews {
+  /** The session itself: messages came. */
+  session: boolean;
+  tasks: ReadonlySet<string>;
+}
+
+/** A reader of one session that sleeps until there may be something new. */
+export interface SessionWatch {
+  /** Listens to this task too. */
+  add(task: string): void;
+  remove(task: string): void;
+  /** Resolves with what was hinted at since the last call; waits for a hint for `ms` milliseconds at most. */
+  next(ms: number): Promise<SessionNews>;
+  stop(): void;
+}
+
+/** Begins to listen; hints may be lost, so a reader looks by itself from time to time. `signal` ends all waiting. */
+export function watchSession(
+  events: Pick<EventFeed, 'onTask' | 'onSession'>,
+  tenant: string,
+  session: string,
+  signal: AbortSignal,
+): SessionWatch {
+  let isHinted = false;
+  let hinted = new Set<string>();
+  let wake = new AbortController();
+  const listening = new Map<string, () => void>();
+  // Once: each abort makes an error with its stack, and a session's tasks may write a thousand times before its reader looks.
+  const rouse = (): void => {
+    if (!wake.signal.aborted) wake.abort();
+  };
+  const stop = events.onSession(tenant, session, () => {
+    isHinted = true;
+    rouse();
+  });
+  return {
+    add: (task) => {
+      if (listening.has(task)) return;
+      const leave = events.onTask(tenant, task, () => {
+        hinted.add(task);
+        rouse();
+      });
+      listening.set(task, leave);
+    },
+    remove: (task) => {
+      listening.get(task)?.();
+      listening.delete(task);
+    },
+    next: async (ms) => {
+      if (!wake.signal.aborted) await wait(ms, AbortSignal.any([wake.signal, signal]));
+      const news: SessionNews = { session: isHinted, tasks: hinted };
+      isHinted = false;
+      hinted = new Set();
+      wake = new AbortController();
+      return news;
+    },
+    stop: () => {
+      stop();
+      for (const leave of listening.values()) leave();
+      listening.clear();
+    },
+  };
 }

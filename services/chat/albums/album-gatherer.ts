@@ -1,10 +1,9 @@
 import type { Log } from '#shared/log/index.ts';
 import { LATE, within } from '#shared/time/index.ts';
-import type { ChatMessage } from '../chat-message.ts';
+import type { ChatMessage } from '../receive/chat-message.ts';
 import type { AlbumBatch, AlbumStore } from './album-store.ts';
-import { joinParts } from './join-parts.ts';
 
-export interface AlbumGathererOptions {
+interface AlbumGathererOptions {
   store: AlbumStore;
   /** How long the next part of an album is waited for. */
   waitMs: number;
@@ -13,7 +12,7 @@ export interface AlbumGathererOptions {
   /** How long a part is known, and tried again while it cannot be taken. */
   keepMs: number;
   /** Makes a message the session's. What it throws is tried again. */
-  take(message: ChatMessage): Promise<void>;
+  accept(message: ChatMessage): Promise<void>;
   /** Redis's time, ms. */
   now(): Promise<number>;
   log: Log;
@@ -53,7 +52,7 @@ export class AlbumGatherer {
   /** Resolves when the part is kept, or when it is taken because its album was already: then it stops nothing that runs. */
   async add(part: ChatMessage, { name, isGuess }: NonNullable<ChatMessage['album']>): Promise<void> {
     const added = await this.#options.store.add(part, name, !isGuess || part.text === '');
-    if (added === 'late') await this.#options.take({ ...part, mode: 'queue' });
+    if (added === 'late') await this.#options.accept({ ...part, mode: 'queue' });
     if (added === 'gathering') this.#takeLater(part.session);
   }
 
@@ -80,10 +79,10 @@ export class AlbumGatherer {
   }
 
   async #take(session: string, isForced: boolean): Promise<void> {
-    const batch = await this.#options.store.take(session, isForced);
+    const batch = await this.#options.store.claim(session, isForced);
     if (batch === null) return;
     const messages = joinParts(batch.parts);
-    for (const message of messages.filter(({ isAddressed }) => isAddressed)) await this.#options.take(message);
+    for (const message of messages.filter(({ isAddressed }) => isAddressed)) await this.#options.accept(message);
     await this.#finish(batch);
   }
 
@@ -100,4 +99,30 @@ export class AlbumGatherer {
       .finally(() => this.#taking.delete(running));
     this.#taking.add(running);
   }
+}
+
+/**
+ * The messages that parts of albums are: of each album and person one, with all captions and attachments in the order of the platform.
+ * It has the key and the place of its first part.
+ */
+function joinParts(parts: readonly ChatMessage[]): ChatMessage[] {
+  const albums = new Map<string, ChatMessage[]>();
+  for (const part of parts.toSorted(inOrder)) {
+    const name = JSON.stringify([part.user, part.album?.name ?? part.key]);
+    albums.set(name, [...(albums.get(name) ?? []), part]);
+  }
+  return [...albums.values()].flatMap((album) => joined(album));
+}
+
+function inOrder(one: ChatMessage, other: ChatMessage): number {
+  return (one.sequence ?? 0) - (other.sequence ?? 0) || (one.key < other.key ? -1 : 1);
+}
+
+function joined(album: readonly ChatMessage[]): ChatMessage[] {
+  const [first] = album;
+  if (first === undefined) return [];
+  const { album: _album, ...message } = first;
+  const text = album.map((part) => part.text).filter((each) => each !== '');
+  const attachments = album.flatMap((part) => part.attachments);
+  return [{ ...message, text: text.join('\n'), attachments, isAddressed: album.some(({ isAddressed }) => isAddressed) }];
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { loadScripts, type RedisClient, runScript, type Script, scriptJson, type TenantKeys } from '#shared/redis/index.ts';
-import { chatMessageSchema, type ChatMessage } from '../chat-message.ts';
+import { chatMessageSchema, type ChatMessage } from '../receive/chat-message.ts';
 
 export interface AlbumStoreOptions {
   redis: RedisClient;
@@ -65,7 +65,7 @@ export class AlbumStore {
   }
 
   /** The parts of a session that become messages now; null for none. `isForced`: before they are due. */
-  async take(session: string, isForced: boolean): Promise<AlbumBatch | null> {
+  async claim(session: string, isForced: boolean): Promise<AlbumBatch | null> {
     const { redis, keys, platform, keepMs } = this.#options;
     const stored = await runScript(
       redis,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { writeSessionEvents } from '../../../services/api/sessions/write-session-events.ts';
+import { writeSessionEvents } from '../../../services/api/sessions/stream-session.ts';
 import { driveTasks } from './drive-tasks.ts';
 import { readEvents, type EventReader, type ReadEventsOptions } from './read-events.ts';
 import { useApi } from './use-api.ts';

@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { EventHint } from '#shared/events/event-feed.ts';
 import { watchTask } from '#shared/events/watch-task.ts';
 import { watchTenant } from '../../../services/api/notifications/watch-tenant.ts';
-import { watchSession } from '../../../services/api/sessions/watch-session.ts';
+import { watchSession } from '../../../services/api/sessions/stream-session.ts';
 
 const HINTS = 1000;
 const LONG_MS = 60_000;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AlbumStore } from '../../../../services/chat/albums/album-store.ts';
-import type { ChatMessage } from '../../../../services/chat/chat-message.ts';
+import type { ChatMessage } from '../../../../services/chat/receive/chat-message.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
@@ -26,32 +26,32 @@ const keysOf = (parts: readonly ChatMessage[] = []): string[] => parts.map(({ ke
 
 describe('the parts of an album', () => {
   it('are taken when they are due or forced, and not before', async () => {
-    expect(await store.take('s', true)).toBeNull();
+    expect(await store.claim('s', true)).toBeNull();
     await store.add(part(1), 'a', true);
-    expect(await store.take('s', false)).toBeNull();
-    expect(keysOf((await store.take('s', true))?.parts)).toEqual(['telegram:1']);
+    expect(await store.claim('s', false)).toBeNull();
+    expect(keysOf((await store.claim('s', true))?.parts)).toEqual(['telegram:1']);
   });
 
   it('are due at once when there are as many as one message may have', async () => {
     for (const number of [1, 2, 3]) await store.add(part(number), 'a', true);
-    expect(keysOf((await store.take('s', false))?.parts)).toHaveLength(3);
+    expect(keysOf((await store.claim('s', false))?.parts)).toHaveLength(3);
   });
 
   it('are the same for two processes that take them at once, whatever comes meanwhile, and are finished once', async () => {
     await store.add(part(1), 'a', true);
-    const [one, other] = await Promise.all([store.take('s', true), store.take('s', true)]);
+    const [one, other] = await Promise.all([store.claim('s', true), store.claim('s', true)]);
     await store.add(part(2), 'a', true);
-    const third = await store.take('s', true);
+    const third = await store.claim('s', true);
     expect(one).toEqual(other);
     expect(third).toEqual(one);
     if (one === null || other === null) throw new Error('expected parts');
     await Promise.all([store.finish(one, { a: 60_000 }), store.finish(other, { a: 60_000 })]);
-    expect(keysOf((await store.take('s', false))?.parts)).toEqual(['telegram:2']);
+    expect(keysOf((await store.claim('s', false))?.parts)).toEqual(['telegram:2']);
   });
 
   it('are known when they come again, and late when their album was taken without them', async () => {
     await store.add(part(1), 'a', true);
-    const batch = await store.take('s', true);
+    const batch = await store.claim('s', true);
     if (batch === null) throw new Error('expected parts');
     await store.finish(batch, { a: 60_000 });
     expect(await store.add(part(1), 'a', true)).toBe('known');

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { agentIdSchema, QUEUE_MODES } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Answer, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { acceptMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
+import { openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
+import { jsonObjectSchema } from '#shared/tasks/index.ts';
+import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/idempotency-key.ts';
+import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
+import { sessionPathSchema } from './session-view.ts';
+
+const shortText = z.string().min(1).max(200);
+
+const messageSchema = z.strictObject({
+  text: z.string().min(1).meta({ description: 'What the person wrote; commands like `/stop` are carried out.' }),
+  agent: agentIdSchema.optional().meta({ description: 'By default whom `routing` chooses.' }),
+  surface: shortText.optional().meta({ description: 'Where it was written, `webchat` by default; chooses the mode.' }),
+  mode: z
+    .enum([...QUEUE_MODES, 'default'])
+    .optional()
+    .meta({ description: 'What becomes of it when it meets a running task, this once.' }),
+  user: shortText.optional().meta({ description: 'Who wrote it.' }),
+  sequence: z
+    .number()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .meta({ description: 'Orders the messages of the session; else their arrival does.' }),
+  context: jsonObjectSchema.optional(),
+});
+type Message = z.infer<typeof messageSchema>;
+
+const acceptedMessageSchema = z
+  .strictObject({
+    id: z.string(),
+    status: keptStatusSchema,
+    position: z.int().meta({ description: 'How many tasks are before it in the session.' }),
+    outcome: outcomeSchema.nullable().meta({ description: 'What became of it, when that is final already.' }),
+  })
+  .meta({ id: 'AcceptedMessage' });
+
+const commandSchema = z
+  .strictObject({ command: z.string(), text: z.string() })
+  .meta({ id: 'CommandAnswer', description: 'It was a command, and this is what to tell the person.' });
+
+/** What a visitor may say of a message besides its text: who is answered by whom, and as what, is the tenant's to choose. */
+const FOR_VISITORS = new Set(['text', 'mode', 'sequence']);
+
+/** `POST /v1/sessions/:id/messages`. */
+export function postMessage(parts: Parts & MessageParts): Route {
+  const commands = { ...scheduleCommands(openScheduleParts(parts)), ...parts.commands };
+  return route({
+    method: 'post',
+    path: '/v1/sessions/:id/messages',
+    summary: 'Send a message into a session',
+    description:
+      'It becomes a task of the session. What becomes of one that meets a running task is its mode: `mode` here or `/queue <mode>` in the text, else the session’s, the surface’s, or the one for all. A command is carried out at once and answered with 200. Send `Idempotency-Key` to be able to send again.',
+    scope: 'submit',
+    forVisitors: true,
+    request: { params: sessionPathSchema, headers: idempotencyHeadersSchema, body: messageSchema },
+    responses: {
+      200: z.union([commandSchema, acceptedMessageSchema]).meta({ description: 'A command, or the key came before.' }),
+      202: acceptedMessageSchema.meta({ description: 'Accepted: it will reach its one outcome.' }),
+    },
+    handle: async ({ params, headers, body }, call) => {
+      const visitor = call.key?.session === undefined ? null : call.key;
+      if (visitor !== null) assertOwnWords(body);
+      // What others registered was not made with strangers in mind.
+      const answer = await acceptMessage(
+        { ...parts, commands: visitor === null ? commands : {} },
+        {
+          ...given(body),
+          ...(visitor === null ? {} : { user: visitor.name, visitor: visitor.id }),
+          tenant: call.tenant,
+          session: params.id,
+          traceparent: call.traceparent,
+          ...idempotencyOf(headers['idempotency-key']),
+        },
+      );
+      return show(answer);
+    },
+  });
+}
+
+function assertOwnWords(body: Message): void {
+  const refused = Object.keys(body).filter((name) => !FOR_VISITORS.has(name));
+  if (refused.length === 0) return;
+  throw new MusterError('auth.forbidden', `A visitor sends ${[...FOR_VISITORS].join(', ')}; not ${refused.join(', ')}`);
+}
+
+function given({ text, agent, surface, mode, user, sequence, context }: Message): Omit<IncomingMessage, 'tenant' | 'session'> {
+  return {
+    text,
+    ...(agent === undefined ? {} : { agent }),
+    ...(surface === undefined ? {} : { surface }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(user === undefined ? {} : { user }),
+    ...(sequence === undefined ? {} : { sequence }),
+    ...(context === undefined ? {} : { context }),
+  };
+}
+
+function show(answer: MessageAnswer): Answer {
+  if (answer.kind === 'command') return { status: 200, body: { command: answer.command, text: answer.text } };
+  const { id, status, position, outcome, isDuplicate } = answer.accepted;
+  return { status: isDuplicate ? 200 : 202, body: { id, status, position, outcome }, headers: { Location: `/v1/tasks/${id}` } };
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { createVisitor, listVisitors, type VisitorKey, revokeVisitor } from '#shared/tenants/index.ts';
+import { sessionPathSchema } from './session-view.ts';
+import { MusterError } from '#shared/errors/index.ts';
+
+/** `POST /v1/sessions/:id/visitors`. The answer is the only time that the token is shown. */
+export function postVisitor(parts: Parts): Route {
+  const { visitorTokenMs, maxVisitorTokenMs, maxVisitors } = parts.config.settings.sessions;
+  return route({
+    method: 'post',
+    path: '/v1/sessions/:id/visitors',
+    summary: 'Make a token with which somebody may talk in this session and do nothing else',
+    description:
+      'It sends messages, reads the session, its stream and its transcript, chooses its mode, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`. The `id` names it where it is listed and ended.',
+    scope: 'submit',
+    request: {
+      params: sessionPathSchema,
+      body: z
+        .strictObject({
+          name: z.string().min(1).max(200).optional().meta({ description: 'Who writes the messages that come with it.' }),
+          expiresInMs: z.number().int().min(1000).max(maxVisitorTokenMs).optional(),
+        })
+        .optional(),
+    },
+    responses: { 201: z.strictObject({ id: z.string(), token: z.string(), expiresAt: z.iso.datetime() }) },
+    handle: async ({ params, body = {} }, call) => {
+      const wish = { tenant: call.tenant, session: params.id, name: body.name, expiresInMs: body.expiresInMs ?? visitorTokenMs };
+      const { token, expiresAt, id } = await createVisitor(parts, wish, maxVisitors);
+      call.log.info({ event: 'visitor.created', made: id, session: params.id, by: call.key?.id }, 'A visitor was let in');
+      return { status: 201, body: { id, token, expiresAt: new Date(expiresAt).toISOString() } };
+    },
+  });
+}
+
+const visitorViewSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string().meta({ description: 'Who writes the messages that come with it.' }),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Visitor' });
+
+/** `GET /v1/sessions/:id/visitors`, oldest first. */
+export function getVisitors(parts: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/sessions/:id/visitors',
+    summary: 'The visitors of a session whose tokens have not expired',
+    scope: 'read',
+    request: { params: sessionPathSchema },
+    responses: { 200: z.strictObject({ items: z.array(visitorViewSchema), nextCursor: z.null() }) },
+    handle: async ({ params }, { tenant }) => {
+      const visitors = await listVisitors(parts, { tenant, session: params.id });
+      return { status: 200, body: { items: visitors.map((key) => viewVisitor(key)), nextCursor: null } };
+    },
+  });
+}
+
+function viewVisitor({ id, name, createdAt, expiresAt }: VisitorKey): z.infer<typeof visitorViewSchema> {
+  return { id, name, createdAt: new Date(createdAt).toISOString(), expiresAt: new Date(expiresAt).toISOString() };
+}
+
+/** `DELETE /v1/sessions/:id/visitors/:visitorId`: its token opens nothing from then on. */
+export function deleteVisitor(parts: Parts): Route {
+  return route({
+    method: 'delete',
+    path: '/v1/sessions/:id/visitors/:visitorId',
+    summary: "End a visitor's token before it expires",
+    description: 'Calls with it are refused at once, and its streams end within `http.streamCheckMs`. What it sent stays.',
+    scope: 'submit',
+    request: { params: sessionPathSchema.extend({ visitorId: z.string() }) },
+    responses: { 204: z.null() },
+    handle: async ({ params: { id: session, visitorId } }, call) => {
+      const ended = visitorId.slice(0, 100);
+      if (!(await revokeVisitor(parts, { tenant: call.tenant, session }, visitorId)))
+        throw new MusterError('visitor.not-found', 'This session has no such visitor', { details: { visitor: ended } });
+      call.log.info({ event: 'visitor.ended', ended, session, by: call.key?.id }, "A visitor's token was ended");
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createDiscordAdapter, type DiscordAdapter } from '@chat-adapter/discord';
+import type { Logger } from 'chat';
+import { z } from 'zod';
+import type { ChatAnswer } from '../receive/chat-message.ts';
+import { cutText, quoteText, withoutMentions } from '../replies/reply-text.ts';
+import type { CommandFacts, PlatformDriver } from './platform-driver.ts';
+
+export interface DiscordSecrets {
+  botToken: string;
+  publicKey: string;
+  applicationId: string;
+  apiUrl: string | undefined;
+  /** Whether messages are taken from the Gateway. */
+  hasGateway: boolean;
+}
+
+/** Longer text is cut by the adapter without a word. */
+const HARD_LIMIT = 2000;
+/** `CHANNEL_MESSAGE_WITH_SOURCE`: the answer to an interaction is a message. */
+const MESSAGE_ANSWER = 4;
+
+const snowflakeSchema = z.string().regex(/^\d{1,20}$/);
+/** Stickers and polls are beside the text. */
+const unsupportedSchema = z.union([z.object({ sticker_items: z.array(z.unknown()).min(1) }), z.object({ poll: z.object({}) })]);
+const interactionSchema = z.object({ id: snowflakeSchema });
+
+/** Discord by its Gateway, or what forwards it (messages), and by its interactions endpoint (slash commands). */
+export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGateway }: DiscordSecrets, logger: Logger): PlatformDriver {
+  const adapter = createDiscordAdapter({
+    botToken,
+    publicKey,
+    applicationId,
+    logger,
+    ...(apiUrl === undefined ? {} : { apiUrl: apiUrl.replace(/\/+$/, '') }),
+  });
+  return {
+    name: 'discord',
+    adapter,
+    maxCharacters: 1900,
+    minEditMs: () => 1200,
+    // Discord reads markdown itself; the adapter would write it anew, and longer.
+    render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
+    renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
+    isUnsupported: ({ raw }) => unsupportedSchema.safeParse(raw).success,
+    textOf: ({ text }) => text,
+    keyOf: ({ id }) => id,
+    sequenceOf: ({ id }) => snowflakeNumber(id),
+    channelOf: (threadId) => adapter.decodeThreadId(threadId).channelId,
+    isSubThread: (threadId) => adapter.decodeThreadId(threadId).threadId !== undefined,
+    commandFacts: ({ raw }): CommandFacts => {
+      const { id } = interactionSchema.parse(raw);
+      return { key: id, sequence: snowflakeNumber(id) };
+    },
+    commandResponse: interactionAnswer,
+    isAllowed: (request) => isForwarderKnown(request.headers.get('x-discord-gateway-token'), botToken),
+    ...(hasGateway ? { listen: (signal: AbortSignal) => listen(adapter, signal) } : {}),
+  };
+}
+
+/**
+ * The order of a snowflake in a number that a double holds: its milliseconds (42 bits) and its counter (12 bits), without the
+ * machine's number between them. 2^53 is reached in the year 2084.
+ */
+export function snowflakeNumber(id: string): number {
+  const value = BigInt(snowflakeSchema.parse(id));
+  return Number(((value >> 22n) << 12n) | (value & 0xfffn));
+}
+
+/** As long as a timer can be; the adapter wants an end. The connection is mended by itself until then. */
+const LISTEN_MS = 2 ** 31 - 1;
+
+/** Resolves when the adapter gives the connection up, with a line in the log that says why, or `signal` aborts. */
+async function listen(adapter: DiscordAdapter, signal: AbortSignal): Promise<void> {
+  const tasks: Promise<unknown>[] = [];
+  await adapter.startGatewayListener({ waitUntil: (task) => void tasks.push(task) }, LISTEN_MS, signal);
+  await Promise.all(tasks);
+}
+
+/** Answers the request itself: the adapter would answer later, at an address that no setting reaches. */
+function interactionAnswer({ kind, text }: ChatAnswer): unknown {
+  const shown = kind === 'accepted' ? quoteText(text) : cutText(text, HARD_LIMIT);
+  return { type: MESSAGE_ANSWER, data: { content: shown, allowed_mentions: { parse: [] } } };
+}
+
+/** The adapter compares this token character by character, which lets a caller find it by the time that takes. */
+function isForwarderKnown(given: string | null, botToken: string): boolean {
+  return given === null || timingSafeEqual(digest(given), digest(botToken));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

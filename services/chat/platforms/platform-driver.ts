@@ -1,0 +1,51 @@
+import type { Adapter, AdapterPostableMessage, Message, SlashCommandEvent } from 'chat';
+import type { ChatPlatformName } from '#shared/config/index.ts';
+import type { ChatAnswer, ChatMessage } from '../receive/chat-message.ts';
+
+/** What a slash command of a platform holds beyond the names that all have. */
+export interface CommandFacts {
+  /** Unique among the platform's messages, so that one that comes twice is one task. */
+  readonly key: string;
+  /** The platform's own number; undefined: it has none, and arrival orders. */
+  readonly sequence: number | undefined;
+}
+
+/** An adapter; the platforms' classes say that a name which is not known yet is undefined, the SDK's interface that it is not there. */
+export type PlatformAdapter = Omit<Adapter, 'botUserId'> & { readonly botUserId?: string | undefined };
+
+/** What one platform does differently, around its adapter. */
+export interface PlatformDriver {
+  readonly name: ChatPlatformName;
+  readonly adapter: PlatformAdapter;
+  /** The longest text that arrives whole whatever the adapter makes of it, in UTF-16 units. */
+  readonly maxCharacters: number;
+  /** The shortest time between a change of a chat and an edit in it; null: the platform cannot edit. */
+  readonly minEditMs: ((threadId: string) => number) | null;
+  /** The text as the adapter has to be given it to arrive whole, and formatted as far as that goes. */
+  render(text: string): AdapterPostableMessage;
+  /** The same for a text that is no markdown: each of its lines stays a line. */
+  renderPlain(text: string): AdapterPostableMessage;
+  /** What a person wrote, before attachments are named. */
+  textOf(message: Message): Promise<string> | string;
+  /** Unique among the platform's messages. */
+  keyOf(message: Message): string;
+  /** The number by which the platform orders messages of one chat; it fits a double. */
+  sequenceOf(message: Message): number;
+  /** Whether a message that was changed is one whose words a person changed. */
+  isChangedText?(message: Message): boolean;
+  /** Whether a message without text and files is something that a person sent, and no notice of the platform. */
+  isUnsupported?(message: Message): boolean;
+  /** The album that the message is a part of; absent where one message holds all of its files. */
+  albumOf?(message: Message): ChatMessage['album'] | null;
+  /** The chat, by the platform's own id. */
+  channelOf(threadId: string): string;
+  /** Whether the thread is a conversation of its own within a chat, which is followed once it named the bot. */
+  isSubThread(threadId: string): boolean;
+  commandFacts(event: SlashCommandEvent): CommandFacts;
+  /** The body that answers a slash command's request; absent: the answer is posted like any other. */
+  commandResponse?(answer: ChatAnswer): unknown;
+  /** Refuses a request that the adapter would check too weakly. */
+  isAllowed?(request: Request): boolean;
+  /** Takes messages from a connection of the platform's own until `signal` aborts or the connection ends for good. */
+  listen?(signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,129 @@
+import { SlackAdapter, type SlackAdapterConfig } from '@chat-adapter/slack';
+import { stringifyMarkdown, type LinkPreview, type Logger, type Message } from 'chat';
+import { z } from 'zod';
+import { withoutMentions } from '../replies/reply-text.ts';
+import type { CommandFacts, PlatformDriver } from './platform-driver.ts';
+
+export interface SlackSecrets {
+  botToken: string;
+  signingSecret: string;
+  apiUrl: string | undefined;
+}
+
+/** Slack takes 12,000 characters of markdown; the room is for marks that keep names from calling people. */
+const MAX_CHARACTERS = 10_000;
+const HARD_LIMIT = 12_000;
+/** Slack repeats an event that is not answered within 3 s; a look-up of a name may not outlast that by much. */
+const API_TIMEOUT_MS = 8000;
+
+const commandSchema = z.object({ trigger_id: z.string().min(1) });
+/** Slack marks what a person changed; previews of links change a message too. */
+const changedSchema = z.object({ user: z.string(), text: z.string(), edited: z.object({ user: z.string() }) });
+/** A message that is nothing but what a person typed. */
+const typedSchema = z.object({
+  text: z.string(),
+  attachments: z.tuple([]).optional(),
+  blocks: z.array(z.object({ type: z.literal('rich_text') })).optional(),
+});
+
+/** Slack by the Events API and slash commands: direct messages, channels and their threads. */
+export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, logger: Logger): PlatformDriver {
+  const adapter = new PromptSlackAdapter({
+    botToken,
+    signingSecret,
+    logger,
+    // By default the client tries for half an hour by itself, and waits out a 429 without telling.
+    webClientOptions: {
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      timeout: API_TIMEOUT_MS,
+      logger: slackWebLog(logger),
+    },
+    ...(apiUrl === undefined ? {} : { apiUrl: apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/` }),
+  });
+  return {
+    name: 'slack',
+    adapter,
+    maxCharacters: MAX_CHARACTERS,
+    minEditMs: () => 1200,
+    render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
+    renderPlain: (text) => ({ raw: plainText(text) }),
+    textOf: async (message) => await adapter.textOf(message),
+    // A `ts` is unique within its channel only.
+    keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
+    sequenceOf: ({ id }) => Number(id.replace('.', '')),
+    isChangedText: ({ raw }) => changedSchema.safeParse(raw).success,
+    channelOf: (threadId) => adapter.decodeThreadId(threadId).channel,
+    isSubThread: (threadId) => !adapter.isDM(threadId) && adapter.decodeThreadId(threadId).threadTs !== '',
+    commandFacts: ({ raw }): CommandFacts => ({ key: commandSchema.parse(raw).trigger_id, sequence: undefined }),
+    commandResponse: ({ kind, text }) =>
+      // Without a text, everybody sees the command itself and nothing else.
+      kind === 'accepted' ? { response_type: 'in_channel' } : { response_type: 'ephemeral', text: plainText(text) },
+    // The adapter would take events of a socket forwarder on another secret than the signing secret, which is not set here.
+    isAllowed: (request) => !request.headers.has('x-slack-socket-token'),
+  };
+}
+
+/** Without the adapter's waiting for a preview of each link, up to 2 s of the 3 s that Slack gives. Nothing here reads previews. */
+class PromptSlackAdapter extends SlackAdapter {
+  protected override extractLinks(): LinkPreview[] {
+    return [];
+  }
+
+  /** What a person wrote. What was shared or drawn besides is in the adapter's markdown only. */
+  async textOf({ raw, formatted }: Message): Promise<string> {
+    const typed = typedSchema.safeParse(raw);
+    return typed.success ? slackText(await this.resolveInlineMentions(typed.data.text)) : stringifyMarkdown(formatted).trim();
+  }
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** A text as Slack's own notation has it: https://docs.slack.dev/messaging/formatting-message-text#escaping */
+function plainText(text: string): string {
+  return withoutMentions(text, HARD_LIMIT).replaceAll(/[&<>]/g, (mark) => ESCAPED[mark] ?? mark);
+}
+
+/** Slack's own marks in what people write: https://docs.slack.dev/messaging/formatting-message-text#retrieving-messages */
+const MARK = /<([@#!]|(?=[a-z][\w+.-]*:))([^<>|]+)(?:\|([^<>]*))?>/gi;
+const ESCAPE = /&(amp|lt|gt);/g;
+const UNESCAPED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
+
+/**
+ * What a person wrote, from how Slack writes it (`<@id|name>`, `<address|words>`, `&amp;`), with all else as it stands: read as
+ * markdown and written again, `__init__` and `2 * 3 * 4` would be something else, and a list or a quotation a bare text.
+ */
+export function slackText(text: string): string {
+  return text
+    .replaceAll(MARK, (_, kind: string, id: string, words?: string) => shownAs(kind, id, words))
+    .replaceAll(ESCAPE, (_, name: string) => UNESCAPED[name] ?? '');
+}
+
+function shownAs(kind: string, id: string, words = ''): string {
+  if (kind === '@' || kind === '#') return `${kind}${words === '' ? id : words}`;
+  // `<!here>`, and with words: groups of people and dates.
+  if (kind === '!') return words === '' ? `@${id}` : words;
+  return words === '' || words === id || id === `mailto:${words}` ? id.replace(/^mailto:/, '') : `[${words}](${id})`;
+}
+
+type WebLog = NonNullable<NonNullable<SlackAdapterConfig['webClientOptions']>['logger']>;
+
+/** The lines of Slack's own client, which would go to the console. What it warns of comes back as an error of the call besides. */
+export function slackWebLog(logger: Logger): WebLog {
+  const debug = (...parts: unknown[]): void => logger.debug(parts.map(String).join(' '));
+  return {
+    debug: ignore,
+    info: debug,
+    warn: debug,
+    error: debug,
+    setName: ignore,
+    setLevel: ignore,
+    getLevel: () => {
+      throw new Error('The level is that of the process');
+    },
+  };
+}
+
+function ignore(): void {
+  // Said by the caller already, or to nobody.
+}

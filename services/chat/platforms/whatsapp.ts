@@ -1,0 +1,89 @@
+import { WhatsAppAdapter } from '@chat-adapter/whatsapp';
+import type { Logger, Message } from 'chat';
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
+import type { Clock } from '#shared/time/index.ts';
+import type { PlatformDriver } from './platform-driver.ts';
+import { whatsappText } from './whatsapp-text.ts';
+
+export interface WhatsAppSecrets {
+  accessToken: string;
+  appSecret: string;
+  phoneNumberId: string;
+  verifyToken: string;
+  apiUrl: string | undefined;
+}
+
+/** Longer text would be sent by the adapter as several messages, of which the first stays when the second fails. */
+const HARD_LIMIT = 4096;
+const MICROS = 1_000_000;
+
+const captioned = z.object({ caption: z.string().default('') });
+/** What people send several of at once. */
+const mediaSchema = z.object({
+  message: z.union([z.object({ image: captioned }), z.object({ video: captioned }), z.object({ document: captioned })]),
+});
+const voiceSchema = z.object({ message: z.object({ type: z.enum(['audio', 'voice', 'sticker']) }) });
+
+/** WhatsApp by Meta's Cloud API. It cannot edit, so an answer comes whole. */
+export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Logger, clock: Clock): PlatformDriver {
+  const adapter = new CandidWhatsAppAdapter({
+    ...secrets,
+    logger,
+    userName: 'muster',
+    ...(apiUrl === undefined ? {} : { apiUrl: apiUrl.replace(/\/+$/, '') }),
+  });
+  return {
+    name: 'whatsapp',
+    adapter,
+    maxCharacters: 4000,
+    minEditMs: null,
+    render: (text) => ({ raw: renderWhatsapp(text) }),
+    renderPlain: (text) => ({ raw: text }),
+    textOf: captionOf,
+    isUnsupported: () => true,
+    // Meta does not say which attachments were sent together.
+    albumOf: ({ raw }) => (mediaSchema.safeParse(raw).success ? { name: 'media', isGuess: true } : null),
+    keyOf: ({ id }) => id,
+    sequenceOf: (message) => arrivalWithinSecond(message, clock),
+    channelOf: (threadId) => adapter.decodeThreadId(threadId).phoneNumberId,
+    isSubThread: () => false,
+    commandFacts: () => {
+      throw new MusterError('internal.error', 'WhatsApp has no slash commands of its own');
+    },
+  };
+}
+
+/** Notices of Meta's own. All else is what a person sent: contacts, and polls and the like as `unsupported`. */
+const NOTICES = new Set(['system', 'request_welcome', 'ephemeral']);
+
+/** Hands over what it cannot read too, so that the person hears of it. */
+class CandidWhatsAppAdapter extends WhatsAppAdapter {
+  protected override extractTextContent(message: Parameters<WhatsAppAdapter['extractTextContent']>[0]): string | null {
+    return super.extractTextContent(message) ?? (NOTICES.has(message.type) ? null : '');
+  }
+}
+
+/** What a person wrote. For a file without words the adapter has words of its own, and for a film always. */
+function captionOf({ raw, text }: Message): string {
+  if (voiceSchema.safeParse(raw).success) return '';
+  const media = mediaSchema.safeParse(raw);
+  if (!media.success) return text;
+  return Object.values(media.data.message).map(({ caption }) => caption)[0] ?? '';
+}
+
+/** In WhatsApp's own notation, where that is not too long. */
+function renderWhatsapp(text: string): string {
+  const rendered = whatsappText(text);
+  return rendered !== '' && rendered.length <= HARD_LIMIT ? rendered : text;
+}
+
+/**
+ * WhatsApp says the second only. Within it, arrival orders: the second, and the milliseconds from it until now, which two
+ * messages of the same second have in the order in which they came.
+ */
+function arrivalWithinSecond({ metadata }: Message, clock: Clock): number {
+  const sentAt = metadata.dateSent.getTime();
+  const lateMs = Math.min(Math.max(clock.now() - sentAt, 0), MICROS - 1);
+  return Math.floor(sentAt / 1000) * MICROS + lateMs;
+}

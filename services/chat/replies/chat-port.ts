@@ -1,0 +1,87 @@
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
+import { LATE, within } from '#shared/time/index.ts';
+import type { PlatformDriver } from '../platforms/platform-driver.ts';
+import { refusalOf, type CallKind } from './refusal-of.ts';
+
+interface ChatPortOptions {
+  /** How long one call may take. */
+  callTimeoutMs: number;
+  /** Makes the adapter ready, which costs calls the first time. */
+  ready: () => Promise<void>;
+}
+
+/** A platform as deliveries use it: bounded in time, and with its errors sorted. */
+export function createChatPort(kit: PlatformDriver, { callTimeoutMs, ready }: ChatPortOptions): ChatPort {
+  const { adapter, name, maxCharacters } = kit;
+  const pace = new ChatPace();
+  const call = async <T>(kind: CallKind, act: () => Promise<T>): Promise<T> => {
+    let isSent = false;
+    const acting = ready().then(() => {
+      isSent = true;
+      return act();
+    });
+    const outcome = await within(acting, callTimeoutMs).catch((error: unknown) => {
+      throw refusalOf(error, kind);
+    });
+    if (outcome !== LATE) return outcome;
+    const refusal = kind === 'post' && isSent ? 'unknown' : 'transient';
+    throw new DeliveryRefused(refusal, `${name} did not answer within ${callTimeoutMs} ms`);
+  };
+  return {
+    platform: name,
+    maxCharacters,
+    canEdit: kit.minEditMs !== null,
+    quietMs: (thread) => pace.quietMs(kit.channelOf(thread), kit.minEditMs?.(thread) ?? 0),
+    startTyping: (thread) => call('edit', () => adapter.startTyping(thread)),
+    post: async (thread, text, { isPlain } = { isPlain: false }) => {
+      const message = isPlain ? kit.renderPlain(text) : kit.render(text);
+      pace.changed(kit.channelOf(thread));
+      const { id } = await call('post', () => adapter.postMessage(thread, message));
+      return { id };
+    },
+    edit: async (thread, id, text) => {
+      pace.changed(kit.channelOf(thread));
+      try {
+        await call('edit', () => adapter.editMessage(thread, id, kit.render(text)));
+      } catch (error) {
+        if (!isSameText(error)) throw error;
+      }
+    },
+  };
+}
+
+/** Telegram refuses an edit that changes nothing, and says so in words only. The message is as it was to be. */
+function isSameText(error: unknown): boolean {
+  return error instanceof DeliveryRefused && error.message.includes('message is not modified');
+}
+
+/** Chats remembered; more forget those that were changed longest ago. */
+const MAX_CHATS = 10_000;
+
+/**
+ * ChatPace is responsible for how often one chat of a platform changes: its posts and edits share one interval, whichever answers they
+ * belong to, because platforms count them together.
+ */
+class ChatPace {
+  readonly #now: () => number;
+  /** Chat -> when it was changed last, the oldest first. */
+  readonly #changedAt = new Map<string, number>();
+
+  /** `now`: monotonic, ms. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  changed(chat: string): void {
+    this.#changedAt.delete(chat);
+    this.#changedAt.set(chat, this.#now());
+    const [oldest] = this.#changedAt.keys();
+    if (this.#changedAt.size > MAX_CHATS && oldest !== undefined) this.#changedAt.delete(oldest);
+  }
+
+  /** How long until the chat may be changed again, when at least `everyMs` are between two changes. */
+  quietMs(chat: string, everyMs: number): number {
+    const changedAt = this.#changedAt.get(chat);
+    return changedAt === undefined ? 0 : Math.max(0, changedAt + everyMs - this.#now());
+  }
+}

@@ -1,0 +1,70 @@
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { wait, within } from '#shared/time/index.ts';
+import { cutText } from './reply-text.ts';
+
+export interface CommandSenderOptions {
+  log: Log;
+  /** Calls spent on one answer. */
+  tries: number;
+}
+
+/** Answers on their way at once; one more is dropped, with a line in the log. */
+const MAX_UNDER_WAY = 500;
+/** Between two tries, when the platform does not say. */
+const RETRY_MS = 1000;
+/** A platform that wants to be left alone for longer gets no answer to a command: nobody waits for it any more. */
+const MAX_WAIT_MS = 30_000;
+
+/**
+ * CommandSender is responsible for telling people what their command did, so that `/stop` is answered while the line of
+ * deliveries is full. An answer is tried a few times and then dropped; the command itself was carried out.
+ */
+export class CommandSender {
+  readonly #log: Log;
+  readonly #tries: number;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor({ log, tries }: CommandSenderOptions) {
+    this.#log = log;
+    this.#tries = tries;
+  }
+
+  /** Begins to send and returns: the platform that brought the command waits for its own answer. */
+  send(port: ChatPort, thread: string, text: string): void {
+    if (this.#underWay.size >= MAX_UNDER_WAY) {
+      this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform }, 'too many answers to commands are on their way');
+      return;
+    }
+    const sending = this.#send(port, thread, cutText(text, port.maxCharacters)).finally(() => this.#underWay.delete(sending));
+    this.#underWay.add(sending);
+  }
+
+  /** Lets answers end within the time, without further tries. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    await within(Promise.all(this.#underWay), graceMs);
+  }
+
+  async #send(port: ChatPort, thread: string, text: string): Promise<void> {
+    for (let left = this.#tries; left > 0; left -= 1) {
+      const waitMs = await this.#tryOnce(port, thread, text);
+      if (waitMs === null || !(await wait(waitMs, this.#stopping.signal))) return;
+    }
+    this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform, thread }, 'a command was carried out and its answer not taken');
+  }
+
+  /** How long to wait before the next try; null for none. */
+  async #tryOnce(port: ChatPort, thread: string, text: string): Promise<number | null> {
+    try {
+      await port.post(thread, text, { isPlain: true });
+      return null;
+    } catch (error) {
+      const { kind, retryAfterMs = RETRY_MS } = error instanceof DeliveryRefused ? error : { kind: 'transient' as const };
+      if ((kind === 'throttled' || kind === 'transient') && retryAfterMs <= MAX_WAIT_MS) return retryAfterMs;
+      this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform, thread, kind }, 'an answer to a command was refused');
+      return null;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+const SIGN = '…';
+
+/** The text, cut with a sign that says so when it has more than `maxCharacters` UTF-16 units. Never cuts a character in two. */
+export function cutText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  return `${text.slice(0, maxCharacters - SIGN.length).replace(/[\uD800-\uDBFF]$/, '')}${SIGN}`;
+}
+
+const MAX_CHARACTERS = 300;
+
+/** The beginning of what somebody asked, as a quotation, for a platform that does not show a slash command's text itself. */
+export function quoteText(text: string): string {
+  return `> ${cutText(text, MAX_CHARACTERS).replaceAll('\n', '\n> ')}`;
+}
+
+/** Code is shown as it is on every platform and names nobody, nor does a link. */
+const KEPT = /(```[\s\S]*?(?:```|$)|`[^`\n]+`|https?:\/\/[^\s<>]+)/;
+/** `@name`, but not within a word as in an address; and what Slack and Discord make of it themselves: `<@id>`, `<!channel>`. */
+const MENTION = /(?<!\w)@(?=\w)|<(?=[@!#])/g;
+const ZERO_WIDTH_SPACE = '\u200B';
+/** Look the same, and are as long as what they stand for. */
+const LOOKALIKE: Readonly<Record<string, string>> = { '@': '\uFF20', '<': '\u2039' };
+
+/**
+ * The text without anything that calls people: what an agent writes may come from a stranger, who could otherwise wake a
+ * whole company. It looks the same. At most `maxCharacters` long when the text is.
+ */
+export function withoutMentions(text: string, maxCharacters: number): string {
+  const spaced = replaceMentions(text, (mark) => `${mark}${ZERO_WIDTH_SPACE}`);
+  return spaced.length <= maxCharacters ? spaced : replaceMentions(text, (mark) => LOOKALIKE[mark] ?? mark);
+}
+
+function replaceMentions(text: string, replace: (mark: string) => string): string {
+  // With the capture, every second part is one to keep.
+  const parts = text.split(KEPT);
+  return parts.map((part, index) => (index % 2 === 1 ? part : part.replaceAll(MENTION, replace))).join('');
+}

@@ -1,0 +1,125 @@
+import { type Ledger, readLaneIds } from '../ledger/index.ts';
+import { redisNow } from '../redis/index.ts';
+import { readSession } from './session-record.ts';
+import { beginTranscript, readChoices } from './session-store.ts';
+import { chooseMode } from './routing.ts';
+import { describeMode, describeSession, HOW_TO_CHOOSE } from './describe-session.ts';
+import { plainWords } from './waiting.ts';
+import type { ReplyAddress } from '../tasks/index.ts';
+import { cancelTree, sessionLane } from '../queue/index.ts';
+
+/** The commands that every session has, and those of others; a name that is none of them is text for the agent. */
+export function createCommands(ledger: Ledger, others: Readonly<Record<string, SessionCommand>>): ReadonlyMap<string, SessionCommand> {
+  const own: Record<string, SessionCommand> = {
+    stop: {
+      needs: 'steer',
+      help: '/stop withdraws what waits and stops what runs',
+      run: async ({ tenant, session, argument }) => {
+        const { withdrawn, stopped } = await stopSession(ledger, tenant, session, 'stopped by /stop');
+        return withNote(describeStop(withdrawn, stopped), argument);
+      },
+    },
+    new: {
+      help: '/new begins a fresh transcript: the agent no longer sees what came before',
+      run: async ({ tenant, session, argument }) => {
+        await beginTranscript(ledger, tenant, session);
+        return withNote('A fresh transcript begins: the agent no longer sees what came before. What runs or waits goes on.', argument);
+      },
+    },
+    status: {
+      help: '/status says what runs, what waits and why',
+      run: async ({ tenant, session, surface, argument }) => {
+        const now = await redisNow(ledger.redis);
+        const record = await readSession({ ledger }, tenant, session, { surface, words: plainWords(now) });
+        return withNote(describeSession(record, now), argument);
+      },
+    },
+    queue: {
+      help: [
+        '/queue shows what becomes of a message that arrives while the agent works; /queue <mode> chooses it for this session',
+        '/queue <mode> with a text sends that text in that mode, this once',
+      ].join('\n'),
+      run: async ({ tenant, session, surface }) => {
+        const choices = await readChoices(ledger, tenant, session);
+        return `${describeMode(chooseMode(ledger.settings, { inline: null, choices, surface }), surface)} ${HOW_TO_CHOOSE}`;
+      },
+    },
+    help: {
+      help: '/help shows this',
+      run: ({ argument }) => Promise.resolve(withNote([...commands.values()].map(({ help }) => help).join('\n'), argument)),
+    },
+  };
+  // Ours win, and are listed last: `/help` stands at the end.
+  const commands = new Map([...Object.entries(others).filter(([name]) => !Object.hasOwn(own, name)), ...Object.entries(own)]);
+  return commands;
+}
+
+function describeStop(withdrawn: number, stopped: number): string {
+  if (withdrawn + stopped === 0) return 'Nothing runs and nothing waits.';
+  const waiting = withdrawn === 0 ? 'Nothing waited' : `Withdrew ${withdrawn} that had not started`;
+  return `${waiting}; ${stopped === 0 ? 'nothing ran' : `stopping ${stopped === 1 ? 'the one that runs' : `${stopped} that run`}`}.`;
+}
+
+/** What somebody wrote behind a command that takes nothing must not vanish without a word. */
+function withNote(answer: string, argument: string): string {
+  return argument === '' ? answer : `${answer}\nWhat stood behind the command was not sent to the agent.`;
+}
+
+/** A command as it was sent. */
+interface SessionCall {
+  tenant: string;
+  session: string;
+  /** Who sent it, by the surface's own id; null when nobody said. */
+  user: string | null;
+  surface: string;
+  channel: string | null;
+  /** The agent that a message sent in its place would go to. */
+  agent: string;
+  /** What stands behind the command's name. */
+  argument: string;
+  reply: ReplyAddress | null;
+  /** The same when the message is sent again, to make something once; null when its surface has none. */
+  idempotencyKey: string | null;
+}
+
+/** What a person may not be allowed to do in a session: make schedules, or reach and stop what runs. */
+export type SessionRight = 'schedule' | 'steer';
+
+/** A command of a session. */
+export interface SessionCommand {
+  /** The right that it takes; absent for none. */
+  readonly needs?: SessionRight;
+  /** What `/help` says of it, in a line that begins with the command. */
+  readonly help: string;
+  /** Carries it out at once, whatever runs; answers what to tell the person. */
+  run(call: SessionCall): Promise<string>;
+}
+
+interface StopCounts {
+  /** Tasks that had not started. */
+  withdrawn: number;
+  /** Tasks that run and were told to stop. */
+  stopped: number;
+}
+
+/** Tasks that one stop reaches: more than may wait in a session by chat. */
+const MOST = 10_000;
+const AT_ONCE = 50;
+
+/**
+ * Stops a session: first what waits, from the end of the line, so that nothing of it starts in between, then who holds the
+ * lane, each with what it delegated. What arrives from now on is not touched.
+ */
+export async function stopSession(ledger: Ledger, tenant: string, id: string, reason: string): Promise<StopCounts> {
+  const { waiting, held } = await readLaneIds(ledger, tenant, sessionLane(id), MOST);
+  const counts: StopCounts = { withdrawn: 0, stopped: 0 };
+  const stop = async (task: string): Promise<void> => {
+    const { answer } = await cancelTree(ledger, tenant, task, reason);
+    if (answer.kind === 'cancelled') counts.withdrawn += 1;
+    if (answer.kind === 'stopping') counts.stopped += 1;
+  };
+  const line = waiting.toReversed();
+  for (let from = 0; from < line.length; from += AT_ONCE) await Promise.all(line.slice(from, from + AT_ONCE).map(stop));
+  await Promise.all([...held.keys()].map(stop));
+  return counts;
+}

@@ -1,0 +1,93 @@
+import type { AgentTurn } from '../config/index.ts';
+import { type Ledger, readInputs, readTasks, type TakenInput } from '../ledger/index.ts';
+import type { Task } from '../tasks/index.ts';
+import { listTurns, type TurnRef } from './list-turns.ts';
+
+/** A turn as agents get it, and whether a visitor said some of it. */
+interface TranscriptTurn extends AgentTurn {
+  readonly hasVisitor: boolean;
+}
+
+interface TranscriptOptions {
+  /** A task that is left out: the one that asks what came before it. */
+  before?: string;
+}
+
+/** Records read at once: each may hold as much as an output may be long. */
+const BATCH = 10;
+/** Behind what is left of a text. */
+const CUT = '…';
+
+/**
+ * What was said in a session so far, oldest first: of the tasks that completed, what the agent was asked and what it answered.
+ * At most `sessions.transcriptTurns` turns and `sessions.transcriptBytes` bytes, of which the oldest go first, and none from
+ * before the transcript was last begun anew. Of a last turn that is longer than all of it, as when somebody sends a whole file, there
+ * is the beginning: whoever asks about it next would else speak to somebody who never heard of it.
+ */
+export async function readTranscript(
+  ledger: Ledger,
+  tenant: string,
+  session: string,
+  { before }: TranscriptOptions = {},
+): Promise<TranscriptTurn[]> {
+  const refs = await listTurns(ledger, { tenant, session, ...(before === undefined ? {} : { except: before }) });
+  const turns: TranscriptTurn[] = [];
+  let leftBytes = ledger.settings.sessions.transcriptBytes;
+  for (let from = 0; from < refs.length; from += BATCH) {
+    for (const turn of await readTurns(ledger, tenant, refs.slice(from, from + BATCH))) {
+      const bytes = Buffer.byteLength(turn.input) + Buffer.byteLength(turn.output);
+      if (bytes > leftBytes) return turns.length === 0 && leftBytes > 0 ? [cutTurn(turn, leftBytes)] : turns.toReversed();
+      leftBytes -= bytes;
+      turns.push(turn);
+    }
+  }
+  return turns.toReversed();
+}
+
+async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[]): Promise<TranscriptTurn[]> {
+  const ids = refs.map(({ id }) => id);
+  const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
+  return await Promise.all(tasks.map((task) => turnOf(ledger, tenant, task)));
+}
+
+async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<TranscriptTurn> {
+  const inputs = await readInputs(ledger, tenant, state.inputs ?? []);
+  return {
+    taskId: body.id,
+    input: composeInput(body.input, inputs, state.leftOut),
+    output: output ?? '',
+    hasVisitor: [body, ...inputs].some(({ visitor }) => visitor !== null),
+  };
+}
+
+/** Half of the room for the answer, and what the question or the answer leaves of its half for the other. */
+function cutTurn(turn: TranscriptTurn, bytes: number): TranscriptTurn {
+  const half = Math.floor(bytes / 2);
+  const outputBytes = Math.min(Buffer.byteLength(turn.output), Math.max(half, bytes - Buffer.byteLength(turn.input)));
+  return { ...turn, input: cutBytes(turn.input, bytes - outputBytes), output: cutBytes(turn.output, outputBytes) };
+}
+
+/** At most so many bytes of a text, in whole characters. */
+function cutBytes(text: string, bytes: number): string {
+  const all = Buffer.from(text);
+  if (all.length <= bytes) return text;
+  // As a stream it keeps back the beginning of a character that goes on behind the cut.
+  const kept = new TextDecoder().decode(all.subarray(0, Math.max(bytes - Buffer.byteLength(CUT), 0)), { stream: true });
+  return `${kept}${CUT}`;
+}
+
+/** Between the messages that make one input. */
+const BREAK = '\n\n';
+const LEFT_OUT = 'Earlier messages that were left out, because too many waited, by how they began:';
+
+/**
+ * What an agent is asked when messages belong to its task: those it carries on from a stopped one, the task's own text, then those
+ * that were merged or steered into it, in their order, with a blank line between two. Before all, a line about each message that was
+ * left out (`leftOut`: how they began).
+ */
+export function composeInput(own: string, inputs: readonly Pick<TakenInput, 'how' | 'text'>[], leftOut: readonly string[] = []): string {
+  const carried = inputs.filter(({ how }) => how === 'carried');
+  const others = inputs.filter(({ how }) => how !== 'carried');
+  const notes = leftOut.length === 0 ? [] : [[LEFT_OUT, ...leftOut.map((text) => `- ${text.replaceAll(/\s+/g, ' ').trim()}`)].join('\n')];
+  return [...notes, ...carried.map(({ text }) => text), own, ...others.map(({ text }) => text)].join(BREAK);
+}
