@@ -93,7 +93,7 @@ const UNESCAPED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>'
  * What a person wrote, from how Slack writes it (`<@id|name>`, `<address|words>`, `&amp;`), with all else as it stands: read as
  * markdown and written again, `__init__` and `2 * 3 * 4` would be something else, and a list or a quotation a bare text.
  */
-export function slackText(text: string): string {
+function slackText(text: string): string {
   return text
     .replaceAll(MARK, (_, kind: string, id: string, words?: string) => shownAs(kind, id, words))
     .replaceAll(ESCAPE, (_, name: string) => UNESCAPED[name] ?? '');
@@ -109,7 +109,7 @@ function shownAs(kind: string, id: string, words = ''): string {
 type WebLog = NonNullable<NonNullable<SlackAdapterConfig['webClientOptions']>['logger']>;
 
 /** The lines of Slack's own client, which would go to the console. What it warns of comes back as an error of the call besides. */
-export function slackWebLog(logger: Logger): WebLog {
+function slackWebLog(logger: Logger): WebLog {
   const debug = (...parts: unknown[]): void => logger.debug(parts.map(String).join(' '));
   return {
     debug: ignore,

@@ -102,7 +102,7 @@ class TelegramFailed extends Error {
  * which a bot that sees everything in a group gets too; with threads where there are topics only; and without waiting for the rest of
  * an album before Telegram is answered, which sends it only after that.
  */
-export class LeanTelegramAdapter extends TelegramAdapter {
+class LeanTelegramAdapter extends TelegramAdapter {
   protected override cacheMessage(): void {
     // Nothing is kept.
   }
