@@ -35,7 +35,7 @@ export function addHookCommands(program: Command, contextOf: (command: Command) 
   hooks
     .command('create')
     .description('make an endpoint and print the path that its sender posts to')
-    .requiredOption('--provider <name>', 'who sends: github, stripe, slack, standard, hmac, none')
+    .requiredOption('--provider <name>', 'who sends: github, gitlab, stripe, slack, standard, hmac, none')
     .requiredOption('--agent <id>', 'who handles what comes in')
     .option('--secret <text>', 'what the sender signs with; "-" reads it from standard input')
     .option('--name <text>', 'for people')

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { github } from './github.ts';
+import { gitlab } from './gitlab.ts';
 import { hmac } from './hmac.ts';
 import { none } from './none.ts';
 import { slack } from './slack.ts';
@@ -8,10 +9,10 @@ import { stripe } from './stripe.ts';
 import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './webhook-provider.ts';
 
 /** Who may send webhooks, by the way they prove it. */
-export const PROVIDER_NAMES = ['github', 'stripe', 'slack', 'standard', 'hmac', 'none'] as const;
+export const PROVIDER_NAMES = ['github', 'gitlab', 'stripe', 'slack', 'standard', 'hmac', 'none'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
-export const PROVIDERS: Readonly<Record<ProviderName, WebhookProvider>> = { github, stripe, slack, standard, hmac, none };
+export const PROVIDERS: Readonly<Record<ProviderName, WebhookProvider>> = { github, gitlab, stripe, slack, standard, hmac, none };
 
 /** What a hook of any provider may say in `options`; whether they fit its own is said by `optionsProblem`. */
 export const hookOptionsSchema = z.union([hmac.options.schema, github.options.schema, none.options.schema]);

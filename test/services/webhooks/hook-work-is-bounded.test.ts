@@ -42,6 +42,7 @@ interface Sender {
 /** A sender of each provider, who signs as it should. */
 const SENDERS: Readonly<Record<ProviderName, Sender>> = {
   github: { sign: (body) => ({ 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(body, 'hex')}` }) },
+  gitlab: { sign: () => ({ 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': SECRET }) },
   stripe: { sign: (body, at = nowS()) => ({ 'stripe-signature': `t=${at},v1=${hmac(`${at}.${body}`, 'hex')}` }) },
   slack: {
     sign: (body, at = nowS()) => ({ 'x-slack-request-timestamp': at, 'x-slack-signature': `v0=${hmac(`v0:${at}:${body}`, 'hex')}` }),

@@ -17,7 +17,7 @@ test('a hook needs a provider, its secret and an agent; the rest has defaults', 
 
 test.each([
   ['no provider', { ...GITHUB, provider: undefined }],
-  ['an unknown provider', { ...GITHUB, provider: 'gitlab' }],
+  ['an unknown provider', { ...GITHUB, provider: 'bitbucket' }],
   ['no secret', { ...GITHUB, secret: undefined }],
   ['an empty secret', { ...GITHUB, secret: '' }],
   ['a secret of spaces', { ...GITHUB, secret: '  ' }],
