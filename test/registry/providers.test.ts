@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { optionsProblem, hookOptionsSchema, PROVIDER_NAMES, PROVIDERS, secretProblem } from '../../services/webhooks/providers/registry.ts';
+import { exists, read } from '../deploy/repository.ts';
+import { helpOf, namesInTables, serveOpenapi } from './documents.ts';
+
+const { document } = await serveOpenapi();
+
+test.each(PROVIDER_NAMES)('the provider %s is in every document and help text, and has a test', (provider) => {
+  expect(namesInTables('services/webhooks/README.md')).toContain(provider);
+  expect(/^Providers: .*$/m.exec(read('README.md'))?.[0]).toContain(`\`${provider}\``);
+  expect(helpOf('hooks', 'create').replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`who sends: [^:]*\\b${provider}\\b`));
+  expect(exists(`test/services/webhooks/providers/${provider}.test.ts`)).toBe(true);
+});
+
+test.each(PROVIDER_NAMES)('the headers that the provider %s reads are in the OpenAPI document of the receiver', (provider) => {
+  const names = Object.keys(PROVIDERS[provider].headers);
+  const described = names.map((name) => ({ in: 'header', name, description: expect.stringContaining(`\`${provider}\`: `) }));
+  expect(document).toMatchObject({
+    paths: { '/hooks/{id}': { post: { parameters: expect.arrayContaining(described.map((each) => expect.objectContaining(each))) } } },
+  });
+});
+
+test('a hook may be of every provider of the registry and of no other', () => {
+  const provider = { enum: [...PROVIDER_NAMES] };
+  const body = { content: { 'application/json': { schema: { properties: { provider } } } } };
+  expect(document).toMatchObject({ paths: { '/v1/hooks': { post: { requestBody: body } } } });
+});
+
+test('no two providers read the same header, which the document describes once', () => {
+  const names = Object.values(PROVIDERS).flatMap(({ headers }) => Object.keys(headers));
+  expect(names).toEqual([...new Set(names)]);
+});
+
+test.each(PROVIDER_NAMES)(
+  'a hook of the provider %s may have the options that the provider takes, and the secret that it needs',
+  (provider) => {
+    const { options, hasSecret } = PROVIDERS[provider];
+    const schemas: readonly unknown[] = hookOptionsSchema.options;
+    if (options === null) expect(optionsProblem(provider, {})).not.toBeNull();
+    else expect(schemas).toContain(options.schema);
+    expect(secretProblem(provider, hasSecret ? null : 'secret')).not.toBeNull();
+  },
+);
