@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { JsonBounds } from '#shared/http/index.ts';
 import type { Accepted, AcceptRequest } from '#shared/queue/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { writeOfTenant } from '#shared/tenants/index.ts';
 import type { Clock } from '#shared/time/index.ts';
-import type { Hook } from './hook.ts';
 import { choosePriority } from './hook-priority.ts';
-import { verifyWebhook } from './providers/registry.ts';
+import type { Hook } from './hook.ts';
+import { PROVIDERS, verifyWebhook } from './providers/registry.ts';
 import type { IncomingWebhook, WebhookEvent } from './providers/webhook-provider.ts';
-import { renderSession } from './templates/render-session.ts';
-import { renderTemplate } from './templates/render-template.ts';
+import { renderSession, renderTemplate } from './templates/render-template.ts';
 import type { RenderBounds } from './templates/template-renderer.ts';
 
 export interface AnswerWebhookParts {
@@ -16,13 +17,15 @@ export interface AnswerWebhookParts {
   readonly rendering: RenderBounds;
   /** Of what is posted. */
   readonly bounds: JsonBounds;
-  /** The id of the delivery that first brought a body; see `firstDelivery`. */
-  firstDelivery(hook: Hook, came: { rawBody: Buffer; delivery: string }): Promise<string>;
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  /** How long deliveries are remembered, ms. */
+  readonly idempotencyMs: number;
   accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'isDuplicate'>>;
 }
 
 /** What a sender posted. */
-export interface PostedWebhook extends Pick<IncomingWebhook, 'rawBody' | 'headers'> {
+interface PostedWebhook extends Pick<IncomingWebhook, 'rawBody' | 'headers'> {
   /** W3C trace context of the request. */
   readonly traceparent?: string;
 }
@@ -42,7 +45,7 @@ export async function answerWebhook(parts: AnswerWebhookParts, hook: Hook, poste
   const { rawBody, headers, traceparent } = posted;
   const outcome = await verifyWebhook(hook.provider, { rawBody, headers, secret, options, bounds: parts.bounds, nowMs: parts.clock.now() });
   if (outcome.kind === 'challenge') return { status: 200, body: { challenge: outcome.challenge } };
-  const delivery = await parts.firstDelivery(hook, { rawBody, delivery: outcome.delivery ?? digestOf(hook.id, rawBody) });
+  const delivery = await findFirstDelivery(parts, hook, { rawBody, delivery: outcome.delivery ?? digestOf(hook.id, rawBody) });
   const task = taskOf(hook, { ...outcome, delivery }, parts.rendering);
   const { id, status, isDuplicate } = await parts.accept({ ...task, ...(traceparent === undefined ? {} : { traceparent }) });
   return { status: isDuplicate ? 200 : 202, body: { id, status } };
@@ -71,4 +74,22 @@ function taskOf(hook: Hook, webhook: WebhookEvent & { delivery: string }, render
 /** Stands in for the id of a delivery that has none, so that the same bytes again make no second task. */
 function digestOf(hookId: string, rawBody: Buffer): string {
   return `sha256-${createHash('sha256').update(hookId).update('\n').update(rawBody).digest('hex')}`;
+}
+
+/**
+ * The id of the delivery that first brought this body to the hook, which is this one's unless the body came before. Equal bodies under
+ * different ids are one event, except for hooks that say `equalBodies: 'each'` and providers that sign the id or have no signature.
+ */
+async function findFirstDelivery(
+  { redis, keys, idempotencyMs }: AnswerWebhookParts,
+  { id, tenant, provider, options }: Hook,
+  { rawBody, delivery }: { rawBody: Buffer; delivery: string },
+): Promise<string> {
+  const isEachAnEvent = options !== null && 'equalBodies' in options && options.equalBodies === 'each';
+  if (!PROVIDERS[provider].signsBodyOnly || isEachAnEvent) return delivery;
+  const key = keys.tenant(tenant).hookBody(id, createHash('sha256').update(rawBody).digest('base64url'));
+  const command = ['SET', delivery, 'NX', 'PX', idempotencyMs] as const;
+  if ((await writeOfTenant({ redis, keys }, { tenant, key, command })) !== null) return delivery;
+  // Forgotten between the two calls, it is as new as one that came a moment later.
+  return (await redis.get(key)) ?? delivery;
 }

@@ -4,10 +4,9 @@ import { createRouterService, type Parts, type Service } from '#shared/lifecycle
 import { acceptTask } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { describeReceiver } from './describe-receiver.ts';
-import { firstDelivery } from './first-delivery.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { HookStore } from './hook-store.ts';
-import { RECEIVER_PATH, receiveHook } from './receive-hook.ts';
+import { receiveHook, RECEIVER_PATH } from './receive-hook.ts';
 
 /** Takes webhooks in: `/v1/hooks*` to make endpoints, `POST /hooks/:id` for those who send. It keeps nothing in memory. */
 export function createWebhooksService(parts: Parts): Service {
@@ -28,7 +27,9 @@ export function createWebhooksService(parts: Parts): Service {
       rendering: { maxBytes: tasks.maxInputBytes, maxSteps: webhooks.templates.maxSteps },
       // A tenant that was just made may not be in the directory yet, so only one that is known to be disabled counts.
       isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
-      firstDelivery: (hook, came) => firstDelivery({ redis, keys, idempotencyMs: tasks.idempotencyMs }, hook, came),
+      redis,
+      keys,
+      idempotencyMs: tasks.idempotencyMs,
       accept: (request) => acceptTask(parts, request),
     }),
   );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventPriority, prioritySchema, type PriorityInput } from '#shared/tasks/index.ts';
+import { eventPriority, type PriorityInput, prioritySchema } from '#shared/tasks/index.ts';
 
 const pattern = z.string().regex(/^[\w.*:/-]{1,100}$/, 'expected an event type, with * for any characters');
 

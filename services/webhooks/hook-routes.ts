@@ -4,8 +4,8 @@ import { MusterError } from '#shared/errors/index.ts';
 import { invalidRequest, pageLimitSchema, problemsOf, route, type Route } from '#shared/http/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
-import { HOOK_ID, hookDraftSchema, hookPatchSchema, hookViewSchema, viewHook, type Hook, type HookDraft, type HookPatch } from './hook.ts';
 import type { HookStore } from './hook-store.ts';
+import { type Hook, HOOK_ID, type HookDraft, hookDraftSchema, type HookPatch, hookPatchSchema, hookViewSchema, viewHook } from './hook.ts';
 import { sizeProblem, type TemplateBounds } from './templates/parse-template.ts';
 
 /** What the endpoints of `/v1/hooks` work on. */

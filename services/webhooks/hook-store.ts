@@ -12,7 +12,7 @@ import {
 } from '#shared/redis/index.ts';
 import { tenantEnded, tenantStateInLua, writeOfFleet, writeOfTenant } from '#shared/tenants/index.ts';
 import { wait } from '#shared/time/index.ts';
-import { hookSchema, type Hook } from './hook.ts';
+import { type Hook, hookSchema } from './hook.ts';
 
 /** About two seconds in all. Of those who try at the same time one succeeds each time. */
 const TRIES = 50;

@@ -3,8 +3,8 @@ import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
 import { contextOf, readRawBody, type RefusalLimit, sendProblem, type ServerLoad, toMusterError } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { answerWebhook, type AnswerWebhookParts } from './answer-webhook.ts';
-import { HOOK_ID, type Hook } from './hook.ts';
 import type { HookStore } from './hook-store.ts';
+import { type Hook, HOOK_ID } from './hook.ts';
 
 export interface ReceiveHookParts extends AnswerWebhookParts {
   readonly store: HookStore;
@@ -37,7 +37,10 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
       const rawBody = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
       const { headers } = request;
       const { status, body } = await answerWebhook(parts, hook, { rawBody, headers, traceparent: context.traceparent });
-      context.log.info({ event: 'webhook.taken', hook: id, tenant: hook.tenant, provider: hook.provider, answer: body }, 'webhook taken');
+      context.log.info(
+        { event: 'webhook.accepted', hook: id, tenant: hook.tenant, provider: hook.provider, answer: body },
+        'webhook accepted',
+      );
       response.status(status).json(body);
     } catch (error) {
       const { code, message: reason } = toMusterError(error);

@@ -12,19 +12,19 @@ export async function serveOpenapi(): Promise<{ text: string; document: unknown 
   const parts = await useParts();
   const routers = [createApiService(parts), createWebhooksService(parts)].flatMap(({ router }) => router ?? []);
   const { config, log } = parts;
-  const readiness = (): Promise<string[]> => Promise.resolve([]);
-  const server = await startHttpServer({ routers, host: '127.0.0.1', port: 0, config, log, readiness });
+  const server = await startHttpServer({ routers, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
   closeAfterTests({ close: () => server.close(500) });
   const text = await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).text();
   return { text, document: JSON.parse(text) };
 }
 
+function runNothing(): never {
+  throw new Error('help runs no command');
+}
+
 /** What `--help` of a command prints: `helpOf('hooks', 'create')`. */
 export function helpOf(...names: string[]): string {
-  const nobody = (): never => {
-    throw new Error('help runs no command');
-  };
-  let command: Command = createProgram({ contextOf: nobody, doctor: nobody, version: '0' });
+  let command: Command = createProgram({ contextOf: runNothing, doctor: runNothing, version: '0' });
   for (const name of names) {
     const found = command.commands.find((each) => each.name() === name);
     if (found === undefined) throw new Error(`muster has no command ${names.join(' ')}`);

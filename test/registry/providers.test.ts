@@ -36,8 +36,8 @@ test.each(PROVIDER_NAMES)(
   (provider) => {
     const { options, hasSecret } = PROVIDERS[provider];
     const schemas: readonly unknown[] = hookOptionsSchema.options;
-    if (options === null) expect(optionsProblem(provider, {})).not.toBeNull();
-    else expect(schemas).toContain(options.schema);
+    expect(options === null || schemas.includes(options.schema)).toBe(true);
+    expect(optionsProblem(provider, null) === null).toBe(options?.isRequired !== true);
     expect(secretProblem(provider, hasSecret ? null : 'secret')).not.toBeNull();
   },
 );

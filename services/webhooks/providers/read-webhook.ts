@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
-import { assertFormBounds, isFormType, parseBoundedJson, type JsonBounds } from '#shared/http/index.ts';
+import { assertFormBounds, isFormType, type JsonBounds, parseBoundedJson } from '#shared/http/index.ts';
 import type { IncomingWebhook, WebhookEvent } from './webhook-provider.ts';
 
 /** Reading what providers send: headers, bodies, names. Every function throws `request.malformed` for what it cannot read. */

@@ -1,10 +1,9 @@
-import { cutToBytes } from './cut-to-bytes.ts';
+import { createHash } from 'node:crypto';
 import { parseTemplate } from './parse-template.ts';
-import { TemplateRenderer, type RenderBounds } from './template-renderer.ts';
-import { toJson } from './to-json.ts';
+import { cutToBytes, type RenderBounds, TemplateRenderer, toJson } from './template-renderer.ts';
 
 /** What a template may name. */
-export interface TemplateView {
+interface TemplateView {
   readonly event: string;
   readonly delivery: string;
   readonly payload: unknown;
@@ -12,6 +11,8 @@ export interface TemplateView {
 
 /** Room for the note below. */
 const NOTE_BYTES = 64;
+const MAX_SESSION_CHARACTERS = 200;
+const MAX_SESSION_BYTES = 65_536;
 
 /**
  * Renders a hook's template within its bounds; where that cuts something off, a note at the end says so.
@@ -37,4 +38,20 @@ function defaultPrompt({ event, delivery, payload }: TemplateView, maxBytes: num
 
 function withNote(text: string, why: string, maxBytes: number): string {
   return `${cutToBytes(text, Math.max(0, maxBytes - NOTE_BYTES))}\n[cut: ${why}]`;
+}
+
+/**
+ * The session that a hook's template names for this event; null without a template and when nothing is left of it.
+ * A long name keeps its beginning and gets a digest of the whole, so that two long names do not share a lane.
+ */
+export function renderSession(template: string | null, view: TemplateView, maxSteps: number): string | null {
+  if (template === null) return null;
+  const text = new TemplateRenderer({ maxBytes: MAX_SESSION_BYTES, maxSteps }).render(parseTemplate(template), view);
+  const name = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  if (name.length <= MAX_SESSION_CHARACTERS) return name || null;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return `${name.slice(0, MAX_SESSION_CHARACTERS - digest.length - 1).toWellFormed()}~${digest}`;
 }

@@ -1,6 +1,5 @@
-import { cutToBytes } from './cut-to-bytes.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import type { TemplateNode } from './parse-template.ts';
-import { toJson } from './to-json.ts';
 
 export interface RenderBounds {
   /** Bytes of UTF-8 that are written. */
@@ -104,5 +103,22 @@ export class TemplateRenderer {
     this.#stepsLeft -= 1;
     if (this.#stepsLeft < 0) this.cut = 'steps';
     return this.cut === null;
+  }
+}
+
+/** The longest beginning of a text that takes at most `maxBytes` bytes of UTF-8; never half a character. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  // A UTF-16 unit takes at most three bytes: most texts need no measuring.
+  if (text.length * 3 <= maxBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
+}
+
+/** Compact JSON. Throws `request.malformed` for what is nested too deeply to be written: the parser takes more than the writer. */
+export function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (cause) {
+    throw new MusterError('request.malformed', 'The body is nested too deeply', { cause });
   }
 }

@@ -6,7 +6,6 @@ import { readTask } from '#shared/ledger/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
-import { firstDelivery } from '../../../services/webhooks/first-delivery.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
@@ -18,7 +17,9 @@ const parts: AnswerWebhookParts = {
   clock: systemClock,
   bounds: { maxDepth: 128, maxValues: 250_000 },
   rendering: { maxBytes: 1000, maxSteps: 100_000 },
-  firstDelivery: (target, came) => firstDelivery({ ...fleet, idempotencyMs: 60_000 }, target, came),
+  redis: fleet.redis,
+  keys: fleet.keys,
+  idempotencyMs: 60_000,
   accept: (request) => acceptTask(fleet, request),
 };
 

@@ -1,7 +1,6 @@
 import { array, assert, constantFrom, integer, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderSession } from '../../../../services/webhooks/templates/render-session.ts';
-import { renderTemplate } from '../../../../services/webhooks/templates/render-template.ts';
+import { renderSession, renderTemplate } from '../../../../services/webhooks/templates/render-template.ts';
 import { parseProblem, parseTemplate, sizeProblem } from '../../../../services/webhooks/templates/parse-template.ts';
 
 const MAX_STEPS = 100_000;
