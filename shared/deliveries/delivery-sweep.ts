@@ -1,4 +1,4 @@
-import { type EndedTask, forgetEnded, type Ledger, listEnded, readTask } from '../ledger/index.ts';
+import { type EndedTask, acknowledgeEnded, type Ledger, listEnded, readTask } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { dropDeliveryJob, ensureDeliveryJob, type Queues } from '../queue/index.ts';
 import { isTerminal } from '../tasks/index.ts';
@@ -56,7 +56,7 @@ export class DeliverySweep {
         if (await this.#tell(end, kind)) told.push(end.member);
       }),
     );
-    await forgetEnded(ledger, shard, told);
+    await acknowledgeEnded(ledger, shard, told);
     return ended.length === BATCH && told.length > 0;
   }
 

@@ -1,7 +1,11 @@
-import type { Told } from '../tasks/index.ts';
+import type { Told, Task } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
+import { readRecords, scriptJson } from '../redis/index.ts';
+import { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
+import { parseBody } from './codec/body.ts';
+import { lookupsOf } from './read/lookups.ts';
 
-type EndedPlace = Pick<Ledger, 'redis' | 'keys'>;
+type EndedSource = Pick<Ledger, 'redis' | 'keys'>;
 
 /** A task that ended, whose end somebody outside the ledger has not heard of yet. */
 export interface EndedTask {
@@ -13,23 +17,23 @@ export interface EndedTask {
   endedAt: number;
 }
 
-export interface EndedQuery {
+interface EndedQuery {
   kind: Told;
-  most: number;
+  limit: number;
   /** Only what ended earlier, ms since the epoch. */
   before?: number | undefined;
 }
 
 /** The tasks of a shard whose end has to be told to `kind`, longest ended first; see `listEndedBefore`. */
-export async function listEnded(ledger: EndedPlace, shard: number, kind: Told, most: number): Promise<EndedTask[]> {
-  return await listEndedBefore(ledger, shard, { kind, most });
+export async function listEnded(ledger: EndedSource, shard: number, kind: Told, limit: number): Promise<EndedTask[]> {
+  return await listEndedBefore(ledger, shard, { kind, limit });
 }
 
 /** They stay until `forgetEnded`, so that a process that tells of them may die at any moment. */
-export async function listEndedBefore(ledger: EndedPlace, shard: number, { kind, most, before }: EndedQuery): Promise<EndedTask[]> {
+export async function listEndedBefore(ledger: EndedSource, shard: number, { kind, limit, before }: EndedQuery): Promise<EndedTask[]> {
   // `0` comes after `/`.
   const end = before === undefined ? `(${kind}0` : `(${kind}/${stampOf(before)}`;
-  const members = await ledger.redis.zrangebylex(ledger.keys.shard(shard).ended, `[${kind}/`, end, 'LIMIT', 0, most);
+  const members = await ledger.redis.zrangebylex(ledger.keys.shard(shard).ended, `[${kind}/`, end, 'LIMIT', 0, limit);
   return members.map((member) => {
     const [, endedAt = '0', tenant = '', task = ''] = member.split('/');
     return { member, tenant, task, endedAt: Number(endedAt) };
@@ -37,7 +41,7 @@ export async function listEndedBefore(ledger: EndedPlace, shard: number, { kind,
 }
 
 /** Drops what was told. */
-export async function forgetEnded(ledger: Ledger, shard: number, members: readonly string[]): Promise<void> {
+export async function acknowledgeEnded(ledger: Ledger, shard: number, members: readonly string[]): Promise<void> {
   if (members.length > 0) await ledger.redis.zrem(ledger.keys.shard(shard).ended, ...members);
 }
 
@@ -48,4 +52,54 @@ export function endedMember(kind: Told, endedAt: number, tenant: string, task: s
 
 function stampOf(at: number): string {
   return String(Math.floor(at)).padStart(13, '0');
+}
+
+interface RemovedTasks {
+  count: number;
+  /** Of those asked for, the ones that were gone before. */
+  gone: string[];
+}
+
+/** Whether a task is to be removed that ended then, ms since the epoch, and stands at this position of those asked for. */
+export type IsOld = (endedAt: number, position: number) => boolean;
+
+/**
+ * Removes those of a tenant's ended tasks that are old. Of the others only the state is read, because there may be many, and of none
+ * what it answered.
+ */
+export async function removeOldTasks(ledger: Ledger, tenant: string, ids: readonly string[], isOld: IsOld): Promise<RemovedTasks> {
+  const { states, bodies } = ledger.keys.tenant(tenant);
+  const texts = await ledger.redis.hmget(states, ...ids);
+  const old = ids.flatMap((id, position) => {
+    const text = texts[position] ?? null;
+    return text !== null && isOld(endOf(id, text), position) ? [{ id, text }] : [];
+  });
+  const found = old.length === 0 ? [] : await ledger.redis.hmget(bodies, ...old.map(({ id }) => id));
+  const removed = await Promise.all(
+    old.map(async ({ text }, position) => {
+      const stored = found[position];
+      if (!stored) return false;
+      const { first, ...body } = parseBody(stored);
+      return await removeTask(ledger, { body, state: parseState(text, first) });
+    }),
+  );
+  return { count: removed.filter(Boolean).length, gone: ids.filter((_, position) => texts[position] === null) };
+}
+
+/** When a task ended; never, when it has not, or when that cannot be read. */
+function endOf(id: string, text: string): number {
+  const { items } = readRecords([[id, text]], () => (isShort(text) ? parseShort(text).end?.completedAt : parseFullState(text).completedAt));
+  return items[0] ?? Infinity;
+}
+
+/** Removes an ended task and all its lookups. Returns whether it did. */
+export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'body' | 'state'>): Promise<boolean> {
+  const keys = ledger.keys.tenant(body.tenant);
+  const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
+  const removed = await ledger.run(
+    'forget-task',
+    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id)],
+    [body.id, scriptJson(members)],
+  );
+  return removed === 1;
 }

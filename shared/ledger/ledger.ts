@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings, TenantLimits } from '../config/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
-import { batchCalls, type BatchedCall, type BatchRun } from './batch-calls.ts';
+import { batchCalls, type BatchedCall, type BatchRun } from './script-calls.ts';
 import type { TaskState } from '../tasks/index.ts';
-import { StoredBytes } from './storage/stored-bytes.ts';
-import { scriptFragments } from './script-fragments.ts';
+import { StoredBytes } from './tenants/storage.ts';
+import { scriptFragments } from './lua-fragments.ts';
 
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger {
@@ -39,6 +39,7 @@ export type ScriptName =
   | 'offer-message'
   | 'promote-backlog'
   | 'promote-due'
+  | 'read-heads'
   | 'read-states'
   | 'redrive-task'
   | 'reissue-ticket'

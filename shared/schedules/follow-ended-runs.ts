@@ -1,6 +1,6 @@
 import type { SchedulerSettings } from '../config/index.ts';
 import { beginningOf } from '../errors/index.ts';
-import { type EndedTask, forgetEnded, listEndedBefore, readTasks } from '../ledger/index.ts';
+import { type EndedTask, acknowledgeEnded, listEndedBefore, readTasks } from '../ledger/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { reportSchedule } from './report-schedule.ts';
 import type { Schedule } from './schedule.ts';
@@ -23,10 +23,10 @@ export interface EndedRun {
  */
 export async function followEndedRuns(parts: ScheduleParts, shard: number, before?: number): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const ended = await listEndedBefore(parts.ledger, shard, { kind: 'run', most: MOST, before });
+    const ended = await listEndedBefore(parts.ledger, shard, { kind: 'run', limit: MOST, before });
     const byTenant = Map.groupBy(ended, ({ tenant }) => tenant);
     const followed = await Promise.all([...byTenant].map(([tenant, runs]) => followTenant(parts, tenant, runs)));
-    await forgetEnded(parts.ledger, shard, followed.flat());
+    await acknowledgeEnded(parts.ledger, shard, followed.flat());
     if (ended.length < MOST) return;
   }
 }

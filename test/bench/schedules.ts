@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
-import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { createSchedule } from '#shared/schedules/create-schedule.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRequestSchema, type ScheduleRequest } from '#shared/schedules/schedule-request.ts';

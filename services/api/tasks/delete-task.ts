@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/index.ts';
-import { forgetTask } from '#shared/ledger/index.ts';
+import { removeTask } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { isTerminal } from '#shared/tasks/index.ts';
 import { findState, findTask, taskPathSchema } from './find-task.ts';
@@ -22,7 +22,7 @@ export function deleteTask({ ledger }: Parts): Route {
       if (!isTerminal(status)) throw wrongState(status, 'has not ended');
       const task = await findTask(ledger, tenant, id);
       // It was opened again meanwhile.
-      if (!(await forgetTask(ledger, task))) throw wrongState(task.state.status, 'has not ended');
+      if (!(await removeTask(ledger, task))) throw wrongState(task.state.status, 'has not ended');
       log.info({ event: 'task.deleted', task: id, tenant, by: key?.id }, 'the record of a task was removed');
       return { status: 204 };
     },

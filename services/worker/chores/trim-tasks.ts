@@ -1,4 +1,4 @@
-import { forgetOldTasks, idAt, type IsOld, type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { removeOldTasks, idAt, type IsOld, type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { systemClock, type Clock } from '#shared/time/index.ts';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/index.ts';
@@ -68,7 +68,7 @@ async function walkOn({ ledger, log }: Parts, { tenant, after, surplus }: Walk, 
   if (last === undefined) return null;
   const ids = ended.map(({ id }) => id);
   const isOld: IsOld = (endedAt, position) => endedAt < before || (position < surplus && endedAt < now - FRESH_MS);
-  const { count, gone } = await forgetOldTasks(ledger, tenant, ids, isOld);
+  const { count, gone } = await removeOldTasks(ledger, tenant, ids, isOld);
   const orphaned = ended.filter(({ id }) => gone.includes(id)).map(({ member }) => member);
   if (orphaned.length > 0) await ledger.redis.zrem(ledger.keys.tenant(tenant).index, ...orphaned);
   if (count > 0) log.debug({ tenant, tasks: count }, 'forgot tasks whose time is over');

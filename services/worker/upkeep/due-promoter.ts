@@ -1,4 +1,4 @@
-import { type DueTask, type Ledger, lookAtDue, promoteDue } from '#shared/ledger/index.ts';
+import { type DueTask, type Ledger, readDue, promoteDue } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 
 export interface DuePromoterOptions {
@@ -61,7 +61,7 @@ export class DuePromoter {
     let next = duePollMs;
     try {
       for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-        const { tasks, nextInMs } = await lookAtDue(ledger, shard, PAGE);
+        const { tasks, nextInMs } = await readDue(ledger, shard, PAGE);
         const isAllDone = await this.#promoteTasks(tasks);
         if (nextInMs !== null) next = Math.min(next, isAllDone ? Math.max(nextInMs, 1) : AFTER_FAILURE_MS);
       }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { dropBlame, writeBlame } from '#shared/ledger/losses/blame.ts';
+import { dropBlame, writeBlame } from '#shared/ledger/index.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';

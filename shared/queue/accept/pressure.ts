@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/index.ts';
-import { type Ledger, notePressure, type PressureLevel } from '../../ledger/index.ts';
+import { type Ledger, updatePressure, type PressureLevel } from '../../ledger/index.ts';
 import type { Intake } from './accept-task.ts';
 
 /** How loaded the fleet is, from the caller's point of view. */
@@ -29,7 +29,7 @@ const levels = new WeakMap<Ledger, Map<string, Noted>>();
  */
 export function reportPressure(parts: Pick<Intake, 'ledger' | 'log'>, tenant: string, pressure: Pressure | null): Pressure | null {
   if (pressure !== null && !isNoted(parts.ledger, tenant, pressure.level)) {
-    notePressure(parts.ledger, tenant).catch((error: unknown) =>
+    updatePressure(parts.ledger, tenant).catch((error: unknown) =>
       parts.log.debug({ err: error, tenant }, 'the pressure of a tenant was not noted'),
     );
   }

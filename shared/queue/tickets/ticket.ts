@@ -1,7 +1,7 @@
 import type { JobsOptions } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
 import type { TicketData } from '../queues.ts';
-import { outboxEntry, type OwedTicket, type Ledger, parseOutboxEntry, readStates } from '../../ledger/index.ts';
+import { outboxEntry, type OutboxTicket, type Ledger, parseOutboxEntry, readStates } from '../../ledger/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 
 /** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */
@@ -63,7 +63,7 @@ export function ticketOfState(tenant: string, task: string, state: TaskState): T
 }
 
 /** The ticket that BullMQ knows by this id. */
-export function parseTicketId(id: string): OwedTicket {
+export function parseTicketId(id: string): OutboxTicket {
   const [task = '', number = '1'] = id.split('.');
   return { task, number: Number(number) };
 }

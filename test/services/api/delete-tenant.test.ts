@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { appendOutput } from '#shared/ledger/append-output.ts';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { appendOutput } from '#shared/ledger/read/run-log.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { scanKeys } from '#shared/redis/replies.ts';
 import { deleteTenant } from '#shared/tenants/delete-tenant.ts';

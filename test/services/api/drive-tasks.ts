@@ -1,8 +1,8 @@
-import { appendOutput } from '#shared/ledger/append-output.ts';
-import type { AttemptRef } from '#shared/ledger/attempt-ref.ts';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { appendOutput } from '#shared/ledger/read/run-log.ts';
+import type { AttemptRef } from '#shared/ledger/claim/leases.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 
 export interface TaskDriver {

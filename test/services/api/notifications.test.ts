@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newestTenantEvent } from '#shared/events/tenant-events.ts';
 import { tellFleet } from '#shared/events/tell-fleet.ts';
-import { notePressure } from '#shared/ledger/note-pressure.ts';
+import { updatePressure } from '#shared/ledger/tenants/depth.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -214,18 +214,18 @@ describe('the stream of notifications', () => {
     const first = await submit();
     await reader.hears({ kind: 'backpressure.warning' });
     await submit();
-    await notePressure(api.parts.ledger, 'default');
+    await updatePressure(api.parts.ledger, 'default');
     await fill(21);
     await submit();
     await reader.hears({ kind: 'backpressure.critical' });
     // Not yet below nine tenths of it.
     await leave(15);
-    await notePressure(api.parts.ledger, 'default');
+    await updatePressure(api.parts.ledger, 'default');
     await leave(8);
-    await notePressure(api.parts.ledger, 'default');
+    await updatePressure(api.parts.ledger, 'default');
     await leave(0);
     await drive.complete(first, 'done');
-    expect(await notePressure(api.parts.ledger, 'default')).toBe('none');
+    expect(await updatePressure(api.parts.ledger, 'default')).toBe('none');
     await reader.hears({ kind: 'backpressure.cleared' });
     expect(reader.told()).toMatchObject([
       { kind: 'backpressure.warning', queueDepth: 11 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { takeInput } from '#shared/ledger/take-input.ts';
+import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { driveTasks } from './drive-tasks.ts';
 import type { Reply } from './start-api.ts';
 import { useApi } from './use-api.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readStates } from '#shared/ledger/read-states.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { readStates } from '#shared/ledger/read/read-states.ts';
+import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { driveTasks } from './drive-tasks.ts';
 import type { Reply } from './start-api.ts';
 import { useApi } from './use-api.ts';

@@ -52,7 +52,7 @@ describe('the stream of a task', () => {
     const id = await submit();
     const first = await drive.start(id);
     await drive.write(first, 1, 1, 'half');
-    const { settleAttempt } = await import('#shared/ledger/settle-attempt.ts');
+    const { settleAttempt } = await import('#shared/ledger/settle/settle-attempt.ts');
     const error = { code: 'NETWORK_ERROR', message: 'cut', retryable: true };
     await settleAttempt(api.parts.ledger, first, { kind: 'failed', error, delayMs: 0, usage: null });
     const second = await drive.start(id);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { attemptViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,7 +1,7 @@
 import express from 'express';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
-import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createChatService } from '../../../services/chat/create-chat-service.ts';
 import { startFakeDiscord, type FakeDiscord } from '../../support/chat/fake-discord.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { TASK_QUEUES } from '#shared/config/settings.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import { retryTask } from '#shared/queue/tickets/reissue.ts';

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createHmac } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
 import { hasCode } from '#shared/errors/muster-error.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';

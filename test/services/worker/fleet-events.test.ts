@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { listPressed, notePressure } from '#shared/ledger/note-pressure.ts';
-import { listTasks } from '#shared/ledger/list-tasks.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { listPressed, updatePressure } from '#shared/ledger/tenants/depth.ts';
+import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
@@ -88,6 +88,6 @@ describe('pressure', () => {
     await parts.redis.del(live);
     await watchPressure(parts);
     expect((await told('backpressure')).map(([event]) => event)).toEqual(['backpressure.warning', 'backpressure.cleared']);
-    expect(await notePressure(parts.ledger, 'default')).toBe('none');
+    expect(await updatePressure(parts.ledger, 'default')).toBe('none');
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import { leaseMember } from '#shared/ledger/attempt-ref.ts';
+import { leaseMember } from '#shared/ledger/claim/leases.ts';
 import { InputChannel } from '../../../services/worker/input-channel.ts';
 import { lookForInput } from '../../../services/worker/look-for-input.ts';
 import { RunningAttempt } from '../../../services/worker/running-attempt.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { readState } from '#shared/ledger/read-states.ts';
+import { readState } from '#shared/ledger/read/read-states.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import type { ToIsolated } from '../../../services/worker/isolation/isolation-messages.ts';

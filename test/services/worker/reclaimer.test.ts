@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { claimTask } from '#shared/ledger/claim-task.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { Reclaimer } from '../../../services/worker/reclaimer.ts';
 import { waitFor } from '../../support/wait-for.ts';

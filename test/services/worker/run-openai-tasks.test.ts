@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { listenForSignals } from '../../../services/worker/signal-listener.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentContext, AgentFunction, AgentInput, AgentTask } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';

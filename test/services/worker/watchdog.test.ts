@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { dropBlame, readBlame } from '#shared/ledger/losses/blame.ts';
+import { dropBlame, readBlame } from '#shared/ledger/claim/blame.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/reissue.ts';
 import { waitFor } from '../../support/wait-for.ts';

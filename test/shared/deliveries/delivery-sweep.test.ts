@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { DeliverySweep } from '#shared/deliveries/delivery-sweep.ts';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';

@@ -1,7 +1,7 @@
 import type { TenantLimits } from '#shared/config/settings.ts';
 import { CLASS_LETTERS } from '#shared/tasks/source-class.ts';
-import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
-import { readTasks } from '#shared/ledger/read-tasks.ts';
+import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
+import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { OutcomeKind, Task, TaskState } from '#shared/tasks/task.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';

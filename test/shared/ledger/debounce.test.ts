@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimTask } from '#shared/ledger/claim-task.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { DONE, retry, TENANT, type TaskWish } from './test-ledger.ts';
 import { useCheckedLedger } from './use-ledger.ts';
 

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { endedMember, forgetEnded, listEnded } from '#shared/ledger/ended-tasks.ts';
-import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
-import { expireLease } from '#shared/ledger/expire-lease.ts';
-import { takeInput } from '#shared/ledger/take-input.ts';
+import { cancelTask, expireDeadline } from '#shared/ledger/change-task.ts';
+import { endedMember, acknowledgeEnded, listEnded } from '#shared/ledger/ended-tasks.ts';
+import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { DONE, retry, TENANT, type TaskWish } from './test-ledger.ts';
 import { useLedger } from './use-ledger.ts';
 
@@ -78,7 +77,7 @@ describe.each(Object.entries(ENDINGS))('a task that ended by %s', (_how, end) =>
       const at = ended[0]?.endedAt ?? 0;
       expect(at).toBe((await test.state(id)).completedAt);
       expect(ended[0]?.member).toBe(endedMember(kind, at, TENANT, id));
-      if (kind !== 'run') await forgetEnded(test.ledger, 0, [ended[0]?.member ?? '']);
+      if (kind !== 'run') await acknowledgeEnded(test.ledger, 0, [ended[0]?.member ?? '']);
     }
     expect(await listEnded(test.ledger, 0, 'callback', 10)).toEqual([]);
     expect(await listEnded(test.ledger, 0, 'run', 10)).toHaveLength(1);
@@ -101,9 +100,9 @@ describe('ends to tell', () => {
   it('are dropped once, and dropping none does nothing', async () => {
     await ENDINGS['a result']?.(TOLD);
     const members = (await listEnded(test.ledger, 0, 'reply', 2)).map(({ member }) => member);
-    await forgetEnded(test.ledger, 0, members);
-    await forgetEnded(test.ledger, 0, members);
-    await forgetEnded(test.ledger, 0, []);
+    await acknowledgeEnded(test.ledger, 0, members);
+    await acknowledgeEnded(test.ledger, 0, members);
+    await acknowledgeEnded(test.ledger, 0, []);
     expect(await listEnded(test.ledger, 0, 'reply', 2)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { followVerdict, type Verdict } from '#shared/ledger/follow-verdict.ts';
+import { applyVerdict, type Verdict } from '#shared/ledger/settle/apply-verdict.ts';
 import { runScript } from '#shared/redis/script.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
@@ -76,13 +76,13 @@ const state = (status: TaskStatus): TaskState => ({
 
 describe('a verdict', () => {
   it.each(VERDICTS)('takes a running task along the table: %o', (verdict, status) => {
-    expect(followVerdict(state('running'), verdict, 2).state.status).toBe(status);
+    expect(applyVerdict(state('running'), verdict, 2).state.status).toBe(status);
   });
 
   it.each(TASK_STATUSES.filter((status) => status !== 'running'))('is refused over a task that is %s', (status) => {
     // Others are allowed from some of these: what a cancel and a drain do to a task that does not run.
     const own = VERDICTS.filter(([{ kind }]) => kind !== 'cancelled' && kind !== 'interrupted');
-    for (const [verdict] of own) expect(() => followVerdict(state(status), verdict, 2)).toThrow(`from ${status} to`);
+    for (const [verdict] of own) expect(() => applyVerdict(state(status), verdict, 2)).toThrow(`from ${status} to`);
   });
 });
 

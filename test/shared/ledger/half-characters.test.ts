@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { changePriority } from '#shared/ledger/change-priority.ts';
-import { expireLease } from '#shared/ledger/expire-lease.ts';
-import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { cancelTask, changePriority } from '#shared/ledger/change-task.ts';
+import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { scriptJson } from '#shared/redis/script.ts';
 import { DONE, TENANT, type TaskWish } from './test-ledger.ts';
 import { useCheckedLedger } from './use-ledger.ts';
@@ -60,7 +59,7 @@ describe.each<[what: string, wish: TaskWish]>([
   it('is forgotten whole', async () => {
     const id = await test.accepted(wish);
     await test.completed(id);
-    expect(await forgetTask(test.ledger, await test.read(id))).toBe(true);
+    expect(await removeTask(test.ledger, await test.read(id))).toBe(true);
     expect(await test.redis.zrange(test.keys.tenant(TENANT).index, '0', '-1')).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { expireLease } from '#shared/ledger/expire-lease.ts';
-import type { Verdict } from '#shared/ledger/follow-verdict.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { expireLease } from '#shared/ledger/claim/leases.ts';
+import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
 import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
 import { bookProblems } from './book-problems.ts';
 import { DONE, retry, type Held } from './test-ledger.ts';

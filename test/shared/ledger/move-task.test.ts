@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { leaseMember } from '#shared/ledger/attempt-ref.ts';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { changePriority } from '#shared/ledger/change-priority.ts';
-import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
-import { forgetTask } from '#shared/ledger/forget-task.ts';
-import { promoteBacklog } from '#shared/ledger/promote-backlog.ts';
-import { redriveTask } from '#shared/ledger/redrive-task.ts';
-import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
+import { leaseMember } from '#shared/ledger/claim/leases.ts';
+import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
+import { removeTask } from '#shared/ledger/ended-tasks.ts';
+import { promoteBacklog } from '#shared/ledger/grants/promote-tasks.ts';
+import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
 import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './test-ledger.ts';
 import { useCheckedLedger } from './use-ledger.ts';
 
@@ -396,7 +393,7 @@ describe('forgetting', () => {
   it('removes an ended task and every lookup of it', async () => {
     const held = await running({ lane: LANE, correlationId: 'c,1', parentTaskId: 'p', scheduleId: 's' });
     await test.settle(held, DONE);
-    expect(await forgetTask(test.ledger, await test.read(held.id))).toBe(true);
+    expect(await removeTask(test.ledger, await test.read(held.id))).toBe(true);
     const { states, bodies, outputs, results, attempts, index } = test.keys.tenant(TENANT);
     expect(await test.redis.exists(states, bodies, outputs, results, attempts, index)).toBe(0);
     await expect(test.read(held.id)).rejects.toThrow('no task');
@@ -404,17 +401,17 @@ describe('forgetting', () => {
 
   it('leaves a task alone that has not ended, or was opened again', async () => {
     const id = await test.accepted();
-    expect(await forgetTask(test.ledger, await test.read(id))).toBe(false);
+    expect(await removeTask(test.ledger, await test.read(id))).toBe(false);
     const failed = await failedForGood();
     const ended = await test.read(failed);
     await redrive(failed);
-    expect(await forgetTask(test.ledger, ended)).toBe(false);
+    expect(await removeTask(test.ledger, ended)).toBe(false);
     expect(await test.statuses(id, failed)).toEqual(['queued', 'queued']);
   });
 
   it('happens once', async () => {
     const id = await failedForGood();
     const task = await test.read(id);
-    expect([await forgetTask(test.ledger, task), await forgetTask(test.ledger, task)]).toEqual([true, false]);
+    expect([await removeTask(test.ledger, task), await removeTask(test.ledger, task)]).toEqual([true, false]);
   });
 });

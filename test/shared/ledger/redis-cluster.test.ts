@@ -1,26 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settingsSchema, tenantLimitsSchema } from '#shared/config/settings.ts';
-import { acceptMessage } from '#shared/ledger/accept-message.ts';
-import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
-import { appendOutput } from '#shared/ledger/append-output.ts';
-import { leaseMember } from '#shared/ledger/attempt-ref.ts';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { changePriority } from '#shared/ledger/change-priority.ts';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { listEnded } from '#shared/ledger/ended-tasks.ts';
-import { expireDeadline } from '#shared/ledger/expire-deadline.ts';
-import { expireLease } from '#shared/ledger/expire-lease.ts';
-import { forgetTask } from '#shared/ledger/forget-task.ts';
+import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { appendOutput } from '#shared/ledger/read/run-log.ts';
+import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
+import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { listEnded, removeTask } from '#shared/ledger/ended-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
-import { listTasks } from '#shared/ledger/list-tasks.ts';
-import { offerMessage } from '#shared/ledger/offer-message.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import { redriveTask } from '#shared/ledger/redrive-task.ts';
-import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
-import { renewLeases } from '#shared/ledger/renew-leases.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
-import { measureTenant } from '#shared/ledger/storage/measure-tenant.ts';
-import { takeInput } from '#shared/ledger/take-input.ts';
+import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { measureTenant } from '#shared/ledger/tenants/storage.ts';
+import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
@@ -93,7 +86,7 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
       [next.body.id, 'completed'],
       [place.id, 'cancelled'],
     ]);
-    for (const item of items) expect(await forgetTask(ledger, item)).toBe(true);
+    for (const item of items) expect(await removeTask(ledger, item)).toBe(true);
     expect(await readTask(ledger, tenant, place.id)).toBeNull();
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listEnded } from '#shared/ledger/ended-tasks.ts';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { followEndedRuns } from '#shared/schedules/follow-ended-runs.ts';
 import type { Schedule } from '#shared/schedules/schedule.ts';
 import { driveTasks } from '../../services/api/drive-tasks.ts';

@@ -1,5 +1,5 @@
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
-import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createSchedule } from '#shared/schedules/create-schedule.ts';
 import { fireDue } from '#shared/schedules/fire-due.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { hasCode } from '#shared/errors/muster-error.ts';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/accept-message.ts';
 import { readSession } from '#shared/sessions/session-record.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { listSessions, type ListSessionsOptions } from '#shared/sessions/list-sessions.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';

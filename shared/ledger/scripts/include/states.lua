@@ -5,7 +5,7 @@
 --   r <created> <granted> <started> <worker>: its first attempt runs
 --   c <created> <granted> <started> <worker> <completed> <usage, JSON, or ->: that attempt completed it
 -- The name of a worker in one has no spaces.
--- shared/ledger/short-state.ts reads and writes them too.
+-- shared/ledger/codec/state.ts reads and writes them too.
 local JSON_BEGINS = string.byte('{')
 local WAITING, QUEUED, RUNNING = string.byte('w'), string.byte('q'), string.byte('r')
 

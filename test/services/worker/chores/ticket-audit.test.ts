@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { ticketId } from '#shared/queue/tickets/ticket.ts';
 import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { listTasks } from '#shared/ledger/list-tasks.ts';
+import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { promoteBacklogs } from '../../../../services/worker/chores/promote-backlogs.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readTask, readTasks } from '#shared/ledger/read-tasks.ts';
+import { readTask, readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';

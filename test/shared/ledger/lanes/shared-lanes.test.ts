@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { explainLane } from '#shared/queue/why/explain-gates.ts';
 import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../test-ledger.ts';
 import { useCheckedLedger } from '../use-ledger.ts';

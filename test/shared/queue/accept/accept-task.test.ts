@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask, type Accepted } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cancelTask } from '#shared/ledger/cancel-task.ts';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
-import { takeInput } from '#shared/ledger/take-input.ts';
-import type { AttemptRef } from '#shared/ledger/attempt-ref.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { takeInput } from '#shared/ledger/claim/take-input.ts';
+import type { AttemptRef } from '#shared/ledger/claim/leases.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import { offerInput } from '#shared/queue/accept/offer-input.ts';

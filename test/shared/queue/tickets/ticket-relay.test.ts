@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acceptNewTask } from '#shared/ledger/accept-new-task.ts';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { parseOutboxEntry } from '#shared/ledger/outbox-entry.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import { reissueTicket } from '#shared/ledger/reissue-ticket.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { parseOutboxEntry, reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { claimTask } from '#shared/ledger/claim-task.ts';
-import { readTask } from '#shared/ledger/read-tasks.ts';
-import { settleAttempt } from '#shared/ledger/settle-attempt.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';

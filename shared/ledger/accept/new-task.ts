@@ -1,0 +1,26 @@
+import type { QueueMode, TaskQueue } from '../../config/index.ts';
+import type { SharedLane, TaskBody } from '../../tasks/index.ts';
+
+/** A task as a producer hands it to the ledger: checked, with every default in place. */
+export interface NewTask {
+  body: TaskBody;
+  priority: number;
+  queue: TaskQueue;
+  /** For caps: the letter of its source class, and 0 for low priority, else 1. */
+  class: string;
+  /** For rates: the name of its source class. */
+  rateClass: string;
+  lane: { name: string; limit: number; order?: number } | null;
+  /** Lanes that it needs besides its own one: its agent's, its source's. */
+  sharedLanes: SharedLane[];
+  /** The caller's own key, and a digest of what it sent under it. */
+  idempotency: { key: string; digest: string } | null;
+  /** What becomes of it when it meets work in its lane; null just waits. */
+  mode: QueueMode | null;
+  /** Whether messages may go into its run. */
+  takesInput: boolean;
+  /** Whether the next of its lane goes first while it waits for a retry. */
+  yields: boolean;
+  /** Why it is not to run; null when it is. */
+  skip: string | null;
+}

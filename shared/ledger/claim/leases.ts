@@ -1,0 +1,96 @@
+import { type TaskPlace, contextOptions, taskKeys } from '../script-context.ts';
+import type { Ledger } from '../ledger.ts';
+import { runGranting } from '../script-calls.ts';
+
+/** One attempt: its task and its fencing token. */
+export interface AttemptRef extends TaskPlace {
+  token: number;
+}
+
+/** The attempt's name among the shard's leases. Tenant and task ids hold no `/`. */
+export function leaseMember({ tenant, id, token }: Omit<AttemptRef, 'lane'>): string {
+  return `${tenant}/${id}/${token}`;
+}
+
+/** The parts of a lease's name. */
+export function parseLease(member: string): Omit<AttemptRef, 'lane'> {
+  const [tenant = '', id = '', token = '0'] = member.split('/');
+  return { tenant, id, token: Number(token) };
+}
+
+/** A stop that a worker has to answer. */
+interface Stop {
+  kind: 'cancel';
+  reason: string;
+  /** The task that takes its place. */
+  by?: string;
+}
+
+export type Renewal = 'held' | 'lost' | Stop;
+
+/** Extends leases of one shard, given by `leaseMember`; answers in the same order. */
+export async function renewLeases(ledger: Ledger, shard: number, members: readonly string[]): Promise<Renewal[]> {
+  const keys = ledger.keys.shard(shard);
+  const answers = (await ledger.run(
+    'renew-leases',
+    [keys.leases, keys.signals],
+    [ledger.settings.worker.leaseMs, JSON.stringify(members)],
+  )) as string[];
+  return answers.map((answer) => (answer === 'held' || answer === 'lost' ? answer : (JSON.parse(answer) as Stop)));
+}
+
+/** `requeued`: the task goes on, at once or after a while. `held`: the lease stands. `gone`: it is not this attempt's any more. */
+export type ExpireAnswer = 'requeued' | 'ended' | 'held' | 'gone';
+
+/** What is known of how an attempt was lost. */
+export interface Loss {
+  /** - `guilty`: this task ended the process. `cleared`: another one did. `unknown`: one that ran there, if any */
+  blame: 'unknown' | 'guilty' | 'cleared';
+  /** What happened, for people; by default that the lease was not renewed. */
+  message?: string;
+  /** Whether the process is known to have ended, so that its lease says nothing any more. */
+  isGone?: boolean;
+  /** Whether it ended, or got stuck, by what ran in it, and not with its worker or machine. */
+  isOwnEnd?: boolean;
+}
+
+/** Takes an attempt back when its lease ran out, or when its process has ended. */
+export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Loss = { blame: 'unknown' }): Promise<ExpireAnswer> {
+  const shard = ledger.keys.shard(ledger.keys.shardOf(attempt.tenant));
+  const { limits, retries, worker } = ledger.settings;
+  const bounds = { maxLosses: limits.maxWorkerLosses, delayMs: worker.suspectDelayMs, maxDelayMs: retries.maxDelayMs };
+  const [kind] = (await runGranting(
+    ledger,
+    attempt.tenant,
+    'expire-lease',
+    [
+      ...taskKeys(ledger, attempt),
+      shard.leases,
+      shard.deadlines,
+      shard.signals,
+      shard.ended,
+      ledger.keys.tenant(attempt.tenant).attempts,
+      shard.due,
+    ],
+    [
+      JSON.stringify(contextOptions(ledger, attempt.tenant)),
+      attempt.id,
+      attempt.token,
+      JSON.stringify({ ...loss, ...bounds, spread: Math.random() }),
+    ],
+  )) as [ExpireAnswer];
+  return kind;
+}
+
+/** What a worker is told of an attempt that it may hold, by the attempt's lease member. */
+export interface WorkerSignal {
+  /** `stop`: look at the lease, which says why. `input`: messages wait to be taken with `takeInput`. */
+  kind: 'stop' | 'input';
+  member: string;
+}
+
+/** Reads a message of `workerChannel`: `<member>` is a stop, `input <member>` says that there is input. */
+export function parseWorkerSignal(message: string): WorkerSignal {
+  const [, input, member = ''] = /^(input )?(.*)$/s.exec(message) ?? [];
+  return { kind: input === undefined ? 'stop' : 'input', member };
+}

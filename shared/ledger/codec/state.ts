@@ -1,0 +1,95 @@
+import { type FirstState, type TaskState, TRANSITIONS, type TaskUsage, timelineNote } from '../../tasks/index.ts';
+
+/** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it. */
+export function parseState(text: string, first: FirstState): TaskState {
+  return isShort(text) ? expandState(parseShort(text), first) : parseFullState(text);
+}
+
+/** Reads a state that scripts say in full. */
+export function parseFullState(json: string): TaskState {
+  const state = JSON.parse(json) as TaskState;
+  // Another release may have written it.
+  if (!Object.hasOwn(TRANSITIONS, state.status) || !Number.isFinite(state.createdAt)) throw new Error('This is no state of a task');
+  return state;
+}
+
+/**
+ * The life of a task to which nothing happened but what happens to all: accepted, granted at once or when its lane came to it, claimed,
+ * completed by its first attempt. The ledger keeps it short, as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too.
+ * Times are milliseconds since the epoch.
+ */
+interface ShortState {
+  createdAt: number;
+  /** When it was granted; absent while it waits for its lane. */
+  queuedAt?: number;
+  run?: { startedAt: number; worker: string };
+  end?: { completedAt: number; usage: TaskUsage | null };
+}
+
+/** Whether a state, as the ledger keeps it, is short. Else it is JSON. */
+export function isShort(text: string): boolean {
+  return !text.startsWith('{');
+}
+
+/** Whether it is the short state of a task that runs: under its first token. */
+export function isShortRun(text: string): boolean {
+  return text.startsWith('r ');
+}
+
+/** Reads a short state. Throws when it is none; that is a mistake of ours. */
+export function parseShort(text: string): ShortState {
+  const [letter, created, granted, started, worker = '', completed, usage] = text.split(' ');
+  if (letter === 'w') return { createdAt: timeOf(created) };
+  const queued = { createdAt: timeOf(created), queuedAt: timeOf(granted) };
+  if (letter === 'q') return queued;
+  const run = { startedAt: timeOf(started), worker };
+  if (letter === 'r') return { ...queued, run };
+  if (letter !== 'c' || usage === undefined) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
+  const end = { completedAt: timeOf(completed), usage: usage === '-' ? null : (JSON.parse(usage) as TaskUsage) };
+  return { ...queued, run, end };
+}
+
+function timeOf(text: string | undefined): number {
+  const time = Number(text);
+  if (!Number.isFinite(time)) throw new Error(`This is no state of a task, for its time: ${String(text).slice(0, 40)}`);
+  return time;
+}
+
+/** What the short state of a running task gets when its attempt completed. */
+export function shortEnding(completedAt: number, usage: TaskUsage | null): string {
+  return `${completedAt} ${usage === null ? '-' : JSON.stringify(usage)}`;
+}
+
+/** A short state in full; `first` is what the task began with. */
+function expandState(short: ShortState, first: FirstState): TaskState {
+  const { createdAt, queuedAt, run, end } = short;
+  const accepted = {
+    ...(first.notBefore === undefined ? first : withoutTime(first)),
+    createdAt,
+    // Written when somebody reads it, which a worker does not.
+    get log(): string {
+      return timelineOf(short);
+    },
+  };
+  if (queuedAt === undefined)
+    return Object.assign(accepted, { status: 'pending', gate: 'lane', ticket: 0, token: 0, spent: 0, attempt: 0 } as const);
+  const begun = Object.assign(accepted, { queuedAt, ticket: 1 });
+  if (!run) return Object.assign(begun, { status: 'queued', granted: true, token: 0, spent: 0, attempt: 0 } as const);
+  const { startedAt, worker } = run;
+  const ran = Object.assign(begun, { token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt });
+  if (!end) return Object.assign(ran, { status: 'running', granted: true } as const);
+  const { completedAt, usage } = end;
+  return Object.assign(ran, { status: 'completed', completedAt, outcome: { kind: 'ran' }, ...(usage === null ? {} : { usage }) } as const);
+}
+
+function withoutTime({ notBefore: _notBefore, ...rest }: FirstState): FirstState {
+  return rest;
+}
+
+function timelineOf({ createdAt, queuedAt, run, end }: ShortState): string {
+  if (queuedAt === undefined) return `pending@${createdAt}`;
+  const accepted = `pending@${createdAt};queued@${queuedAt}`;
+  if (!run) return accepted;
+  const ran = `${accepted};scheduled@${run.startedAt} ${timelineNote(run.worker)};running@${run.startedAt}`;
+  return end ? `${ran};completed@${end.completedAt}` : ran;
+}

@@ -1,0 +1,95 @@
+import { redisNow } from '../../redis/index.ts';
+import { contextKeys, contextOptions, laneKeys } from '../script-context.ts';
+import type { Ledger } from '../ledger.ts';
+import { isShort, parseFullState } from '../codec/state.ts';
+import { runGranting } from '../script-calls.ts';
+
+/** A task that waits for a time. */
+export interface DueTask {
+  tenant: string;
+  id: string;
+}
+
+interface DueTasks {
+  /** Whose time has come, earliest first. */
+  tasks: DueTask[];
+  /** Until the time of the next one after those, ms; null when none waits. Zero when more are due than `max`. */
+  nextInMs: number | null;
+}
+
+/** - `early`: its time is still to come. `gone`: it waits for no time. `failed`: the script could not bring it on; `why` says more */
+type PromoteAnswer = { kind: 'promoted' | 'early' | 'gone' } | { kind: 'failed'; why: string };
+
+/** What is due in a shard by Redis's clock, at most `max` tasks. Costs two commands while nothing is. */
+export async function readDue({ redis, keys }: Ledger, shard: number, max: number): Promise<DueTasks> {
+  const { due } = keys.shard(shard);
+  const [now, [head, at]] = await Promise.all([redisNow(redis), redis.zrange(due, '0', '0', 'WITHSCORES')]);
+  if (head === undefined) return { tasks: [], nextInMs: null };
+  if (Number(at) > now) return { tasks: [], nextInMs: Number(at) - now };
+  const members = await redis.zrangebyscore(due, '-inf', now, 'LIMIT', 0, max);
+  const tasks = members.map((member) => {
+    const [tenant = '', id = ''] = member.split('/', 2);
+    return { tenant, id };
+  });
+  return { tasks, nextInMs: 0 };
+}
+
+/** Brings on tasks of one tenant whose time has come; `isEarly` brings them on before it. Their tickets go to `onGranted`. Answers in their order. */
+export async function promoteDue(ledger: Ledger, tenant: string, ids: readonly string[], isEarly = false): Promise<PromoteAnswer[]> {
+  const states = ids.length === 0 ? [] : await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
+  const places = ids.map((id, position) => ({ id, lane: laneIn(states[position] ?? null) }));
+  const replies = await promote(ledger, tenant, places, isEarly);
+  // It got a lane since it was read, and keeps it.
+  const again = places.flatMap(({ id }, at) => (replies[at * 2] === 'lane' ? [{ id, lane: replies[at * 2 + 1] ?? null, at }] : []));
+  const second = again.length === 0 ? [] : await promote(ledger, tenant, again, isEarly);
+  for (const [position, { at }] of again.entries()) replies.splice(at * 2, 2, ...second.slice(position * 2, position * 2 + 2));
+  return places.map((_, at) => promoteAnswer(replies[at * 2] ?? 'gone', replies[at * 2 + 1] ?? ''));
+}
+
+async function promote(
+  ledger: Ledger,
+  tenant: string,
+  places: readonly { id: string; lane: string | null }[],
+  isEarly: boolean,
+): Promise<string[]> {
+  const { due } = ledger.keys.shard(ledger.keys.shardOf(tenant));
+  return (await runGranting(
+    ledger,
+    tenant,
+    'promote-due',
+    [...contextKeys(ledger, tenant), due, ...laneKeys(ledger, tenant, places)],
+    [
+      JSON.stringify(contextOptions(ledger, tenant)),
+      places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
+      isEarly ? 1 : 0,
+      ...places.map(({ id }) => id),
+    ],
+  )) as string[];
+}
+
+/** A state in short is never that of a task that waits for a time. */
+function laneIn(state: string | null): string | null {
+  return state === null || isShort(state) ? null : (parseFullState(state).lane ?? null);
+}
+
+function promoteAnswer(kind: string, why: string): PromoteAnswer {
+  return kind === 'failed' ? { kind, why } : { kind: kind as 'promoted' | 'early' | 'gone' };
+}
+
+/** Calls for one tenant at a time; each lets a hundred through at most. */
+const MAX_CALLS = 100;
+
+/**
+ * Lets through what waits for a tenant's caps although they have room. Every end of a task does so for the place that it leaves; this
+ * is for limits that were raised. Returns how many were let through.
+ */
+export async function promoteBacklog(ledger: Ledger, tenant: string): Promise<number> {
+  let promoted = 0;
+  for (let call = 0; call < MAX_CALLS; call += 1) {
+    const options = JSON.stringify(contextOptions(ledger, tenant));
+    const [count] = (await runGranting(ledger, tenant, 'promote-backlog', contextKeys(ledger, tenant), [options])) as [number];
+    if (count === 0) break;
+    promoted += count;
+  }
+  return promoted;
+}

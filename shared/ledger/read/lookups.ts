@@ -1,0 +1,133 @@
+import { SOURCES } from '../../config/index.ts';
+import { CLASS_LETTERS, isTerminal, type TaskStatus, type TaskBody } from '../../tasks/index.ts';
+import type { Ledger } from '../ledger.ts';
+
+export interface LookupFilter {
+  /** One of them, when there are several. */
+  status?: TaskStatus | readonly TaskStatus[];
+  agent?: string;
+  source?: string;
+  session?: string;
+  schedule?: string;
+  correlation?: string;
+  parent?: string;
+  /** A trigger, a hook or a schedule. */
+  sourceId?: string;
+}
+
+const CLASSES = Object.values(CLASS_LETTERS).flatMap((letter) => [`${letter}0`, `${letter}1`]);
+
+/**
+ * The lookups whose ids, together, hold every task that fits the filter, chosen so that they hold few others. Several sets
+ * hold each task once: a task has one source, and one class.
+ */
+export function lookupsFor(ledger: Ledger, tenant: string, filter: LookupFilter): Lookup[] {
+  const { index, live } = ledger.keys.tenant(tenant);
+  for (const name of ['parent', 'correlation', 'session', 'schedule'] as const) {
+    if (filter[name] !== undefined) return [{ key: index, prefix: `${lookupName(name, filter[name])}/` }];
+  }
+  if (filter.sourceId !== undefined) return ofSource(index, filter.sourceId);
+  if (filter.status !== undefined) return byStatuses(statusesOf(filter.status), index, live);
+  for (const name of ['agent', 'source'] as const) {
+    if (filter[name] !== undefined) return [{ key: index, prefix: `${lookupName(name, filter[name])}/` }];
+  }
+  return SOURCES.map((source) => ({ key: index, prefix: `source=${source}/` }));
+}
+
+/** Runs are looked up by their schedule, and have no second lookup. */
+function ofSource(index: string, id: string): Lookup[] {
+  return [lookupName('sourceId', id), lookupName('schedule', id)].map((name) => ({ key: index, prefix: `${name}/` }));
+}
+
+/** The lookup of what a task delegated. */
+export function parentLookup({ keys }: Pick<Ledger, 'keys'>, tenant: string, parent: string): Lookup {
+  return { key: keys.tenant(tenant).index, prefix: `${lookupName('parent', parent)}/` };
+}
+
+/** The lookup of a session's tasks. */
+export function sessionLookup({ keys }: Pick<Ledger, 'keys'>, tenant: string, session: string): Lookup {
+  return { key: keys.tenant(tenant).index, prefix: `${lookupName('session', session)}/` };
+}
+
+/** The statuses that a filter names. */
+export function statusesOf(status: TaskStatus | readonly TaskStatus[]): readonly TaskStatus[] {
+  return typeof status === 'string' ? [status] : status;
+}
+
+/** What holds a grant is in the same lookups whatever its status; each of them is read once. */
+function byStatuses(statuses: readonly TaskStatus[], index: string, live: string): Lookup[] {
+  const lookups = statuses.flatMap((status) => byStatus(status, index, live));
+  return [...new Map(lookups.map((lookup) => [`${lookup.key} ${lookup.prefix}`, lookup])).values()];
+}
+
+function byStatus(status: TaskStatus, index: string, live: string): Lookup[] {
+  if (isTerminal(status)) return [{ key: index, prefix: `status=${status}/` }];
+  const own = { key: live, prefix: `${status}/` };
+  // Whatever holds a grant is listed by that, also a failed attempt whose next one is due at once.
+  return status === 'pending' ? [own] : [own, ...CLASSES.map((each) => ({ key: live, prefix: `granted=${each}/` }))];
+}
+
+/** A range of ids, each set in order of time: members `<prefix><id>` of a sorted set. */
+export interface Lookup {
+  key: string;
+  prefix: string;
+}
+
+/** Which ids of a lookup. */
+interface IdRange {
+  /** The smallest id; an empty text for no limit. */
+  low: string;
+  /** Only ids before this one; null for no limit. */
+  before: string | null;
+  max: number;
+}
+
+/** Behind every id. */
+const NO_END = '\u00ff';
+
+/**
+ * How the index names one value of a property. A slash ends the value in a member and opens nothing else, or the tasks of session
+ * `a/b` would stand among those of session `a`.
+ */
+export function lookupName(property: string, value: string): string {
+  return `${property}=${value.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
+}
+
+/** The value in a name of `lookupName`, whose property and `=` are left out. */
+export function lookupValue(name: string): string {
+  return name.replaceAll('%2F', '/').replaceAll('%25', '%');
+}
+
+/** The ids of a lookup, newest first. */
+export async function readLookup(
+  { redis }: Pick<Ledger, 'redis'>,
+  { key, prefix }: Lookup,
+  { low, before, max }: IdRange,
+): Promise<string[]> {
+  const members = await redis.zrevrangebylex(key, `(${prefix}${before ?? NO_END}`, `[${prefix}${low}`, 'LIMIT', 0, max);
+  return members.map((member) => member.slice(prefix.length));
+}
+
+/** The ids of a lookup behind this one, oldest first. */
+export async function readLookupAfter(
+  { redis }: Pick<Ledger, 'redis'>,
+  { key, prefix }: Lookup,
+  after: string,
+  max: number,
+): Promise<string[]> {
+  const members = await redis.zrangebylex(key, `(${prefix}${after}`, `(${prefix}${NO_END}`, 'LIMIT', 0, max);
+  return members.map((member) => member.slice(prefix.length));
+}
+
+/** What a task is found by, besides its state. The same list takes it out of the index again. */
+export function lookupsOf(body: TaskBody): string[] {
+  const optional = {
+    session: body.session,
+    schedule: body.scheduleId,
+    correlation: body.correlationId,
+    parent: body.parentTaskId,
+    sourceId: body.sourceId,
+  };
+  const named = Object.entries(optional).flatMap(([name, value]) => (value === null ? [] : [lookupName(name, value)]));
+  return [lookupName('agent', body.agent), lookupName('source', body.source), ...named];
+}

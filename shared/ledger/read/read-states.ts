@@ -1,0 +1,74 @@
+import { MusterError } from '../../errors/index.ts';
+import { unreadable } from '../../redis/index.ts';
+import type { FirstState, TaskState, TaskBody } from '../../tasks/index.ts';
+import type { Ledger } from '../ledger.ts';
+import { parseFullState, parseState } from '../codec/state.ts';
+import { HEAD_ENDS, parseBody } from '../codec/body.ts';
+
+/** States that one call to Redis reads; it answers no other caller meanwhile. */
+const BATCH = 500;
+
+/**
+ * The states of a tenant's tasks by their ids, in their order; null where there is none, or none that can be read. Reads neither inputs nor outputs, so it is
+ * the way to look at tasks again and again.
+ */
+export async function readStates(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(TaskState | null)[]> {
+  const found = await readStatesOrErrors(ledger, tenant, ids);
+  return found.map((state) => (state instanceof MusterError ? null : state));
+}
+
+/** The same with `record.unreadable` in the place of one that cannot be read, for those who act on what is gone. */
+export async function readStatesOrErrors(
+  ledger: Ledger,
+  tenant: string,
+  ids: readonly string[],
+): Promise<(TaskState | MusterError | null)[]> {
+  const { states, bodies } = ledger.keys.tenant(tenant);
+  const found: (TaskState | MusterError | null)[] = [];
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const batch = ids.slice(from, from + BATCH);
+    const texts = (await ledger.run('read-states', [states, bodies], batch)) as string[];
+    for (const [position, id] of batch.entries()) found.push(toState(id, texts[position * 2] ?? '', texts[position * 2 + 1] ?? ''));
+  }
+  return found;
+}
+
+/** The state of one task, or null. Errors: `record.unreadable`. */
+export async function readState(ledger: Ledger, tenant: string, id: string): Promise<TaskState | null> {
+  const [state = null] = await readStatesOrErrors(ledger, tenant, [id]);
+  if (state instanceof MusterError) throw state;
+  return state;
+}
+
+function toState(id: string, text: string, first: string): TaskState | MusterError | null {
+  if (text === '') return null;
+  try {
+    return first === '' ? parseFullState(text) : parseState(text, JSON.parse(first) as FirstState);
+  } catch (error) {
+    return unreadable(id, error);
+  }
+}
+
+/** What of a task's body stands before its input. */
+type TaskHead = Pick<TaskBody, 'id' | 'agent' | 'source' | 'session' | 'scheduleId'>;
+
+/** Tasks read together: Redis answers no one else meanwhile. */
+const HEADS_TOGETHER = 200;
+
+/** The heads of a tenant's tasks, by id; those that are not kept any more are missing. One round trip, however long their inputs are. */
+export async function readHeads(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<Map<string, TaskHead>> {
+  const { bodies } = ledger.keys.tenant(tenant);
+  const pages = Array.from({ length: Math.ceil(ids.length / HEADS_TOGETHER) }, (_, page) =>
+    ids.slice(page * HEADS_TOGETHER, (page + 1) * HEADS_TOGETHER),
+  );
+  const found = (await Promise.all(
+    pages.map(async (page) => await ledger.run('read-heads', [bodies], [HEAD_ENDS, ...page])),
+  )) as string[][];
+  return new Map(
+    found
+      .flat()
+      .filter((head) => head !== '')
+      .map((head) => parseBody(`${head}}`))
+      .map((head): [string, TaskHead] => [head.id, head]),
+  );
+}

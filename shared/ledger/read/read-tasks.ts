@@ -1,0 +1,145 @@
+import { parseTimeline, type StoredAttempt, type Task, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import type { Ledger } from '../ledger.ts';
+import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../../redis/index.ts';
+import { parseState } from '../codec/state.ts';
+import { readState } from './read-states.ts';
+import { parseBody } from '../codec/body.ts';
+
+/** Tasks read together while nobody knows how long they are, and at most. */
+const FIRST_TOGETHER = 10;
+const MAX_TOGETHER = 500;
+/** Characters that are read together, about: Redis answers nobody else meanwhile, and a task may have said more than a million. */
+const TOGETHER_CHARACTERS = 2_000_000;
+
+/** The tasks of a tenant by their ids, in their order; null where there is none, or none that can be read. */
+export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
+  const tasks: (Task | null)[] = [];
+  for await (const portion of readInBatches(ledger, tenant, ids)) tasks.push(...portion.tasks);
+  return tasks;
+}
+
+/** Some of the tasks asked for. */
+export interface TaskBatch {
+  ids: readonly string[];
+  tasks: (Task | null)[];
+  /** Those of them that are there and cannot be read. */
+  unreadable: UnreadableRecord[];
+  /** How much was read for them. */
+  characters: number;
+}
+
+/** The same bit by bit, as much at once as is soon read. */
+export async function* readInBatches(ledger: Ledger, tenant: string, ids: readonly string[]): AsyncGenerator<TaskBatch> {
+  let most = FIRST_TOGETHER;
+  for (let from = 0; from < ids.length;) {
+    const portion = await readBatch(ledger, tenant, ids.slice(from, from + most));
+    from += portion.ids.length;
+    most = Math.floor((TOGETHER_CHARACTERS * portion.ids.length) / Math.max(1, portion.characters));
+    most = Math.min(Math.max(1, most), MAX_TOGETHER);
+    yield portion;
+  }
+}
+
+async function readBatch(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<TaskBatch> {
+  const { redis, keys } = ledger;
+  const { states, bodies, outputs, results } = keys.tenant(tenant);
+  // States first: what a step writes besides is there when its state is.
+  const columns = await Promise.all([states, bodies, outputs, results].map(async (hash) => await redis.hmget(hash, ...ids)));
+  const broken: UnreadableRecord[] = [];
+  const plain = ids.map((id, position) => {
+    try {
+      return toTask(columns.map((column) => column[position] ?? null));
+    } catch (error) {
+      broken.push({ id, reason: reasonOf(error) });
+      return null;
+    }
+  });
+  const followed = await readEarlierAttempts(
+    ledger,
+    tenant,
+    plain.flatMap((task) => (task ? [{ id: task.body.id, state: task.state }] : [])),
+  );
+  const tasks = plain.map((task) => task && Object.assign(task, { attempts: attemptsOf(task.state, followed.get(task.body.id)) }));
+  return { ids, tasks, unreadable: broken, characters: columns.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0) };
+}
+
+/** One task of a tenant, or null. Errors: `record.unreadable`. */
+export async function readTask(ledger: Ledger, tenant: string, id: string): Promise<Task | null> {
+  const { tasks, unreadable: broken } = await readBatch(ledger, tenant, [id]);
+  if (broken[0]) throw unreadable(id, broken[0].reason);
+  return tasks[0] ?? null;
+}
+
+type PlainTask = Omit<Task, 'attempts'>;
+
+function toTask([state, body, output, result]: (string | null)[]): PlainTask | null {
+  // One of the two is missing for a task that is being forgotten.
+  if (!state || !body) return null;
+  const { first, ...accepted } = parseBody(body);
+  const task = { body: accepted, state: parseState(state, first) };
+  // A task that ended since its state was read has its answer already.
+  if (task.state.status !== 'completed') return { ...task, output: null, result: null };
+  return { ...task, output: output ?? null, result: result ? (JSON.parse(result) as unknown) : null };
+}
+
+/** The attempts of a task, oldest first, without its input and output; null where there is no such task. */
+export async function readAttempts(ledger: Ledger, tenant: string, id: string): Promise<StoredAttempt[] | null> {
+  const state = await readState(ledger, tenant, id);
+  if (!state) return null;
+  const followed = await readEarlierAttempts(ledger, tenant, [{ id, state }]);
+  return attemptsOf(state, followed.get(id));
+}
+
+/** Attempts that others followed, by token; the current or last one is in the state. */
+type EarlierAttempts = ReadonlyMap<number, StoredAttempt>;
+
+interface StateOfTask {
+  id: string;
+  state: TaskState;
+}
+
+async function readEarlierAttempts(ledger: Ledger, tenant: string, tasks: readonly StateOfTask[]): Promise<Map<string, EarlierAttempts>> {
+  const wanted = tasks.flatMap(({ id, state }) => tokensOf(state).map((token) => ({ id, token })));
+  if (wanted.length === 0) return new Map();
+  const fields = wanted.map(({ id, token }) => `${id}:${token}`);
+  const stored = await ledger.redis.hmget(ledger.keys.tenant(tenant).attempts, ...fields);
+  const followed = new Map<string, Map<number, StoredAttempt>>();
+  for (const [position, { id, token }] of wanted.entries()) {
+    const json = stored[position];
+    const known = followed.get(id) ?? new Map<number, StoredAttempt>();
+    followed.set(id, known);
+    for (const attempt of readRecords([[id, json ?? 'null']], (text) => JSON.parse(text) as StoredAttempt | null).items) {
+      if (attempt) known.set(token, attempt);
+    }
+  }
+  return followed;
+}
+
+/** Tokens of attempts that may be stored by themselves. That of a first attempt which runs or completed is not. */
+function tokensOf({ token, status }: TaskState): number[] {
+  if (token <= 1 && (status === 'running' || status === 'completed')) return [];
+  return Array.from({ length: token }, (_, index) => index + 1);
+}
+
+function attemptsOf(state: TaskState, followed: EarlierAttempts = new Map()): StoredAttempt[] {
+  const isLast = state.token > 0 && !followed.has(state.token);
+  return isLast ? [...followed.values(), lastAttempt(state)] : [...followed.values()];
+}
+
+const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {
+  completed: 'success',
+  cancelled: 'cancelled',
+  permanently_failed: 'failed',
+};
+
+function lastAttempt({ status, attempt, worker, startedAt, completedAt, error, log }: TaskState): StoredAttempt {
+  const isTimeout = parseTimeline(log).at(-2)?.status === 'timeout';
+  return {
+    number: attempt,
+    worker: worker ?? '',
+    startedAt: startedAt ?? 0,
+    status: isTimeout ? 'timeout' : (LAST_STATUS[status] ?? 'running'),
+    ...(completedAt === undefined ? {} : { endedAt: completedAt }),
+    ...(error === undefined || completedAt === undefined ? {} : { error }),
+  };
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { Keys, RedisClient } from '../../redis/index.ts';
+import { leaseMember, type AttemptRef } from '../claim/leases.ts';
+import type { Ledger } from '../ledger.ts';
+
+export const LOG_LEVELS = ['info', 'warn', 'error'] as const;
+
+const common = { attempt: z.int() };
+
+/** What an agent reports beside its output: a line of its log, or how far it is. */
+const logEntrySchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...common,
+    kind: z.literal('log'),
+    level: z.enum(LOG_LEVELS),
+    text: z.string(),
+    /** JSON of the fields that were logged with it, or null. */
+    fields: z.string().nullable(),
+  }),
+  z.strictObject({ ...common, kind: z.literal('progress'), note: z.string().nullable(), percent: z.number().min(0).max(100).nullable() }),
+]);
+
+export type LogEntry = z.infer<typeof logEntrySchema>;
+export type ProgressEntry = Extract<LogEntry, { kind: 'progress' }>;
+
+export interface StoredLogEntry {
+  /** Of the entry in its stream, by which a reader goes on. */
+  readonly id: string;
+  /** Redis's time, ms since the epoch. */
+  readonly at: number;
+  readonly entry: LogEntry;
+}
+
+interface LogPlace {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+}
+
+interface ReadLogOptions {
+  readonly tenant: string;
+  readonly id: string;
+  /** The entry that the reader saw last; null from the start. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** The entries of a task's log after the last one, oldest first. One that cannot be read is left out. */
+export async function readLog({ redis, keys }: LogPlace, { tenant, id, after, limit }: ReadLogOptions): Promise<StoredLogEntry[]> {
+  const stored = await redis.xrange(keys.tenant(tenant).log(id), after === null ? '-' : `(${after}`, '+', 'COUNT', limit);
+  return stored.flatMap(([entryId, fields]) => parse(entryId, fields));
+}
+
+/** Progress is reported often where it is reported at all, so that it is among so many. */
+const LAST_ENTRIES = 50;
+
+/** How far the task said last that it is; null when it did not, or not among its latest entries. */
+export async function readProgress(
+  { redis, keys }: LogPlace,
+  tenant: string,
+  id: string,
+): Promise<(ProgressEntry & { at: number }) | null> {
+  const stored = await redis.xrevrange(keys.tenant(tenant).log(id), '+', '-', 'COUNT', LAST_ENTRIES);
+  for (const [entryId, fields] of stored) {
+    const [found] = parse(entryId, fields);
+    if (found?.entry.kind === 'progress') return { ...found.entry, at: found.at };
+  }
+  return null;
+}
+
+function parse(id: string, [, json = '']: readonly string[]): StoredLogEntry[] {
+  const entry = logEntrySchema.safeParse(toJson(json));
+  return entry.success ? [{ id, at: Number(id.split('-')[0]), entry: entry.data }] : [];
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Appends to a task's log, whose oldest entries go first. Returns false when the attempt lost its lease; nothing is written then. */
+export async function appendLog(ledger: Ledger, ref: AttemptRef, entry: LogEntry): Promise<boolean> {
+  const shard = ledger.keys.shard(ledger.keys.shardOf(ref.tenant));
+  const { maxLogEntries, logRetentionMs } = ledger.settings.tasks;
+  const written = await ledger.run(
+    'append-log',
+    [shard.leases, ledger.keys.tenant(ref.tenant).log(ref.id)],
+    [leaseMember(ref), JSON.stringify(entry), maxLogEntries, logRetentionMs, shard.signal, `${ref.tenant}/${ref.id}/log`],
+  );
+  return written === 1;
+}
+
+interface OutputEntry {
+  /** Number of the attempt. */
+  attempt: number;
+  /** From 1 in each attempt; an attempt that was interrupted and ran again starts over. */
+  seq: number;
+  text: string;
+}
+
+/** Appends to a task's output stream. Returns false when the attempt lost its lease; nothing is written then. */
+export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, seq, text }: OutputEntry): Promise<boolean> {
+  const shard = ledger.keys.shard(ledger.keys.shardOf(ref.tenant));
+  const { maxOutputEntries, outputRetentionMs } = ledger.settings.tasks;
+  const written = await ledger.run(
+    'append-output',
+    [shard.leases, ledger.keys.tenant(ref.tenant).output(ref.id)],
+    [leaseMember(ref), attempt, seq, text, maxOutputEntries, outputRetentionMs, shard.signal, `${ref.tenant}/${ref.id}/output`],
+  );
+  return written === 1;
+}

@@ -1,0 +1,133 @@
+import {
+  isTransition,
+  type StoredError,
+  type TaskOutcome,
+  type TaskState,
+  type TaskStatus,
+  type TaskUsage,
+  timelineNote,
+} from '../../tasks/index.ts';
+
+/** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
+export type Verdict =
+  | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
+  | { kind: 'cancelled'; reason: string; error?: StoredError }
+  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError }
+  | {
+      kind: 'failed' | 'timeout';
+      error: StoredError;
+      delayMs: number | null;
+      usage: TaskUsage | null;
+      nextTimeoutMs?: number;
+      reason?: string;
+    };
+
+/** What follows for the task: its next state, when it goes on, and what the event stream is told. */
+export interface Settlement {
+  state: TaskState;
+  /** `yield`: later, and others of its lane may go before it. */
+  goesOn: 'end' | 'now' | 'later' | 'yield';
+  /** The ended attempt, when others may follow; the last one is in the state itself. */
+  attempt: Record<string, unknown> | null;
+  events: string[];
+}
+
+const ATTEMPT_STATUS = {
+  completed: 'success',
+  cancelled: 'cancelled',
+  failed: 'failed',
+  timeout: 'timeout',
+  interrupted: 'interrupted',
+} as const;
+
+/**
+ * Says what a running task becomes by the verdict over its attempt. Pure; `now` is Redis's time in ms since the epoch.
+ * A stop that the worker had not heard of wins over a retry, not over a result.
+ */
+export function applyVerdict(running: TaskState, given: Verdict, now: number): Settlement {
+  const verdict = overruled(running, given);
+  const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, ...kept } = running;
+  const usage = 'usage' in verdict && verdict.usage ? { usage: verdict.usage } : {};
+  const state: TaskState = { ...kept, ...usage, ...errorOf(verdict) };
+  const attempt = endedAttempt(running, verdict, now);
+  switch (verdict.kind) {
+    case 'completed':
+      return endTask(state, 'completed', { now, outcome: { kind: 'ran' } }, ['task.completed']);
+    case 'cancelled': {
+      const outcome = outcomeOfStop(running.cancel?.by, verdict.reason);
+      return endTask(state, 'cancelled', { now, outcome, note: verdict.reason }, ['task.cancelled']);
+    }
+    case 'interrupted': {
+      const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, verdict.reason);
+      return continueTask(back, { now, delayMs: verdict.delayMs, gate: 'provider' }, attempt, ['task.interrupted']);
+    }
+    case 'failed':
+    case 'timeout':
+      return afterFailure(state, verdict, now, attempt);
+  }
+}
+
+/** Who takes the place of a stopped task, when somebody does. */
+function outcomeOfStop(by: string | undefined, reason: string): End['outcome'] {
+  return by === undefined ? { kind: 'cancelled', reason } : { kind: 'superseded', taskId: by, reason };
+}
+
+function overruled(running: TaskState, verdict: Verdict): Verdict {
+  if (!running.cancel || verdict.kind === 'completed') return verdict;
+  return { kind: 'cancelled', reason: running.cancel.reason, ...errorOf(verdict) };
+}
+
+type Failure = Extract<Verdict, { kind: 'failed' | 'timeout' }>;
+
+function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Settlement {
+  const failed = enter(state, verdict.kind, now, verdict.error.code);
+  const events = [`task.${verdict.kind}`];
+  if (verdict.delayMs === null) {
+    const { reason } = verdict;
+    const end: End = reason === undefined ? { now, outcome: { kind: 'ran' } } : { now, outcome: { kind: 'ran', reason }, note: reason };
+    return endTask(failed, 'permanently_failed', end, [...events, 'task.permanently_failed']);
+  }
+  const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };
+  return continueTask(waiting, { now, delayMs: verdict.delayMs, gate: 'retry' }, attempt, events);
+}
+
+function errorOf(verdict: Verdict): { error?: StoredError } {
+  return 'error' in verdict && verdict.error ? { error: verdict.error } : {};
+}
+
+interface End {
+  now: number;
+  outcome: { kind: TaskOutcome['kind']; taskId?: string; reason?: string };
+  note?: string;
+}
+
+function endTask(state: TaskState, status: TaskStatus, { now, outcome, note }: End, events: string[]): Settlement {
+  const { granted: _granted, ...kept } = enter(state, status, now, note);
+  return { state: { ...kept, completedAt: now, outcome }, goesOn: 'end', attempt: null, events };
+}
+
+interface Return {
+  now: number;
+  delayMs: number;
+  /** What it waits at when it is due later. */
+  gate: 'retry' | 'provider';
+}
+
+function continueTask(state: TaskState, { now, delayMs, gate }: Return, attempt: Record<string, unknown>, events: string[]): Settlement {
+  if (delayMs <= 0) return { state, goesOn: 'now', attempt, events };
+  const { granted: _granted, ...kept } = state;
+  const goesOn = state.yields && (state.lane ?? state.sharedLanes) !== undefined ? 'yield' : 'later';
+  return { state: { ...kept, gate, notBefore: now + delayMs }, goesOn, attempt, events };
+}
+
+/** Appends to the timeline, as the scripts do. */
+function enter(state: TaskState, status: TaskStatus, now: number, note?: string): TaskState {
+  if (!isTransition(state.status, status)) throw new Error(`A task cannot go from ${state.status} to ${status}`);
+  const entry = `${status}@${now}${note === undefined ? '' : ` ${timelineNote(note)}`}`;
+  return { ...state, status, log: `${state.log};${entry}` };
+}
+
+function endedAttempt(state: TaskState, verdict: Verdict, now: number): Record<string, unknown> {
+  const { attempt: number, worker, startedAt } = state;
+  return { number, worker, startedAt, endedAt: now, status: ATTEMPT_STATUS[verdict.kind], ...errorOf(verdict) };
+}

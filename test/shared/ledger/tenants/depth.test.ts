@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { listPressed, updatePressure } from '#shared/ledger/tenants/depth.ts';
+import { useParts } from '../../../support/use-parts.ts';
+
+const parts = await useParts({ limits: { backpressure: { warningDepth: 20, criticalDepth: 40 } } });
+afterEach(async () => {
+  await parts.redis.flushall();
+});
+
+/** As if so many tasks of the tenant had not ended. */
+async function load(depth: number): Promise<void> {
+  const { live } = parts.keys.tenant('acme');
+  await parts.redis.del(live);
+  if (depth > 0) await parts.redis.zadd(live, ...Array.from({ length: depth }, (_, place) => [0, `queued/${place}`]).flat());
+}
+
+async function told(): Promise<(string | undefined)[]> {
+  const entries = await parts.redis.xrange(parts.keys.tenant('acme').events, '-', '+');
+  return entries.map(([, fields]) => `${fields[1]} ${fields[3]}`);
+}
+
+describe('the pressure of a tenant', () => {
+  it('is told when it crosses a depth, and not again', async () => {
+    for (const depth of [19, 20, 30, 25, 39, 40, 60]) {
+      await load(depth);
+      await updatePressure(parts.ledger, 'acme');
+    }
+    expect(await told()).toEqual(['backpressure.warning 20', 'backpressure.critical 40']);
+    expect(await listPressed(parts.ledger, 0)).toEqual(['acme']);
+  });
+
+  it('ends below nine tenths of the depth, so that a tenant that stays near it is told once', async () => {
+    const levels: string[] = [];
+    for (const depth of [40, 37, 40, 36, 35, 19, 20, 18, 17, 0]) {
+      await load(depth);
+      levels.push(await updatePressure(parts.ledger, 'acme'));
+    }
+    expect(levels).toEqual(['critical', 'critical', 'critical', 'critical', 'warning', 'warning', 'warning', 'warning', 'none', 'none']);
+    expect(await told()).toEqual(['backpressure.critical 40', 'backpressure.warning 35', 'backpressure.cleared 17']);
+    expect(await listPressed(parts.ledger, 0)).toEqual([]);
+  });
+
+  it('counts a task once that waits for a cap, or for a lane that it shares', async () => {
+    const { live } = parts.keys.tenant('acme');
+    await load(18);
+    for (let place = 0; place < 18; place += 1) {
+      await parts.redis.zadd(live, 0, `backlog=u1/05/${place}`, 0, `waits=gpu/${place}/${place}`, 0, `holds=disk/${place}`);
+    }
+    expect(await updatePressure(parts.ledger, 'acme')).toBe('none');
+    await parts.redis.zadd(live, 0, 'queued/18', 0, 'queued/19');
+    expect(await updatePressure(parts.ledger, 'acme')).toBe('warning');
+    expect(await told()).toEqual(['backpressure.warning 20']);
+  });
+
+  it('is told once when many see it at the same time', async () => {
+    await load(25);
+    await Promise.all(Array.from({ length: 10 }, () => updatePressure(parts.ledger, 'acme')));
+    expect(await told()).toEqual(['backpressure.warning 25']);
+  });
+});
