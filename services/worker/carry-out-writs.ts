@@ -1,12 +1,12 @@
 import type { AgentLog } from '#shared/config/index.ts';
 import type { AgentCatalog } from '#shared/agents/index.ts';
 import {
-  formatWritResult,
+  formatCommandResult,
   runScheduleCommand,
   type ScheduleCommandCall,
   type ScheduleParts,
-  takeWrits,
-  type Writ,
+  extractDirectives,
+  type Directive,
 } from '#shared/schedules/index.ts';
 import type { TaskBody } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
@@ -54,10 +54,10 @@ export async function carryOutWrits(parts: CarryOutWritsParts, writing: WritingA
 async function withResults(parts: CarryOutWritsParts, writing: WritingAttempt, output: string): Promise<string> {
   const most = parts.schedules.settings.scheduler.maxWritsPerRun;
   if (most === 0 || !(await mayWrite(parts, writing))) return output;
-  const { text, writs, places } = takeWrits(output, most);
+  const { text, directives, places } = extractDirectives(output, most);
   const lines = text === '' ? [] : text.split('\n');
   let added = 0;
-  for (const [index, writ] of writs.entries()) {
+  for (const [index, writ] of directives.entries()) {
     const block = await carryOut(parts, writing, writ, index);
     lines.splice((places[index] ?? lines.length) + added, 0, block);
     added += 1;
@@ -71,7 +71,7 @@ async function mayWrite({ catalog, schedules }: CarryOutWritsParts, { body, atte
   return entry !== null && entry.definition.kind !== 'echo' && entry.definition.writs !== false;
 }
 
-async function carryOut(parts: CarryOutWritsParts, { body, attempt, log }: WritingAttempt, writ: Writ, index: number): Promise<string> {
+async function carryOut(parts: CarryOutWritsParts, { body, attempt, log }: WritingAttempt, writ: Directive, index: number): Promise<string> {
   // Another worker may have the task by now.
   if (!attempt.isHeld(parts.clock.monotonic())) attempt.stop({ kind: 'lease-lost' });
   const call = callOf(body, writ, index);
@@ -82,13 +82,13 @@ async function carryOut(parts: CarryOutWritsParts, { body, attempt, log }: Writi
   } catch (error) {
     if (attempt.stopped) throw error;
     log.error({ event: 'writ.failed', err: error, writ: writ.command.kind }, 'what an agent wrote could not be carried out');
-    return formatWritResult(writ, { kind: 'refused', reason: 'this could not be carried out' });
+    return formatCommandResult(writ, { kind: 'refused', reason: 'this could not be carried out' });
   }
 }
 
 function callOf(
   { id, tenant, agent, user, reply, source, session, traceparent }: TaskBody,
-  writ: Writ,
+  writ: Directive,
   index: number,
 ): ScheduleCommandCall {
   const isOfChat = source === 'chat' || source === 'schedule';

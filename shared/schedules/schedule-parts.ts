@@ -2,7 +2,7 @@ import type { Settings } from '../config/index.ts';
 import type { Intake } from '../queue/index.ts';
 import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
 import type { Tenant } from '../tenants/index.ts';
-import { ScheduleStore } from './schedule-store.ts';
+import { ScheduleStore } from './store/schedule-store.ts';
 
 /** What making and firing schedules needs. */
 export interface ScheduleParts extends Intake {

@@ -1,4 +1,4 @@
-import { scheduleRequestSchema, type ScheduleRequest } from '#shared/schedules/schedule-request.ts';
+import { scheduleRequestSchema, type ScheduleRequest } from '#shared/schedules/changes/schedule-request.ts';
 
 const HOUR_MS = 3_600_000;
 const DAYS_AHEAD = 30;

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
-import { createSchedule } from '#shared/schedules/create-schedule.ts';
+import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { scheduleRequestSchema, type ScheduleRequest } from '#shared/schedules/schedule-request.ts';
+import { scheduleRequestSchema, type ScheduleRequest } from '#shared/schedules/changes/schedule-request.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { wait } from '#shared/time/wait.ts';
 import { openFleet } from '../support/fleet/open-fleet.ts';

@@ -2,7 +2,7 @@ import { apiAgentDefinitionSchema } from '#shared/config/index.ts';
 import { deliverySchema } from '#shared/deliveries/index.ts';
 import { isShort, parseFullState, parseShort } from '#shared/ledger/index.ts';
 import { type Keys, pairs, readRecords, type RedisClient, scanKeys } from '#shared/redis/index.ts';
-import { readSchedule } from '#shared/schedules/index.ts';
+import { parseSchedule } from '#shared/schedules/index.ts';
 import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '#shared/tenants/index.ts';
 import { hookSchema } from '../../webhooks/hook.ts';
 import type { Check } from './check.ts';
@@ -46,7 +46,7 @@ async function lookAtTenant(redis: RedisClient, keys: Keys, tenant: string, note
   const own = keys.tenant(tenant);
   const hashes: [what: string, key: string, read: (text: string) => unknown][] = [
     ['task', own.states, (text) => (isShort(text) ? parseShort(text) : parseFullState(text))],
-    ['schedule', own.schedules, (text) => readSchedule(text)],
+    ['schedule', own.schedules, (text) => parseSchedule(text)],
     ['agent', own.agents, (text) => apiAgentDefinitionSchema.parse(JSON.parse(text))],
     ['hook', own.hooks, (text) => hookSchema.parse(JSON.parse(text))],
   ];

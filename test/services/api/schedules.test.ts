@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { fireDue } from '#shared/schedules/fire-due.ts';
-import { announcePlatforms } from '#shared/schedules/places/served-platforms.ts';
+import { fireDue } from '#shared/schedules/firing/fire-due.ts';
+import { announcePlatforms } from '#shared/schedules/platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { driveTasks } from './drive-tasks.ts';
 import type { Reply } from './start-api.ts';

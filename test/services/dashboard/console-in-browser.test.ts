@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { announcePlatforms } from '#shared/schedules/places/served-platforms.ts';
+import { announcePlatforms } from '#shared/schedules/platforms.ts';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';

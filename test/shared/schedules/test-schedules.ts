@@ -1,11 +1,11 @@
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { createSchedule } from '#shared/schedules/create-schedule.ts';
-import { fireDue } from '#shared/schedules/fire-due.ts';
-import type { Schedule } from '#shared/schedules/schedule.ts';
+import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
+import { fireDue } from '#shared/schedules/firing/fire-due.ts';
+import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { scheduleRequestSchema } from '#shared/schedules/schedule-request.ts';
+import { scheduleRequestSchema } from '#shared/schedules/changes/schedule-request.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { startRedis } from '../../support/redis/start-redis.ts';

@@ -1,0 +1,133 @@
+import { toIso } from '../time/index.ts';
+import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
+import { upcomingTimes } from './firing/occurrences.ts';
+import { formatDuration } from './rules/duration.ts';
+import type { Missed, Schedule } from './store/schedule.ts';
+import { beginningOf } from '../errors/index.ts';
+import { listTasks, type TaskFilter } from '../ledger/index.ts';
+import type { ScheduleParts } from './schedule-parts.ts';
+
+const SHOWN_TIMES = 3;
+const DEFAULT_PRIORITY = 10;
+
+/** The public record of a schedule: the contract's field names, ISO times, null for what is absent. */
+export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
+  const { rule, priority, maxLatenessMs, jitterMs } = schedule;
+  return {
+    id: schedule.id,
+    number: schedule.number,
+    name: schedule.name,
+    kind: rule.kind,
+    rule: schedule.ruleText,
+    sentence: schedule.sentence,
+    tz: schedule.tz,
+    agent: schedule.agent,
+    message: schedule.message,
+    context: schedule.context,
+    status: schedule.status,
+    pausedReason: schedule.pausedReason,
+    priority: priority === null ? DEFAULT_PRIORITY : priorityNumber(priority),
+    channel: schedule.channel,
+    platform: schedule.platform,
+    callbackUrl: schedule.callbackUrl,
+    missed: missedText(schedule.missed),
+    maxLateness: maxLatenessMs === null ? null : durationText(maxLatenessMs),
+    overlap: schedule.overlap,
+    jitter: jitterMs === 0 ? null : durationText(jitterMs),
+    exact: schedule.isExact,
+    until: toIso(schedule.until),
+    maxRuns: schedule.maxRuns,
+    nextFireAt: toIso(schedule.nextFireAt),
+    next: nextOf(schedule).map((at) => toIso(at)),
+    lastRunAt: toIso(schedule.lastRunAt),
+    lastRunId: schedule.lastRunId,
+    runCount: schedule.runCount,
+    createdAt: toIso(schedule.createdAt),
+    updatedAt: toIso(schedule.updatedAt),
+  };
+}
+
+function missedText(missed: Missed): string {
+  return missed.policy === 'all' ? `all(${missed.most})` : missed.policy;
+}
+
+/** Such a text can be sent back as it is. */
+function durationText(ms: number): string | number {
+  return ms % 1000 === 0 ? formatDuration(ms) : ms;
+}
+
+/** The next occurrences, as long as there are runs left. */
+function nextOf(schedule: Schedule): number[] {
+  if (schedule.nextFireAt === null) return [];
+  const left = schedule.maxRuns === null ? SHOWN_TIMES : Math.max(0, schedule.maxRuns - schedule.runCount);
+  const later = upcomingTimes(schedule, schedule.nextFireAt, SHOWN_TIMES - 1);
+  return [schedule.nextFireAt, ...later].slice(0, Math.min(left, SHOWN_TIMES));
+}
+
+export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
+type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** One that failed an attempt waits for its next one. */
+const BY_TASK_STATUS: Readonly<Record<TaskStatus, RunStatus>> = {
+  pending: 'pending',
+  queued: 'pending',
+  scheduled: 'pending',
+  running: 'running',
+  failed: 'pending',
+  timeout: 'pending',
+  completed: 'succeeded',
+  cancelled: 'failed',
+  stale: 'failed',
+  permanently_failed: 'failed',
+  skipped: 'skipped',
+};
+
+/** The public record of a run, which is a task of a schedule. */
+export function runRecord({ body, state, output }: Task, summaryCharacters: number): Record<string, unknown> {
+  const { error, usage } = state;
+  return {
+    id: body.id,
+    scheduleId: body.scheduleId,
+    occurrence: toIso(body.scheduledFor),
+    status: BY_TASK_STATUS[state.status],
+    reason: reasonOf(state),
+    agent: body.agent,
+    trigger: body.trigger,
+    startedAt: toIso(state.startedAt),
+    completedAt: toIso(state.completedAt),
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    resultSummary: output === null ? null : summaryOf(output, summaryCharacters),
+    error: error ? { code: error.code, message: error.message } : null,
+    requestId: traceIdOf(body.traceparent),
+    traceId: traceIdOf(body.traceparent),
+  };
+}
+
+/** Why it did not do what it was made for. */
+function reasonOf({ status, outcome, error }: TaskState): string | null {
+  if (status === 'completed') return null;
+  return outcome?.reason ?? error?.message ?? null;
+}
+
+function summaryOf(output: string, most: number): string {
+  if (output.length <= most) return output;
+  return `${beginningOf(output, most)} ...`;
+}
+
+interface RunPage {
+  items: Record<string, unknown>[];
+  nextCursor: string | null;
+}
+
+/** Runs of a tenant, or of one of its schedules, newest first. A page may be short while `nextCursor` says that there is more. */
+export async function listRuns(
+  parts: Pick<ScheduleParts, 'ledger' | 'settings'>,
+  tenant: string,
+  filter: Pick<TaskFilter, 'schedule' | 'since'>,
+  page: { limit: number; before: string | undefined },
+): Promise<RunPage> {
+  const { items, next } = await listTasks(parts.ledger, tenant, { ...filter, source: 'schedule' }, page);
+  const runs = items.filter(({ body }) => body.scheduleId !== null);
+  return { items: runs.map((task) => runRecord(task, parts.settings.scheduler.resultSummaryChars)), nextCursor: next };
+}

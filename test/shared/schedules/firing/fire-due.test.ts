@@ -1,0 +1,407 @@
+import { describe, expect, it } from 'vitest';
+import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
+import { ScheduleStore } from '#shared/schedules/store/schedule-store.ts';
+import { resumeTenant } from '#shared/schedules/firing/reconcile-schedules.ts';
+import type { Schedule } from '#shared/schedules/store/schedule.ts';
+import { MusterError } from '#shared/errors/muster-error.ts';
+import { fireDue } from '#shared/schedules/firing/fire-due.ts';
+import { driveTasks } from '../../../services/api/drive-tasks.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { MINUTE } from '../test-schedules.ts';
+import { useSchedules } from '../use-schedules.ts';
+
+const t = await useSchedules();
+
+/** Occurrence in minutes after the first clock, and status, with the reason of what did not run. */
+const history = async (schedule: Schedule): Promise<string[]> =>
+  (await t.runs(schedule)).map(({ body, state }) => {
+    const minute = ((body.scheduledFor ?? 0) - schedule.createdAt) / MINUTE;
+    return [minute, state.status, ...(state.outcome?.reason ? [state.outcome.reason] : [])].join(' ');
+  });
+
+const at = (schedule: Schedule, minutes: number): void => {
+  t.clock.now = schedule.createdAt + minutes * MINUTE;
+};
+
+describe('a schedule whose time has come', () => {
+  it('makes a task of its agent, with its message, its occurrence and its id', async () => {
+    const schedule = await t.make({ context: { a: 1 }, channel: 'c1', platform: 'telegram', callbackUrl: 'https://example.com/x' });
+    at(schedule, 1);
+    await t.fire();
+    const [run] = await t.runs(schedule);
+    expect(run?.body).toMatchObject({
+      agent: 'echo',
+      source: 'schedule',
+      input: 'do it',
+      context: { a: 1 },
+      channel: 'c1',
+      scheduleId: schedule.id,
+      scheduledFor: t.clock.now,
+      callbackUrl: 'https://example.com/x',
+      reply: { platform: 'telegram', thread: 'c1' },
+    });
+    expect(run?.state).toMatchObject({ status: 'queued', priority: 10, queue: 'schedules' });
+    expect(await t.read(schedule)).toMatchObject({
+      nextFireAt: schedule.createdAt + 2 * MINUTE,
+      wakeAt: schedule.createdAt + 2 * MINUTE,
+      lastRunAt: t.clock.now,
+      lastRunId: run?.body.id,
+      runCount: 1,
+      firing: [],
+    });
+  });
+
+  it('does nothing before', async () => {
+    const schedule = await t.make();
+    at(schedule, 0.99);
+    await t.fire();
+    expect(await t.runs(schedule)).toEqual([]);
+  });
+
+  it('fires once, however many look at the same moment', async () => {
+    const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
+    at(schedules[0] as Schedule, 1);
+    await Promise.all(Array.from({ length: 5 }, () => fireDue(t.parts, 0)));
+    for (const schedule of schedules) {
+      expect(await history(schedule)).toEqual(['1 queued']);
+      expect((await t.read(schedule)).runCount).toBe(1);
+    }
+  });
+});
+
+const NEVER = new Promise<never>(() => undefined);
+
+/** The process dies while it writes for the second time: after its runs were accepted. */
+class DyingStore extends ScheduleStore {
+  saves = 0;
+
+  override async save(...call: Parameters<ScheduleStore['save']>): Promise<boolean[]> {
+    this.saves += 1;
+    return this.saves > 1 ? await NEVER : await super.save(...call);
+  }
+}
+
+describe('a process that dies', () => {
+  it('after its decision leaves a record from which another goes on, with the same task', async () => {
+    const schedule = await t.make();
+    at(schedule, 1);
+    void fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => NEVER } }, 0);
+    const decided = await until(schedule, ({ firing }) => firing.length === 1);
+    expect(await t.runs(schedule)).toEqual([]);
+    t.clock.now += 5000;
+    await t.fire();
+    const [run, ...others] = await t.runs(schedule);
+    expect(run?.body.id).toBe(decided.firing[0]?.id);
+    expect(others).toEqual([]);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, firing: [], nextFireAt: schedule.createdAt + 2 * MINUTE });
+  });
+
+  it('after its task was accepted makes no second one', async () => {
+    const schedule = await t.make();
+    at(schedule, 1);
+    const store = new DyingStore(t.parts);
+    void fireDue({ ...t.parts, store }, 0);
+    await until(schedule, () => store.saves > 1);
+    expect(await history(schedule)).toEqual(['1 queued']);
+    t.clock.now += 5000;
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 queued']);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, firing: [] });
+  });
+
+  it('and one that wakes up late change nothing: of two that decided, one is told to look again', async () => {
+    const schedule = await t.make();
+    at(schedule, 1);
+    const late = await t.read(schedule);
+    await t.fire();
+    expect(await t.parts.store.save(schedule.tenant, [{ schedule: { ...late, runCount: 99 } }])).toEqual([false]);
+    expect((await t.read(schedule)).runCount).toBe(1);
+  });
+});
+
+async function until(schedule: Schedule, check: (schedule: Schedule) => boolean): Promise<Schedule> {
+  await waitFor(async () => check(await t.read(schedule)), { deadlineMs: 5000, what: 'the step before the death' });
+  return await t.read(schedule);
+}
+
+async function fireTwice(request: object): Promise<Schedule> {
+  const schedule = await t.make(request);
+  at(schedule, 1);
+  await t.fire();
+  at(schedule, 2);
+  await t.fire();
+  return schedule;
+}
+
+describe('overlap', () => {
+  it('by default skips what comes while the run before is pending, and keeps its cadence', async () => {
+    const schedule = await fireTwice({});
+    expect(await history(schedule)).toEqual(['1 queued', '2 skipped the run before has not ended']);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, nextFireAt: schedule.createdAt + 3 * MINUTE });
+    await driveTasks(t.fleet).complete((await t.read(schedule)).lastRunId ?? '', 'done');
+    at(schedule, 3);
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 completed', '2 skipped the run before has not ended', '3 queued']);
+  });
+
+  it('of several that come due in one look runs the newest', async () => {
+    const schedule = await t.make({ every: '2s' });
+    at(schedule, 7 / 60);
+    await t.fire();
+    const runs = await t.runs(schedule);
+    expect(runs.map(({ state }) => [state.status, state.outcome?.reason])).toEqual([
+      ['skipped', 'a later one was due as well'],
+      ['skipped', 'a later one was due as well'],
+      ['queued', undefined],
+    ]);
+    expect(runs.at(-1)?.body.scheduledFor).toBe(schedule.createdAt + 6000);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, nextFireAt: schedule.createdAt + 8000, lastRunId: runs.at(-1)?.body.id });
+  });
+
+  it('queue lets it wait for its turn, up to a bound', async () => {
+    t.set({ maxQueuedRuns: 1 });
+    const schedule = await fireTwice({ overlap: 'queue' });
+    at(schedule, 3);
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 queued', '2 pending', '3 skipped 1 runs wait already']);
+  });
+
+  it('allow runs both', async () => {
+    expect(await history(await fireTwice({ overlap: 'allow' }))).toEqual(['1 queued', '2 queued']);
+  });
+
+  it('cancel-other puts the new one in the place of the old', async () => {
+    const schedule = await fireTwice({ overlap: 'cancel-other' });
+    expect((await t.runs(schedule)).map(({ state }) => state.status)).toEqual(['cancelled', 'queued']);
+  });
+});
+
+/** Nobody looks for ten and a half minutes. */
+async function fireLate(request: object): Promise<Schedule> {
+  const schedule = await t.make(request);
+  at(schedule, 10.5);
+  await t.fire();
+  return schedule;
+}
+
+const told = (count: number, from: number, why: string): string =>
+  `skipped ${count} occurrences since ${new Date(from).toISOString()} were missed: ${why}`;
+
+describe('what was missed', () => {
+  it('is by default caught up once, by its newest occurrence', async () => {
+    const schedule = await fireLate({});
+    expect(await history(schedule)).toEqual([`9 ${told(9, schedule.createdAt + MINUTE, 'the schedule catches up once')}`, '10 queued']);
+    expect(await t.read(schedule)).toMatchObject({ nextFireAt: schedule.createdAt + 11 * MINUTE, runCount: 1 });
+  });
+
+  it('is covered by one that is due now', async () => {
+    const schedule = await t.make();
+    at(schedule, 10.05);
+    await t.fire();
+    expect((await history(schedule)).at(-1)).toBe('10 queued');
+    expect((await history(schedule)).length).toBe(2);
+  });
+
+  it('is skipped when the schedule says so', async () => {
+    const schedule = await fireLate({ missed: 'skip' });
+    expect(await history(schedule)).toEqual([`10 ${told(10, schedule.createdAt + MINUTE, 'the schedule skips what it missed')}`]);
+    expect((await t.runs(schedule))[0]?.body.metadata).toEqual({
+      missed: { count: 10, from: new Date(schedule.createdAt + MINUTE).toISOString() },
+    });
+    expect((await t.read(schedule)).runCount).toBe(0);
+  });
+
+  it('is caught up in order and one after the other, the newest so many', async () => {
+    const schedule = await fireLate({ missed: 'all(3)' });
+    expect(await history(schedule)).toEqual([
+      `7 ${told(7, schedule.createdAt + MINUTE, 'the schedule catches up only the newest')}`,
+      '8 queued',
+      '9 pending',
+      '10 pending',
+    ]);
+  });
+
+  it('is not caught up when it is later than maxLateness', async () => {
+    const schedule = await fireLate({ missed: 'all', maxLateness: '150s' });
+    const statuses = (await history(schedule)).map((line) => line.split(' ').slice(0, 2).join(' '));
+    expect(statuses).toEqual(['7 skipped', '8 queued', '9 pending', '10 pending']);
+    expect((await history(schedule))[0]).toBe(`7 ${told(7, schedule.createdAt + MINUTE, 'later than maxLateness allows')}`);
+    const gone = await fireLate({ missed: 'once', maxLateness: '20s' });
+    expect(await history(gone)).toEqual([`10 ${told(10, gone.createdAt + MINUTE, 'later than maxLateness allows')}`]);
+  });
+
+  it('counts from the first second on when maxLateness is short', async () => {
+    const schedule = await t.make({ maxLateness: '2s' });
+    at(schedule, 1 + 3 / 60);
+    await t.fire();
+    expect((await history(schedule))[0]).toMatch(/^1 skipped this occurrence was missed: later than maxLateness/);
+  });
+
+  it('of a month of seconds costs no more than of an hour', async () => {
+    const schedule = await t.make({ every: '1s', missed: 'all(2)' });
+    at(schedule, 30 * 24 * 60);
+    await t.fire();
+    const { firing, nextFireAt } = await t.read(schedule);
+    expect(nextFireAt).toBe(t.clock.now + 1000);
+    expect(firing).toEqual([]);
+    const runs = await t.runs(schedule);
+    expect(runs.map(({ state }) => state.status)).toContain('skipped');
+    expect(runs.length).toBeLessThan(20);
+  });
+
+  it('of many schedules at once is caught up over a while', async () => {
+    t.set({ catchUpThreshold: 5, catchUpSpreadMs: 30_000 });
+    const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
+    t.clock.now += 10.5 * MINUTE;
+    await t.fire();
+    const counts = async (): Promise<number> =>
+      (await Promise.all(schedules.map((each) => t.read(each)))).reduce((sum, { runCount }) => sum + runCount, 0);
+    const first = await counts();
+    expect(first).toBeLessThan(5);
+    t.clock.now += 15_000;
+    await t.fire();
+    const second = await counts();
+    expect(second).toBeGreaterThan(first);
+    expect(second).toBeLessThan(20);
+    t.clock.now += 15_000;
+    await t.fire();
+    expect(await counts()).toBe(20);
+  });
+
+  it('of many schedules at once does not become too late by that', async () => {
+    t.set({ catchUpThreshold: 5, catchUpSpreadMs: 30_000 });
+    const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make({ every: '1h', maxLateness: '1m' })));
+    t.clock.now += 60 * MINUTE + 50_000;
+    for (let second = 0; second < 30; second += 1) {
+      await t.fire();
+      t.clock.now += 1000;
+    }
+    const counts = await Promise.all(schedules.map(async (each) => (await t.read(each)).runCount));
+    expect(counts).toEqual(counts.map(() => 1));
+  });
+});
+
+describe('the end of a schedule', () => {
+  it('comes with its last run', async () => {
+    const schedule = await t.make({ maxRuns: 2, overlap: 'allow' });
+    at(schedule, 2.01);
+    t.set({ missedAfterMs: 10 * MINUTE });
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 queued', '2 queued']);
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed', nextFireAt: null, wakeAt: null, runCount: 2 });
+    at(schedule, 5);
+    await t.fire();
+    expect((await t.runs(schedule)).length).toBe(2);
+  });
+
+  it('comes with its last occurrence', async () => {
+    const last = new Date(t.clock.now + 1.5 * MINUTE).toISOString();
+    const schedule = await t.make({ until: last });
+    at(schedule, 1);
+    await t.fire();
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed', nextFireAt: null });
+  });
+});
+
+describe('a schedule that cannot fire', () => {
+  it('for a missing agent is paused, and says so', async () => {
+    const schedule = await t.make();
+    at(schedule, 1);
+    await fireDue({ ...t.parts, findAgent: () => Promise.resolve(null) }, 0);
+    expect(await t.read(schedule)).toMatchObject({
+      status: 'paused',
+      pausedReason: 'there is no agent "echo"',
+      nextFireAt: null,
+      wakeAt: null,
+    });
+    expect(await t.runs(schedule)).toEqual([]);
+  });
+
+  it('for a limit stays active and is tried again, with the same run', async () => {
+    const schedule = await t.make();
+    at(schedule, 1);
+    const full = new MusterError('limit.waiting', 'full', { retryAfterMs: 7000 });
+    await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => Promise.reject(full) } }, 0);
+    const waiting = await t.read(schedule);
+    expect(waiting).toMatchObject({ status: 'active', wakeAt: t.clock.now + 7000 });
+    expect(waiting.firing.length).toBe(1);
+    t.clock.now += 7000;
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body }) => body.id)).toEqual([waiting.firing[0]?.id]);
+  });
+
+  it('because of its record has failed, and keeps no other from firing', async () => {
+    const [bad, good, worse] = [await t.make(), await t.make(), await t.make()];
+    const key = t.parts.keys.tenant(bad.tenant).schedules;
+    const broken = { ...(await t.read(bad)), rule: { kind: 'cron', cron: 'nonsense' } as const };
+    await t.parts.store.save(bad.tenant, [{ schedule: broken }]);
+    await t.parts.redis.hset(key, worse.id, '7 3 {"not": "a schedule"}');
+    at(good, 1);
+    await t.fire();
+    expect(await history(good)).toEqual(['1 queued']);
+    expect(await t.read(bad)).toMatchObject({ status: 'failed', pausedReason: expect.stringMatching(/cannot be fired/) as string });
+    expect(await t.parts.store.due(0, t.clock.now, 10)).toEqual([]);
+  });
+});
+
+function partsWith(isDisabled: boolean): ScheduleParts {
+  const tenant = { id: 'default', name: 'x', disabled: isDisabled, limits: null, createdAt: 0 };
+  return { ...t.parts, tenants: { get: () => tenant, find: () => tenant, list: () => [tenant] } };
+}
+
+describe('while the tenant is disabled', () => {
+  it('recurring schedules come back an hour later, one-shots wait, and both go on when it is enabled', async () => {
+    const beat = await t.make();
+    const once = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+    at(beat, 1);
+    await fireDue(partsWith(true), 0);
+    expect(await t.read(beat)).toMatchObject({ status: 'active', nextFireAt: beat.createdAt + 61 * MINUTE, heldBy: 'tenant' });
+    expect(await t.read(once)).toMatchObject({ status: 'paused', pausedReason: 'the tenant is disabled' });
+    at(beat, 3.5);
+    await resumeTenant(partsWith(false), beat.tenant);
+    expect(await t.read(beat)).toMatchObject({ status: 'active', nextFireAt: beat.createdAt + 4 * MINUTE, heldBy: null });
+    expect(await t.read(once)).toMatchObject({ status: 'active', pausedReason: null });
+    await fireDue(partsWith(false), 0);
+    expect(await history(once)).toEqual(['1 queued']);
+    expect(await t.runs(beat)).toEqual([]);
+  });
+
+  it('a schedule that ends within the hour goes on until then, and is completed when its end passes', async () => {
+    const schedule = await t.make({ until: new Date(t.clock.now + 3.5 * MINUTE).toISOString() });
+    at(schedule, 1);
+    await fireDue(partsWith(true), 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', nextFireAt: schedule.createdAt + 2 * MINUTE });
+    at(schedule, 3);
+    await fireDue(partsWith(true), 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed', nextFireAt: null, wakeAt: null });
+    expect(await t.runs(schedule)).toEqual([]);
+  });
+});
+
+describe('jitter', () => {
+  it('moves each occurrence by its own share, the same for whoever looks, and no occurrence twice', async () => {
+    t.set({ missedAfterMs: 10 * MINUTE });
+    const schedule = await t.make({ every: '10m', jitter: '5m', overlap: 'allow' });
+    const { wakeAt, nextFireAt } = await t.read(schedule);
+    expect(nextFireAt).toBe(schedule.createdAt + 10 * MINUTE);
+    expect(wakeAt).toBeGreaterThan(nextFireAt ?? 0);
+    expect(wakeAt).toBeLessThan((nextFireAt ?? 0) + 5 * MINUTE);
+    t.clock.now = (wakeAt ?? 0) - 1;
+    await t.fire();
+    expect(await t.runs(schedule)).toEqual([]);
+    t.clock.now += 1;
+    await t.fire();
+    expect(await history(schedule)).toEqual(['10 queued']);
+  });
+
+  it('spreads crons at the full hour over a minute, unless they are exact or that is not wanted', async () => {
+    const cron = { every: undefined, cron: '0 * * * *' };
+    const { wakeAt } = await t.make(cron);
+    expect(wakeAt).toBeGreaterThan(t.clock.now + 60 * MINUTE);
+    expect(wakeAt).toBeLessThan(t.clock.now + 61 * MINUTE);
+    expect(await t.make({ ...cron, exact: true })).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
+    expect(await t.make({ ...cron, cron: '30 * * * *' })).toMatchObject({ wakeAt: t.clock.now + 30 * MINUTE });
+    t.set({ topOfHourSpreadMs: 0 });
+    expect(await t.make(cron)).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
+  });
+});

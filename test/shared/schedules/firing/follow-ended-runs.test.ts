@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { listEnded } from '#shared/ledger/ended-tasks.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { driveTasks } from '../../services/api/drive-tasks.ts';
+import { MINUTE, TENANT } from './test-schedules.ts';
+import { useSchedules } from './use-schedules.ts';
+import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';
+import type { Schedule } from '#shared/schedules/store/schedule.ts';
+
+const t = await useSchedules();
+
+const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+
+/** Fires the next occurrence and answers its run. */
+async function fireNext(schedule: Schedule): Promise<string> {
+  t.clock.now += MINUTE;
+  await t.fire();
+  return (await t.read(schedule)).lastRunId ?? '';
+}
+
+describe('a one-shot', () => {
+  it('is active until its run has ended, and then completed', async () => {
+    const schedule = await once();
+    const run = await fireNext(schedule);
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', nextFireAt: null });
+    await driveTasks(t.fleet).complete(run, 'done');
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed', pausedReason: null });
+    expect(await listEnded(t.parts.ledger, 0, 'run', 10)).toEqual([]);
+  });
+
+  it('has failed when its run did, and says why', async () => {
+    const schedule = await once();
+    await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'failed', pausedReason: 'the line was cut' });
+  });
+
+  it('has failed when its run was cancelled', async () => {
+    const schedule = await once();
+    const id = await fireNext(schedule);
+    await cancelTask(t.parts.ledger, { tenant: TENANT, id, lane: `schedule:${schedule.id}` }, 'by a person');
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'failed', pausedReason: 'by a person' });
+  });
+});
+
+async function fail(id: string, message: string): Promise<void> {
+  const attempt = await driveTasks(t.fleet).start(id);
+  const error = { code: 'AGENT_ERROR', message, retryable: false };
+  await settleAttempt(t.parts.ledger, attempt, { kind: 'failed', error, delayMs: null, usage: null });
+}
+
+async function failTimes(schedule: Schedule, times: number): Promise<void> {
+  for (let n = 0; n < times; n += 1) await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+  await followEndedRuns(t.parts, 0);
+}
+
+describe('runs that fail in a row', () => {
+  it('pause their schedule, told once', async () => {
+    t.set({ maxFailures: 3 });
+    const schedule = await t.make();
+    await failTimes(schedule, 2);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', failures: 2 });
+    await failTimes(schedule, 1);
+    expect(await t.read(schedule)).toMatchObject({
+      status: 'paused',
+      pausedReason: '3 runs in a row failed; the last one: the line was cut',
+      wakeAt: null,
+    });
+    await followEndedRuns(t.parts, 0);
+    const events = await t.parts.redis.xrange(t.parts.keys.tenant(TENANT).events, '-', '+');
+    expect(events.filter(([, fields]) => fields.includes('schedule.paused')).length).toBe(1);
+  });
+
+  it('count from one that succeeded', async () => {
+    t.set({ maxFailures: 2 });
+    const schedule = await t.make();
+    await failTimes(schedule, 1);
+    await driveTasks(t.fleet).complete(await fireNext(schedule), 'done');
+    await failTimes(schedule, 1);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', failures: 1 });
+  });
+
+  it('count also when their ends are written later than one that comes behind them', async () => {
+    t.set({ maxFailures: 3 });
+    const schedule = await t.make();
+    const key = t.parts.keys.shard(0).ended;
+    await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+    const [late = ''] = await t.parts.redis.zrange(key, 0, '-1');
+    await t.parts.redis.zrem(key, late);
+    await failTimes(schedule, 1);
+    await t.parts.redis.zadd(key, 0, late);
+    await followEndedRuns(t.parts, 0);
+    expect((await t.read(schedule)).failures).toBe(2);
+    await failTimes(schedule, 1);
+    expect(await t.read(schedule)).toMatchObject({ status: 'paused', failures: 3 });
+  });
+
+  it('pause with a reason that ends between two characters', async () => {
+    t.set({ maxFailures: 1 });
+    const schedule = await t.make();
+    const message = `x${'😀'.repeat(400)}`;
+    await fail(await fireNext(schedule), message);
+    await followEndedRuns(t.parts, 0);
+    const { pausedReason } = await t.read(schedule);
+    expect(pausedReason).toMatch(/^1 runs in a row failed; the last one: x(?:😀)+$/u);
+  });
+
+  it('count once each, however often and by how many processes their ends are read', async () => {
+    t.set({ maxFailures: 5 });
+    const schedule = await t.make();
+    await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+    const key = t.parts.keys.shard(0).ended;
+    const [member = ''] = await t.parts.redis.zrange(key, 0, '-1');
+    await Promise.all([followEndedRuns(t.parts, 0), followEndedRuns(t.parts, 0)]);
+    await t.parts.redis.zadd(key, 0, member);
+    await followEndedRuns(t.parts, 0);
+    expect((await t.read(schedule)).failures).toBe(1);
+    expect(await t.parts.redis.zcard(key)).toBe(0);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { reconcileSchedules } from '#shared/schedules/firing/reconcile-schedules.ts';
+import { patchSchedule } from '#shared/schedules/changes/patch-schedule.ts';
+import { driveTasks } from '../../../services/api/drive-tasks.ts';
+import { MINUTE, TENANT } from '../test-schedules.ts';
+import { useSchedules } from '../use-schedules.ts';
+
+const t = await useSchedules();
+
+const due = (): string => t.parts.keys.shard(0).schedulesDue;
+
+describe('reconciling', () => {
+  it('puts back what is missing among the due, takes out what should not be there, and mends the times', async () => {
+    const [lost, moved, paused, right] = [await t.make(), await t.make(), await t.make(), await t.make()];
+    await patchSchedule(t.parts, TENANT, paused.id, { status: 'paused' });
+    await t.parts.redis.zrem(due(), `${TENANT}/${lost.id}`);
+    await t.parts.redis.zadd(due(), 17, `${TENANT}/${moved.id}`, 18, `${TENANT}/${paused.id}`, 19, `${TENANT}/stranger`);
+    await reconcileSchedules(t.parts, 0);
+    const scores = await t.parts.redis.zrange(due(), 0, '-1', 'WITHSCORES');
+    const expected = [lost, moved, right].flatMap(({ id, wakeAt }) => [`${TENANT}/${id}`, String(wakeAt)]);
+    expect(scores.toSorted()).toEqual(expected.toSorted());
+    expect((await t.read(right)).version).toBe(1);
+  });
+
+  it('leaves a record that cannot be read, and mends the others', async () => {
+    const [bad, good] = [await t.make(), await t.make()];
+    await t.parts.redis.hset(t.parts.keys.tenant(TENANT).schedules, bad.id, 'rubbish');
+    await t.parts.redis.zrem(due(), `${TENANT}/${good.id}`);
+    await reconcileSchedules(t.parts, 0);
+    expect(await t.parts.redis.zrange(due(), 0, '-1')).toEqual([`${TENANT}/${good.id}`]);
+  });
+
+  it('notices the end of a one-shot that nobody told', async () => {
+    const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+    t.clock.now += MINUTE;
+    await t.fire();
+    await reconcileSchedules(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active' });
+    await driveTasks(t.fleet).complete((await t.read(schedule)).lastRunId ?? '', 'done');
+    await t.parts.redis.del(t.parts.keys.shard(0).ended);
+    await reconcileSchedules(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'completed' });
+  });
+});
