@@ -71,7 +71,12 @@ async function mayWrite({ catalog, schedules }: CarryOutWritsParts, { body, atte
   return entry !== null && entry.definition.kind !== 'echo' && entry.definition.writs !== false;
 }
 
-async function carryOut(parts: CarryOutWritsParts, { body, attempt, log }: WritingAttempt, writ: Directive, index: number): Promise<string> {
+async function carryOut(
+  parts: CarryOutWritsParts,
+  { body, attempt, log }: WritingAttempt,
+  writ: Directive,
+  index: number,
+): Promise<string> {
   // Another worker may have the task by now.
   if (!attempt.isHeld(parts.clock.monotonic())) attempt.stop({ kind: 'lease-lost' });
   const call = callOf(body, writ, index);
