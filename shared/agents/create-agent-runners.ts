@@ -5,7 +5,7 @@ import { createGuardedFetch, type GuardedFetch } from './create-guarded-fetch.ts
 import type { AgentRunners } from './run-agent.ts';
 import { commandUser } from './command/command-user.ts';
 import { runCommand } from './command/run-command.ts';
-import { createRunningCommands } from './command/running-commands.ts';
+import { trackCommands } from './command/running-commands.ts';
 import { runEcho } from './run-echo.ts';
 import { runFunction } from './run-function.ts';
 import { runHttp } from './run-http.ts';
@@ -49,7 +49,7 @@ export function createAgentRunners(options: AgentRunnersOptions): AgentRunners {
   const { directory, readSecret, allowNetworks, maxResponseBytes, clock = systemClock } = options;
   const load = createFunctionLoader(directory);
   const settings = options.commands ?? commandSettingsSchema.parse({});
-  const command = { directory, readSecret, settings, running: createRunningCommands(settings.lookMs), user: commandUser(settings) };
+  const command = { directory, readSecret, settings, running: trackCommands(settings.lookMs), user: commandUser(settings) };
   const fetch = createGuardedFetch({ allowNetworks, maxResponseBytes });
   const fetchFor = createModelFetch(options);
   return {

@@ -1,5 +1,5 @@
 /** Takes secrets out of a text. */
-export type Hider = (text: string) => string;
+export type Redactor = (text: string) => string;
 
 /** Shorter ones are no secrets worth the name, but words that a text may hold by chance. */
 const SHORTEST = 8;
@@ -8,7 +8,7 @@ const SHORTEST = 8;
  * Makes what takes these secrets out of a text that somebody else wrote: a server that refuses a request may quote what it was
  * sent, and what it says is shown to people and logged. A secret of several words ("Bearer ...") is hidden word by word too.
  */
-export function createHider(secrets: readonly (string | undefined)[]): Hider {
+export function createSecretRedactor(secrets: readonly (string | undefined)[]): Redactor {
   const words = secrets.flatMap((secret = '') => [secret, ...secret.split(/\s+/)]).filter((word) => word.length >= SHORTEST);
   // The longest first: another one may be a part of it.
   const known = [...new Set(words)].toSorted((a, b) => b.length - a.length);

@@ -1,4 +1,4 @@
-import { createHider, type Hider } from './create-hider.ts';
+import { createSecretRedactor, type Redactor } from './create-hider.ts';
 
 /** What looks like a secret wherever it stands: how requests carry them, and how well-known issuers write them. */
 const PATTERNS: readonly [pattern: RegExp, replacement: string][] = [
@@ -16,8 +16,8 @@ const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
  * Makes what takes secrets out of a text that is recorded or shown: those that are known here, each 8 characters or longer, and what looks
  * like one.
  */
-export function createRedactor(secrets: readonly (string | undefined)[]): Hider {
-  const hide = createHider(secrets);
+export function createRedactor(secrets: readonly (string | undefined)[]): Redactor {
+  const hide = createSecretRedactor(secrets);
   return (text) => PATTERNS.reduce((rest, [pattern, replacement]) => rest.replaceAll(pattern, replacement), hide(text));
 }
 

@@ -8,7 +8,7 @@ import {
   TypeValidationError,
 } from 'ai';
 import { beginningOf, TaskFailure } from '../errors/index.ts';
-import type { Hider } from './create-hider.ts';
+import type { Redactor } from './create-hider.ts';
 import { failureFromNetwork, listCauses } from './failure-from-network.ts';
 import { failureFromStatus } from './failure-from-status.ts';
 import type { HeaderReader } from './retry-after-ms.ts';
@@ -17,7 +17,7 @@ export interface ModelFailureOptions {
   /** Now, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** Takes the key out of what the provider says. */
-  readonly hide: Hider;
+  readonly hide: Redactor;
   /** What the answer said it is; null when it did not, or when there was none. */
   readonly contentType: string | null;
 }
@@ -84,6 +84,6 @@ function fromUnreadable(error: Error, { hide, contentType }: ModelFailureOptions
   return new TaskFailure('PROVIDER_ERROR', `The endpoint answered with "${contentType.slice(0, EXCERPT_LENGTH)}" instead of ${STREAM}`);
 }
 
-function noCompletion(sent: string, hide: Hider): TaskFailure {
+function noCompletion(sent: string, hide: Redactor): TaskFailure {
   return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${beginningOf(hide(sent), EXCERPT_LENGTH)}`);
 }

@@ -1,7 +1,7 @@
 import { TaskFailure } from '../errors/index.ts';
-import { createHider, type Hider } from './create-hider.ts';
+import { createSecretRedactor, type Redactor } from './create-hider.ts';
 
-const HIDE_NOTHING = createHider([]);
+const HIDE_NOTHING = createSecretRedactor([]);
 /** A chain of causes is a few links long; the bound is for one that bites its tail. */
 const MAX_DEPTH = 10;
 
@@ -9,7 +9,7 @@ const MAX_DEPTH = 10;
  * The failure that a request without a (whole) answer makes of an attempt: a `TaskFailure` found among the causes, such as
  * a refused address, else NETWORK_ERROR, which is tried again. `hide` takes out of its text what nobody may see.
  */
-export function failureFromNetwork(error: unknown, hide: Hider = HIDE_NOTHING): TaskFailure {
+export function failureFromNetwork(error: unknown, hide: Redactor = HIDE_NOTHING): TaskFailure {
   const causes = listCauses(error);
   const named = causes.find((cause) => cause instanceof TaskFailure);
   if (named !== undefined) return hideIn(named, hide);
@@ -19,7 +19,7 @@ export function failureFromNetwork(error: unknown, hide: Hider = HIDE_NOTHING): 
   return new TaskFailure('NETWORK_ERROR', `The connection failed: ${hide(innermost?.message || reason || 'unknown error')}`, details);
 }
 
-function hideIn(failure: TaskFailure, hide: Hider): TaskFailure {
+function hideIn(failure: TaskFailure, hide: Redactor): TaskFailure {
   const { code, message, details, retryAfterMs } = failure;
   const shown = hide(message);
   if (shown === message) return failure;

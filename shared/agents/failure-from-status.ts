@@ -1,5 +1,5 @@
 import { beginningOf, TaskFailure } from '../errors/index.ts';
-import { askedMs, retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
+import { requestedDelayMs, retryAfterMs, type HeaderReader } from './retry-after-ms.ts';
 
 /** What a status means for a task; what is not here is PROVIDER_ERROR, which is tried again. */
 const CODE_BY_STATUS: Readonly<Record<number, string>> = {
@@ -46,6 +46,6 @@ export function failureFromStatus({ status, header, message, nowMs, isInStream =
   const how = isInStream ? 'The endpoint broke its answer off' : `The endpoint answered ${status}`;
   const text = said ? `${how}: ${said}` : how;
   const code = CODE_BY_STATUS[status] ?? 'PROVIDER_ERROR';
-  const later = code === 'THROTTLED' ? retryAfterMs(header, nowMs) : askedMs(header, nowMs);
+  const later = code === 'THROTTLED' ? retryAfterMs(header, nowMs) : requestedDelayMs(header, nowMs);
   return new TaskFailure(code, text, { details: { status }, ...(later === undefined ? {} : { retryAfterMs: later }) });
 }

@@ -14,4 +14,4 @@ export { createRedactor, secretValues } from './create-redactor.ts';
 export { failureFromNetwork } from './failure-from-network.ts';
 export { retryAfterMs } from './retry-after-ms.ts';
 export { type AgentRunners, runAgent } from './run-agent.ts';
-export { takeStray } from './stray-errors.ts';
+export { handleStray } from './stray-errors.ts';

@@ -25,11 +25,11 @@ const BUDGETS: readonly { reset: string; remaining: string }[] = [
  * them; then of any budget; and 30 seconds when the answer says nothing.
  */
 export function retryAfterMs(header: HeaderReader, nowMs: number): number {
-  return askedMs(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);
+  return requestedDelayMs(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);
 }
 
 /** How long `retry-after-ms` or `Retry-After` asks to wait, within the same bounds; undefined when the answer has neither. */
-export function askedMs(header: HeaderReader, nowMs: number): number | undefined {
+export function requestedDelayMs(header: HeaderReader, nowMs: number): number | undefined {
   const asked = readNumber(header('retry-after-ms')) ?? readTime(header('retry-after'), nowMs);
   return asked === null ? undefined : bounded(asked);
 }

@@ -5,7 +5,7 @@ import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { FunctionLoader } from './create-function-loader.ts';
 import { readAgentAnswer } from './read-agent-answer.ts';
-import { withStrays } from './stray-errors.ts';
+import { runWithStrayHandler } from './stray-errors.ts';
 
 /**
  * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`;
@@ -19,7 +19,7 @@ export async function runFunction(
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
   try {
-    return readAnswer(await untilStopped(heard(context, () => Promise.try(run, task, context))));
+    return readAnswer(await untilStopped(catchStray(context, () => Promise.try(run, task, context))));
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     diagnose({ stack: stackOf(error) });
@@ -45,13 +45,13 @@ function stackOf(error: unknown): string {
 }
 
 /** Settles like the run, or rejects with the first error that it lets go unheard. */
-function heard<T>({ log }: AgentContext, run: () => Promise<T>): Promise<T> {
+function catchStray<T>({ log }: AgentContext, run: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onStray = (error: unknown): void => {
       log.error({ event: 'agent.stray-error', err: error }, 'the agent let an error go unheard');
       reject(error);
     };
-    withStrays(onStray, run).then(resolve, reject);
+    runWithStrayHandler(onStray, run).then(resolve, reject);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../time/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { GuardedFetch } from './create-guarded-fetch.ts';
-import { createHider, type Hider } from './create-hider.ts';
+import { createSecretRedactor, type Redactor } from './create-hider.ts';
 import { failureFromNetwork } from './failure-from-network.ts';
 import { failureFromStatus } from './failure-from-status.ts';
 import { parseAgentAnswer } from './read-agent-answer.ts';
@@ -42,7 +42,7 @@ export async function runHttp(run: AgentRun<DefinitionOf<'http'>>, options: Http
   signal.throwIfAborted();
   // An answer that is left before its end must not keep its connection.
   const request = new AbortController();
-  const hide = createHider([run.definition.secret, ...Object.values(run.definition.headers ?? {})]);
+  const hide = createSecretRedactor([run.definition.secret, ...Object.values(run.definition.headers ?? {})]);
   try {
     const response = await post(run, options, AbortSignal.any([signal, request.signal]));
     if (!response.ok) throw await describeFailure(response, options.clock, hide);
@@ -93,7 +93,7 @@ async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf
   throw new TaskFailure('AGENT_ERROR', `The endpoint answered with "${type}" instead of application/json or text/event-stream`);
 }
 
-async function describeFailure(response: Response, clock: Clock, hide: Hider): Promise<TaskFailure> {
+async function describeFailure(response: Response, clock: Clock, hide: Redactor): Promise<TaskFailure> {
   // The status says enough when the text of it does not arrive or is too long.
   const message = await response.text().then(hide, () => undefined);
   return failureFromStatus({ status: response.status, header: (name) => response.headers.get(name), message, nowMs: clock.now() });

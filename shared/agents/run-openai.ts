@@ -6,7 +6,7 @@ import type { Clock } from '../time/index.ts';
 import type { DefinitionOf } from './agent-definition-of.ts';
 import type { AgentRun } from './agent-runner.ts';
 import type { GuardedFetch } from './create-guarded-fetch.ts';
-import { createHider } from './create-hider.ts';
+import { createSecretRedactor } from './create-hider.ts';
 import { failureFromModel } from './failure-from-model.ts';
 import { resolveOpenaiEndpoint, type OpenaiDefaults, type OpenaiEndpoint } from './resolve-openai-endpoint.ts';
 
@@ -22,7 +22,7 @@ export interface OpenaiOptions extends OpenaiDefaults {
 }
 
 /** Model calls of one run when the definition does not say. */
-const MOST_STEPS = 10;
+const MAX_STEPS = 10;
 /** Between the answers of two steps. */
 const STEP_BREAK = '\n\n';
 
@@ -66,7 +66,7 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
 
 function openProvider({ definition, isOperators }: AgentRun<Definition>, options: OpenaiOptions, signal: AbortSignal): Provider {
   const endpoint = resolveOpenaiEndpoint(definition, options, isOperators || options.fleetKeyForApiAgents === true);
-  const hide = createHider([endpoint.apiKey]);
+  const hide = createSecretRedactor([endpoint.apiKey]);
   const fetch = options.fetchFor(endpoint.baseUrl);
   let contentType: string | null = null;
   return {
@@ -83,7 +83,7 @@ function openProvider({ definition, isOperators }: AgentRun<Definition>, options
 
 async function converse(run: AgentRun<Definition>, provider: Provider): Promise<AgentUsage | undefined> {
   const { task, definition, context } = run;
-  const { maxSteps = MOST_STEPS } = definition;
+  const { maxSteps = MAX_STEPS } = definition;
   const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
   let usage: AgentUsage | undefined;
   for (let step = 1; ; step += 1) {

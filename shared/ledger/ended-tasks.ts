@@ -46,7 +46,7 @@ export async function acknowledgeEnded(ledger: Ledger, shard: number, members: r
 }
 
 /** The name of a task's end in the set; ids of tenants and tasks hold no `/`. The digits keep their count for three centuries. */
-export function endedMember(kind: Told, endedAt: number, tenant: string, task: string): string {
+export function endedMember(kind: Subscriber, endedAt: number, tenant: string, task: string): string {
   return `${kind}/${stampOf(endedAt)}/${tenant}/${task}`;
 }
 

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { takeStray } from '../agents/index.ts';
+import { handleStray } from '../agents/index.ts';
 import type { Log } from '../log/index.ts';
 import { LATE, within } from '../time/index.ts';
 
@@ -39,7 +39,7 @@ export function endOnSignals(options: EndOptions): void {
   host.on('SIGINT', () => end('SIGINT'));
   if (options.failure) void endOnFailure(options.failure, options.log, end);
   const fail = (error: unknown): void => {
-    if (takeStray(error)) return;
+    if (handleStray(error)) return;
     options.log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
     options.abandon?.();
     host.exit(1);

@@ -2,14 +2,15 @@
  * A task as others see it: its fields and states, the table of transitions, priorities, retry delays, ids and traces. It has no Redis
  * in it.
  */
-export { canonicalJson } from './canonical-json.ts';
-export { estimatedMs } from './estimated-ms.ts';
-export { isDeeper } from './is-deeper.ts';
-export { parseTimeline } from './parse-timeline.ts';
+export { TASK_ID, childTraceparent, newTaskId, sessionIdSchema, traceIdOf, traceparentFor } from './ids.ts';
+export { canonicalJson, isDeeper } from './json.ts';
 export {
+  CLASS_LETTERS,
+  CLASS_OF,
   PRIORITY_NAMES,
   type PriorityHints,
   type PriorityInput,
+  capClass,
   defaultPriority,
   eventPriority,
   priorityNumber,
@@ -17,11 +18,8 @@ export {
   queueFor,
 } from './priority.ts';
 export { retryDelay } from './retry-delay.ts';
-export { sessionIdSchema } from './session-id.ts';
-export { CLASS_LETTERS, CLASS_OF, capClass } from './source-class.ts';
-export { TASK_ID, newTaskId } from './task-id.ts';
-export { attemptRecord, retryAtOf, taskRecord } from './task-record.ts';
-export { type TaskRequest, executionSchema, jsonObjectSchema, requirementsSchema, taskRequestSchema } from './task-request.ts';
+export { type StoredOutcome, attemptRecord, outcomeRecord, retryAtOf, taskRecord } from './task-record.ts';
+export { type TaskRequest, estimatedMs, executionSchema, jsonObjectSchema, requirementsSchema, taskRequestSchema } from './task-request.ts';
 export {
   type FirstState,
   GATES,
@@ -30,20 +28,18 @@ export {
   type PartOfInput,
   type ReplyAddress,
   type ResolvedExecution,
+  SUBSCRIBERS,
   type SharedLane,
   type StoredAttempt,
   type StoredError,
-  TOLD,
+  type Subscriber,
   TRIGGERS,
   type Task,
   type TaskBody,
   type TaskOutcome,
   type TaskState,
   type TaskUsage,
-  type Told,
   type Trigger,
 } from './task.ts';
-export { timelineNote } from './timeline-note.ts';
-export { childTraceparent, traceIdOf, traceparentFor } from './trace.ts';
+export { parseTimeline, timelineNote } from './timeline.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
-export { type StoredOutcome, wholeOutcome } from './whole-outcome.ts';

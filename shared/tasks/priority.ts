@@ -1,5 +1,5 @@
-import type { Source, TaskQueue } from '../config/index.ts';
 import { z } from 'zod';
+import type { Source, SourceClass, TaskQueue } from '../config/index.ts';
 
 export const PRIORITY_NAMES = { low: 1, normal: 5, high: 8, critical: 10 } as const;
 
@@ -8,9 +8,9 @@ export const prioritySchema = z.union([z.number().int().min(1).max(10), z.enum([
 export type PriorityInput = z.infer<typeof prioritySchema>;
 
 const BY_SOURCE: Readonly<Record<Source, number>> = { chat: 5, api: 5, proactive: 5, webhook: 5, schedule: 10, delegation: 4 };
-/** Where a person sits and waits in front of the screen. */
+/** Channels on which a person waits in front of the screen. */
 const ATTENDED_CHANNELS = new Set(['desktop', 'cli', 'ide']);
-/** A deadline nearer than so many times what the task is taken to need makes it critical, or high, from the start. */
+/** A deadline nearer than so many times the task's estimate makes it critical, or high, from the start. */
 const CRITICAL_WITHIN = 1.5;
 const HIGH_WITHIN = 3;
 
@@ -19,13 +19,13 @@ export interface PriorityHints {
   channel: string | null;
   /** Of the task that delegated this one. */
   parentPriority?: number;
-  /** What a webhook tells of, as its sender names it. */
+  /** The type of a webhook's event, as its sender names it. */
   eventType?: string;
-  /** Time to the deadline, in times of what the task is taken to need. */
+  /** Time to the deadline as a multiple of the task's estimate. */
   deadlineWithin?: number;
 }
 
-/** The priority of a task that named none. What people send is theirs to rank: their deadlines count when they become tight. */
+/** The priority of a task that named none. A deadline raises what no person sent; a person's task is escalated once its deadline is tight. */
 export function defaultPriority({ source, channel, parentPriority, eventType, deadlineWithin = Infinity }: PriorityHints): PriorityInput {
   if (source === 'chat' || source === 'api') {
     return channel !== null && ATTENDED_CHANNELS.has(channel) ? PRIORITY_NAMES.high : BY_SOURCE[source];
@@ -42,7 +42,7 @@ function usualPriority(source: Source, parentPriority: number | undefined, event
   return BY_SOURCE[source];
 }
 
-/** By the type of a webhook's event: what speaks of security is `critical`, of payment 8, and all else 5. */
+/** By the type of a webhook's event: security is `critical`, payment 8, and all else 5. */
 export function eventPriority(eventType: string): PriorityInput {
   if (/security/i.test(eventType)) return 'critical';
   return /payment/i.test(eventType) ? PRIORITY_NAMES.high : BY_SOURCE.webhook;
@@ -70,4 +70,25 @@ export function queueFor(source: Source, priority: PriorityInput): TaskQueue {
   if (priority === 'critical') return 'critical';
   if (priorityNumber(priority) === PRIORITY_NAMES.low) return 'background';
   return QUEUE_BY_SOURCE[source];
+}
+
+/** The class by which a source's tasks are counted, for caps and rates. */
+export const CLASS_OF: Readonly<Record<Source, SourceClass>> = {
+  chat: 'user',
+  api: 'user',
+  proactive: 'proactive',
+  webhook: 'webhook',
+  schedule: 'schedule',
+  delegation: 'delegation',
+};
+
+/** Letters of the source classes, as grants and caps are counted by them. */
+export const CLASS_LETTERS = { delegation: 'd', proactive: 'p', schedule: 's', user: 'u', webhook: 'w' } as const satisfies Record<
+  SourceClass,
+  string
+>;
+
+/** What a task counts as for caps: the letter of its source class, and 0 for low priority, else 1. */
+export function capClass(source: Source, priority: number): string {
+  return `${CLASS_LETTERS[CLASS_OF[source]]}${priority === PRIORITY_NAMES.low ? 0 : 1}`;
 }

@@ -1,8 +1,7 @@
 import { toIso } from '../time/index.ts';
-import { traceIdOf } from './trace.ts';
-import type { Gate, StoredAttempt, StoredError, Task, TaskError, TaskState } from './task.ts';
+import { traceIdOf } from './ids.ts';
+import type { Gate, StoredAttempt, StoredError, Task, TaskError, TaskState, TaskOutcome } from './task.ts';
 import { publicTenantId } from '../tenants/index.ts';
-import { wholeOutcome } from './whole-outcome.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */
 export function taskRecord({ body, state, output, result }: Task): Record<string, unknown> {
@@ -37,7 +36,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     result: result ?? null,
     error: taskError(state.error),
     attempt: state.attempt,
-    outcome: state.outcome ? wholeOutcome(state.outcome) : null,
+    outcome: state.outcome ? outcomeRecord(state.outcome) : null,
     usage: state.usage ?? null,
     worker: state.worker ?? null,
     requestId: traceIdOf(body.traceparent),
@@ -76,4 +75,12 @@ function taskError(error: StoredError | undefined): TaskError | null {
   if (!error) return null;
   const details: unknown = error.details === undefined ? null : JSON.parse(error.details);
   return { code: error.code, message: error.message, retryable: error.retryable, details };
+}
+
+/** An outcome as the scripts store it. */
+export type StoredOutcome = NonNullable<TaskState['outcome']>;
+
+/** An outcome as the API shows it: null for what the scripts leave out. */
+export function outcomeRecord({ kind, taskId, reason }: StoredOutcome): TaskOutcome {
+  return { kind, taskId: taskId ?? null, reason: reason ?? null };
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { agentIdSchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
 import { instantSchema } from '../time/index.ts';
 import { prioritySchema } from './priority.ts';
-import { sessionIdSchema } from './session-id.ts';
+import { sessionIdSchema } from './ids.ts';
 
 const shortText = z.string().min(1).max(200);
-/** Any JSON. It was parsed from JSON: a schema of its own would look at each value again, for nothing. */
+/** Any JSON. It was parsed from JSON: a schema of its own would check each value again, for nothing. */
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
 
 export const requirementsSchema = z.strictObject({
@@ -31,7 +31,7 @@ export const taskRequestSchema = z.strictObject({
     .enum(SOURCES)
     .optional()
     .meta({ description: '`api` by default, `delegation` with `parentTaskId`; the others but `proactive` are given by Muster itself.' }),
-  /** Of the trigger that asked, with source `proactive`. */
+  /** The trigger's own id, with source `proactive`. */
   sourceId: shortText.optional(),
   channel: shortText.optional(),
   deadline: instantSchema.optional(),
@@ -50,3 +50,11 @@ export const taskRequestSchema = z.strictObject({
 });
 
 export type TaskRequest = z.infer<typeof taskRequestSchema>;
+
+/** For a task that states no estimate. */
+const DEFAULT_ESTIMATE_MS = 300_000;
+
+/** How long a task is expected to run, in milliseconds. */
+export function estimatedMs(requirements: TaskRequest['requirements'] | null): number {
+  return requirements?.estimatedDurationMs ?? DEFAULT_ESTIMATE_MS;
+}

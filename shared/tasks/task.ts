@@ -40,9 +40,9 @@ export interface ReplyAddress {
   thread: string;
 }
 
-/** Who outside the ledger has to hear of a task's end: a chat, a URL, its schedule. */
-export const TOLD = ['reply', 'callback', 'run'] as const;
-export type Told = (typeof TOLD)[number];
+/** Who outside the ledger is notified of a task's end: a chat, a URL, its schedule. */
+export const SUBSCRIBERS = ['reply', 'callback', 'run'] as const;
+export type Subscriber = (typeof SUBSCRIBERS)[number];
 
 /** A message whose input is part of another task's. */
 export interface PartOfInput {
@@ -64,16 +64,16 @@ export interface TaskBody {
   channel: string | null;
   session: string | null;
   input: string;
-  /** What the model is told besides, after its agent's own. */
+  /** Instructions to the model, after its agent's own. */
   system: string | null;
   context: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
   parentTaskId: string | null;
   correlationId: string | null;
   scheduleId: string | null;
-  /** The trigger or hook that it came from; a run's is its schedule. */
+  /** The trigger or hook that it came from; of a run its schedule. */
   sourceId: string | null;
-  /** What made it, when that was no person's request. */
+  /** What made it, unless a person's request did. */
   trigger: Trigger | null;
   deadline: number | null;
   sla: number | null;
@@ -81,9 +81,9 @@ export interface TaskBody {
   requirements: TaskRequest['requirements'] | null;
   execution: ResolvedExecution;
   callbackUrl: string | null;
-  /** Who wrote the message, by the surface's own id; null when nobody said. */
+  /** Who wrote the message, by the surface's own id; null when unknown. */
   user: string | null;
-  /** The visitor who wrote it, by the id of their token; null for a message of the tenant's own. It decides what its turn may do. */
+  /** The visitor who wrote it, by the id of their token, which limits what its turn may do; null for the tenant's own messages. */
   visitor: string | null;
   /** Where the answer goes in a chat; null for nowhere. */
   reply: ReplyAddress | null;
@@ -101,7 +101,7 @@ export interface StoredAttempt {
   error?: StoredError;
 }
 
-/** As the scripts keep it: `details` is JSON text, because Lua would turn its empty arrays into objects. */
+/** As the scripts store it: `details` is JSON text, because Lua would turn its empty arrays into objects. */
 export interface StoredError {
   code: string;
   message: string;
@@ -113,7 +113,7 @@ export interface StoredError {
 export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'provider', 'suspect'] as const;
 export type Gate = (typeof GATES)[number];
 
-/** A lane that tasks have besides their own one, and how many of it run at once. */
+/** A lane that tasks have besides their own, and how many of its tasks run at once. */
 export interface SharedLane {
   name: string;
   limit: number;
@@ -130,12 +130,12 @@ export interface TaskState {
   class: string;
   lane?: string;
   laneLimit?: number;
-  /** Lanes that it shares with tasks of other ones, and takes all at once after its own; absent for none. */
+  /** Lanes shared with tasks of other lanes; it takes all of them at once, after its own. Absent for none. */
   sharedLanes?: SharedLane[];
-  /** Its place in the lane, as text, because the scripts would write a long number short; by default when it was accepted. */
+  /** Its place in the lane, by default the time it was accepted. Text, because Lua would shorten a long number. */
   order?: string;
   deadline?: number;
-  /** How long it is taken to run, ms; kept with a deadline, because what is near it is escalated by that. */
+  /** How long it is expected to run, ms; stored with a deadline, to escalate the task when that is near. */
   estimateMs?: number;
   notBefore?: number;
   gate?: Gate;
@@ -149,7 +149,7 @@ export interface TaskState {
   /** Number of the attempt before it was opened again; the numbers go on from there. */
   earlier?: number;
   attempt: number;
-  /** Processes that were lost while it ran there, it being unknown or known which task ended them. From the first on it runs isolated. */
+  /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
   losses?: number;
   /** Of the current attempt: whether its process holds only suspects (`shared`), or only this one (`own`). */
   isolation?: 'own' | 'shared';
@@ -163,25 +163,25 @@ export interface TaskState {
   completedAt?: number;
   /** A stop on its way to the worker; `by` is the task that takes this one's place. */
   cancel?: { at: number; reason: string; by?: string };
-  /** How it behaves towards what its session is at; absent for a task that only waits its turn. */
+  /** What it does when its session is busy; absent for a task that only waits its turn. */
   mode?: QueueMode;
   user?: string;
   /** As in its body; absent for none. */
   visitor?: string;
   /** Whether messages may go into its run. */
   takesInput?: boolean;
-  /** While it waits: the running task that it was offered to as input. */
+  /** While it waits: the running task whose input it was offered as. */
   steer?: string;
-  /** It waited in mode `collect`: how long its claim waits for more. */
+  /** Of mode `collect`: how long its claim waits for more messages. */
   collect?: { debounceMs: number; longestWaitMs: number };
   /** Messages whose input belongs to its own, in order. */
   inputs?: PartOfInput[];
-  /** `<call> <count>`: the call that took the last of them, by which it is known when it is sent again. */
+  /** `<call> <count>`: the call that took the last of them, to recognize it when it is sent again. */
   taking?: string;
   /** Beginnings of messages that were left out of its turn because too many waited, oldest first. */
   leftOut?: string[];
-  /** Who has to hear of its end. */
-  tell?: Told[];
+  /** Who is notified of its end. */
+  tell?: Subscriber[];
   /** Lets the next of its lane go first while it waits for a retry. */
   yields?: boolean;
   error?: StoredError;

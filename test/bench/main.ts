@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { newTaskId } from '#shared/tasks/task-id.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { HttpFleet } from './http-fleet.ts';
 import { inFlight, perSecond } from './in-flight.ts';

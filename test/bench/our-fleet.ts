@@ -1,6 +1,6 @@
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 

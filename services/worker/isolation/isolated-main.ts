@@ -1,4 +1,4 @@
-import { takeStray } from '#shared/agents/index.ts';
+import { handleStray } from '#shared/agents/index.ts';
 import { loadConfig, withVariables } from '#shared/config/index.ts';
 import { openParts } from '#shared/lifecycle/index.ts';
 import { createLog } from '#shared/log/index.ts';
@@ -49,7 +49,7 @@ keeper.start();
 
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   process.on(event, (error: unknown) => {
-    if (takeStray(error)) return;
+    if (handleStray(error)) return;
     log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
     process.exit(1);
   });

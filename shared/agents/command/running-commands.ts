@@ -10,7 +10,7 @@ export interface RunningCommands {
  * Programs survive the process that started them; these do not survive its exit, however sudden it is (SIGKILL apart). Every `lookMs` it
  * looks what they have started, because what has left its parent is hard to find later.
  */
-export function createRunningCommands(lookMs: number): RunningCommands {
+export function trackCommands(lookMs: number): RunningCommands {
   const running = new Set<AttemptProcesses>();
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => running.forEach((processes) => processes.look());

@@ -1,4 +1,4 @@
-import { type Gate, type StoredOutcome, type TaskOutcome, type TaskStatus, wholeOutcome } from '../../tasks/index.ts';
+import { type Gate, type StoredOutcome, type TaskOutcome, type TaskStatus, outcomeRecord } from '../../tasks/index.ts';
 import { scriptFailure } from '../script-calls.ts';
 
 export interface AcceptedAnswer {
@@ -54,6 +54,6 @@ export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, dep
     entry: owed.tickets.has(id) ? owed.entry : null,
     ahead: third as number,
     depth,
-    outcome: outcome === undefined ? null : wholeOutcome(JSON.parse(outcome as string) as StoredOutcome),
+    outcome: outcome === undefined ? null : outcomeRecord(JSON.parse(outcome as string) as StoredOutcome),
   };
 }

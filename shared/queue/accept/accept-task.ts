@@ -4,7 +4,7 @@ import type { Log } from '../../log/index.ts';
 import type { Queues } from '../queues.ts';
 import type { TicketRelay } from '../tickets/ticket-relay.ts';
 import { MusterError } from '../../errors/index.ts';
-import { type TaskOutcome, type TaskStatus, traceIdOf, wholeOutcome } from '../../tasks/index.ts';
+import { type TaskOutcome, type TaskStatus, traceIdOf, outcomeRecord } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { assertTimeout } from './check-request.ts';
 import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
@@ -78,7 +78,7 @@ export async function findEarlier(ledger: Ledger, request: AcceptRequest): Promi
 async function existing(ledger: Ledger, tenant: string, id: string): Promise<Accepted> {
   const state = await readState(ledger, tenant, id);
   const status = state?.status ?? null;
-  const outcome = state?.outcome ? wholeOutcome(state.outcome) : null;
+  const outcome = state?.outcome ? outcomeRecord(state.outcome) : null;
   return { id, status, position: 0, estimatedStartMs: null, pressure: null, outcome, isDuplicate: true };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { newDelivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
 import { apiRoutes } from '../../../services/api/routes.ts';
 import { driveTasks } from './drive-tasks.ts';
 import { useApi } from './use-api.ts';

@@ -10,7 +10,7 @@ import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task, TaskBody } from '#shared/tasks/task.ts';
-import { traceIdOf } from '#shared/tasks/trace.ts';
+import { traceIdOf } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { carryOutWrits } from '../../../services/worker/carry-out-writs.ts';
 import type { Ending } from '../../../services/worker/judge-attempt.ts';

@@ -5,7 +5,7 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
-import { parseTimeline } from '#shared/tasks/parse-timeline.ts';
+import { parseTimeline } from '#shared/tasks/timeline.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';

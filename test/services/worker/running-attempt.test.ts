@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { takeStray, withStrays } from '#shared/agents/stray-errors.ts';
+import { handleStray, runWithStrayHandler } from '#shared/agents/stray-errors.ts';
 import { RunningAttempt } from '../../../services/worker/running-attempt.ts';
 
 it('is stopped as its agent, when that asked for the signal: what a listener throws is known for the agent’s', () => {
@@ -15,7 +15,7 @@ it('is stopped as its agent, when that asked for the signal: what a listener thr
   const strays: unknown[] = [];
   const thrown = new Error('thrown by the listener');
   const onStray = (error: unknown): void => void strays.push(error);
-  withStrays(onStray, () => attempt.signal.addEventListener('abort', () => takeStray(thrown)));
+  runWithStrayHandler(onStray, () => attempt.signal.addEventListener('abort', () => handleStray(thrown)));
   attempt.stop({ kind: 'drain' });
   expect(strays).toEqual([thrown]);
 });

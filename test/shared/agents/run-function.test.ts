@@ -5,7 +5,7 @@ import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { createFunctionLoader } from '#shared/agents/create-function-loader.ts';
 import { runFunction } from '#shared/agents/run-function.ts';
 import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
-import { takeStray } from '#shared/agents/stray-errors.ts';
+import { handleStray } from '#shared/agents/stray-errors.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { failureOf, type ObservedRun, observeRun } from '../../support/agents/agent-run.ts';
 import { useFolder } from '../../support/use-folder.ts';
@@ -92,9 +92,9 @@ describe('a function agent', () => {
 
   it('fails with an error that it let go unheard', async () => {
     // Stands for the process, which hears of such an error in the context it came of.
-    const observed = given(() => new Promise(() => setImmediate(() => takeStray(new Error('nobody awaits this')))));
+    const observed = given(() => new Promise(() => setImmediate(() => handleStray(new Error('nobody awaits this')))));
     expect(await failureOf(attempt(observed))).toMatchObject({ code: 'AGENT_ERROR', message: 'nobody awaits this' });
-    expect(takeStray(new Error('of somebody else'))).toBe(false);
+    expect(handleStray(new Error('of somebody else'))).toBe(false);
   });
 
   it('is left behind when it ignores the abort', async () => {

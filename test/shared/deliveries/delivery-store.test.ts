@@ -5,7 +5,7 @@ import { DeliveryLost, HeldDelivery } from '#shared/deliveries/held-delivery.ts'
 import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
 import { openDelivery } from '#shared/deliveries/open-delivery.ts';
 import { trimDeliveries } from '#shared/deliveries/trim-deliveries.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { TENANT } from '../ledger/test-ledger.ts';
 import { useLedger } from '../ledger/use-ledger.ts';

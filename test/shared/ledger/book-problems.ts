@@ -1,5 +1,5 @@
 import type { TenantLimits } from '#shared/config/settings.ts';
-import { CLASS_LETTERS } from '#shared/tasks/source-class.ts';
+import { CLASS_LETTERS } from '#shared/tasks/priority.ts';
 import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { OutcomeKind, Task, TaskState } from '#shared/tasks/task.ts';

@@ -12,7 +12,7 @@ import type { TaskPlace } from '#shared/ledger/script-context.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
-import { newTaskId } from '#shared/tasks/task-id.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
 import type { Task, TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 

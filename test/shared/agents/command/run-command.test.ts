@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
-import { createRunningCommands } from '#shared/agents/command/running-commands.ts';
+import { trackCommands } from '#shared/agents/command/running-commands.ts';
 import type { CommandUser } from '#shared/agents/command/command-user.ts';
 import { commandSettingsSchema } from '#shared/config/command-settings.ts';
 import type { AgentResult } from '#shared/config/agent-function.ts';
@@ -25,7 +25,7 @@ function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null 
   return runCommand(run, {
     directory,
     readSecret: (name) => variables[name],
-    running: createRunningCommands(settings.lookMs),
+    running: trackCommands(settings.lookMs),
     settings,
     user,
   });

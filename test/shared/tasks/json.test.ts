@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '#shared/tasks/canonical-json.ts';
+import { canonicalJson } from '#shared/tasks/json.ts';
 
 describe('canonical JSON', () => {
   it('is the same however the members of an object are ordered, at any depth', () => {

@@ -1,5 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { childTraceparent, traceIdOf } from '#shared/tasks/trace.ts';
+import { childTraceparent, newTaskId, TASK_ID, traceIdOf } from '#shared/tasks/ids.ts';
+
+describe('the id of a task', () => {
+  it('sorts by when it was made, also within one millisecond', () => {
+    const ids = Array.from({ length: 5000 }, () => newTaskId());
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has the form that an id can have', () => {
+    expect(Array.from({ length: 100 }, () => newTaskId()).every((id) => TASK_ID.test(id))).toBe(true);
+  });
+
+  it.each([
+    '',
+    '01ARZ3NDEKTSV4RRFFQ69G5FA',
+    '01ARZ3NDEKTSV4RRFFQ69G5FAVX',
+    '01ARZ3NDEKTSV4RRFFQ69G5FAI',
+    '01arz3ndektsv4rrffq69g5fav',
+    '../../../../etc/passwd/aaaa',
+  ])('is never "%s"', (text) => {
+    expect(TASK_ID.test(text)).toBe(false);
+  });
+});
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
 

@@ -1,6 +1,9 @@
+import { beginningOf } from '../errors/index.ts';
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts';
 
-export interface TimelineEntry {
+const MAX_NOTE_CHARACTERS = 200;
+
+interface TimelineEntry {
   status: TaskStatus;
   /** Milliseconds since the epoch. */
   at: number;
@@ -14,4 +17,10 @@ export function parseTimeline(log: string): TimelineEntry[] {
     const status = TASK_STATUSES.find((each) => each === name) ?? 'pending';
     return { status, at: Number(at), note: note ?? null };
   });
+}
+
+/** A note as an entry of the timeline holds it: short, on one line, without semicolons. The scripts replace the same characters. */
+export function timelineNote(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are the ones to replace
+  return beginningOf(text, MAX_NOTE_CHARACTERS).replaceAll(/[;\u0000-\u001f\u007f]/g, ',');
 }
