@@ -1,5 +1,5 @@
-import { createAgentRunners, createRedactor, secretValues } from '#shared/agents/index.ts';
-import { type AgentDefinition, secretVariables } from '#shared/config/index.ts';
+import { agentSecrets, createAgentRunners, createRedactor } from '#shared/agents/index.ts';
+import { secretVariables } from '#shared/config/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { openScheduleParts } from '#shared/schedules/index.ts';
 import { systemClock } from '#shared/time/index.ts';
@@ -38,16 +38,7 @@ export function openHandling(parts: Parts, process: Pick<HandleTicketParts, 'wor
 function openRedactor({ config }: Parts): (text: string) => string {
   const { agents } = config.settings;
   const own = secretVariables(agents).map((name) => config.readVariable(name));
-  const ofAgents = Object.values(agents).flatMap((agent) => secretsOf(agent, config.readVariable));
-  return createRedactor([...own, ...ofAgents]);
-}
-
-function secretsOf(agent: AgentDefinition, readVariable: (name: string) => string | undefined): (string | undefined)[] {
-  if (agent.kind === 'openai') return [agent.apiKey];
-  if (agent.kind === 'http') return [agent.secret].concat(Object.values(agent.headers ?? {}));
-  if (agent.kind !== 'command') return [];
-  const passed = Object.fromEntries((agent.passEnv ?? []).map((name) => [name, readVariable(name)]));
-  return secretValues(Object.assign(passed, agent.env));
+  return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
 }
 
 function openRunners({ config }: Parts): ReturnType<typeof createAgentRunners> {

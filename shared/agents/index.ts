@@ -1,17 +1,14 @@
 /**
- * How agents run: one runner per kind, failures turned into codes, the guard of outbound addresses, and the redaction of secrets in
- * what agents say.
+ * How agents run: one file or folder per kind, registered in `agent-kinds.ts`; failures as codes, the guard of outbound addresses, and the
+ * redaction of secrets.
  */
 export { AgentCatalog, type CatalogEntry } from './agent-catalog.ts';
-export type { AgentRun, Diagnostics } from './agent-runner.ts';
-export { assertAgents } from './assert-agents.ts';
-export { checkAgents } from './check-agents.ts';
-export { commandUser, commandUserProblem } from './command/command-user.ts';
-export { endOrphanedCommands } from './command/end-orphaned-commands.ts';
-export { createAgentRunners } from './create-agent-runners.ts';
-export { type GuardedFetch, createGuardedFetch } from './create-guarded-fetch.ts';
-export { createRedactor, secretValues } from './create-redactor.ts';
-export { failureFromNetwork } from './failure-from-network.ts';
-export { retryAfterMs } from './retry-after-ms.ts';
-export { type AgentRunners, runAgent } from './run-agent.ts';
+export type { AgentRun, Diagnostics } from './agent-kind.ts';
+export { type AgentRunners, agentSecrets, assertAgents, checkAgents, createAgentRunners, runAgent } from './agent-kinds.ts';
+export { endOrphanedCommands } from './command/attempt-place.ts';
+export { commandUser, commandUserProblem } from './command/start-command.ts';
+export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';
+export { failureFromNetwork } from './network-failures.ts';
+export { createRedactor } from './redactor.ts';
+export { readRetryAfter } from './retry-after.ts';
 export { handleStray } from './stray-errors.ts';

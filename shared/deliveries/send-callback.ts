@@ -1,4 +1,4 @@
-import { failureFromNetwork, type GuardedFetch, retryAfterMs } from '../agents/index.ts';
+import { failureFromNetwork, type GuardedFetch, readRetryAfter } from '../agents/index.ts';
 
 export interface CallbackCall {
   fetch: GuardedFetch;
@@ -31,7 +31,7 @@ export async function sendCallback({ fetch, url, headers, body, timeoutMs, now }
     const failure = { code: `http-${response.status}`, message: `The endpoint answered with ${response.status}` };
     if (response.status === GONE) return { kind: 'refused', ...failure };
     const asked = LATER.has(response.status) && response.headers.has('retry-after');
-    return { kind: 'failed', ...failure, retryAfterMs: asked ? retryAfterMs((name) => response.headers.get(name), now) : 0 };
+    return { kind: 'failed', ...failure, retryAfterMs: asked ? readRetryAfter((name) => response.headers.get(name), now) : 0 };
   } catch (error) {
     if (signal.aborted)
       return { kind: 'failed', code: 'timeout', message: `The endpoint did not answer within ${timeoutMs} ms`, retryAfterMs: 0 };

@@ -1,4 +1,4 @@
-import type { Told, Task } from '../tasks/index.ts';
+import type { Subscriber, Task } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { readRecords, scriptJson } from '../redis/index.ts';
 import { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
@@ -18,14 +18,14 @@ export interface EndedTask {
 }
 
 interface EndedQuery {
-  kind: Told;
+  kind: Subscriber;
   limit: number;
   /** Only what ended earlier, ms since the epoch. */
   before?: number | undefined;
 }
 
 /** The tasks of a shard whose end has to be told to `kind`, longest ended first; see `listEndedBefore`. */
-export async function listEnded(ledger: EndedSource, shard: number, kind: Told, limit: number): Promise<EndedTask[]> {
+export async function listEnded(ledger: EndedSource, shard: number, kind: Subscriber, limit: number): Promise<EndedTask[]> {
   return await listEndedBefore(ledger, shard, { kind, limit });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFunctionLoader } from '#shared/agents/create-function-loader.ts';
-import { runFunction } from '#shared/agents/run-function.ts';
+import { createFunctionLoader } from '#shared/agents/kinds/function.ts';
+import { runFunction } from '#shared/agents/kinds/function.ts';
 import { observeRun } from '../support/agents/agent-run.ts';
 
 const definition = { kind: 'function', file: './agents/take-notes.ts', takesInput: true } as const;

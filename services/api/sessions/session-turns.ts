@@ -1,4 +1,4 @@
-import { type Task, type TaskOutcome, type TaskState, type TaskStatus, wholeOutcome, isTerminal } from '#shared/tasks/index.ts';
+import { type Task, type TaskOutcome, type TaskState, type TaskStatus, outcomeRecord, isTerminal } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { OutputReader } from '#shared/deliveries/index.ts';
 import { type Ledger, readTasks } from '#shared/ledger/index.ts';
@@ -18,7 +18,7 @@ interface SessionTurn {
 }
 
 export function outcomeOf({ outcome }: TaskState): TaskOutcome | null {
-  return outcome ? wholeOutcome(outcome) : null;
+  return outcome ? outcomeRecord(outcome) : null;
 }
 
 export function turnOf({ body, state, output }: Task): SessionTurn {

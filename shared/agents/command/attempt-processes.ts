@@ -1,9 +1,9 @@
 import { wait } from '../../time/index.ts';
-import { MARK_VARIABLE } from './attempt-mark.ts';
-import { listProcesses, readInitialVariable, readProcess, readWorkingFolder, type ProcessEntry } from './process-table.ts';
+import { MARK_VARIABLE } from './attempt-place.ts';
+import { listProcesses, readInitialVariable, readProcess, readWorkingFolder, signalProcess, type ProcessEntry } from './process-table.ts';
 
 /** How the processes of one attempt are known. */
-export interface AttemptIdentity {
+interface AttemptIdentity {
   readonly mark: string;
   /** Its first process, which leads a group and a session. */
   readonly leader: number;
@@ -11,18 +11,18 @@ export interface AttemptIdentity {
   readonly folder: string;
 }
 
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /**
- * AttemptProcesses is responsible for everything that one attempt has started, also what left its group or its session, so that
+ * AttemptProcesses is responsible for everything that one attempt has started, also in a group or session of its own, so that
  * nothing of an attempt outlives it. A process belongs to it by its session, its group, the mark in its environment, its folder, its
- * parent, or because an earlier look found it. Without /proc only the group is known. What clears its environment and leaves all of these
- * between two looks is not found.
+ * parent, or because an earlier poll found it. Without /proc only the group is known. A process that clears its environment and leaves all
+ * of these between two polls is not found.
  */
 export class AttemptProcesses {
   readonly #identity: AttemptIdentity;
   readonly #startedAt: number;
-  /** Found by an earlier look: when each started, by its pid. */
+  /** Found by an earlier poll: when each started, by its pid. */
   #known = new Map<number, number>();
 
   constructor(identity: AttemptIdentity) {
@@ -31,13 +31,14 @@ export class AttemptProcesses {
   }
 
   /** Remembers what belongs to it now. */
-  look(): void {
+  refresh(): void {
     this.#find();
   }
 
   /** Signals all of them, as far as they are known at this moment. */
   signal(name: NodeJS.Signals): void {
-    signalGroup(this.#identity.leader, name);
+    // The whole group at once.
+    signalProcess(-this.#identity.leader, name);
     for (const { pid, group } of this.#find()) if (group !== this.#identity.leader) signalProcess(pid, name);
   }
 
@@ -48,7 +49,7 @@ export class AttemptProcesses {
       this.signal('SIGKILL');
       const left = this.#find().map(({ pid }) => pid);
       if (left.length === 0 || performance.now() >= end) return left;
-      await wait(LOOK_MS);
+      await wait(POLL_MS);
     }
   }
 
@@ -73,15 +74,35 @@ export class AttemptProcesses {
   }
 }
 
-/** Signals every process of a group; that there is none left is fine. */
-function signalGroup(leader: number, name: NodeJS.Signals): void {
-  signalProcess(-leader, name);
+/** The commands that one set of runners has started and that have not ended. */
+export interface RunningCommands {
+  /** Has its processes killed should this process exit before the returned function is called. */
+  track(processes: AttemptProcesses): () => void;
 }
 
-export function signalProcess(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // Gone already, or another user's by now: there is nothing to signal.
-  }
+/**
+ * Programs survive the process that started them; these do not survive its exit, however sudden it is (SIGKILL apart). Every `lookMs`
+ * it lists what they have started, because a process without its parent is hard to find later.
+ */
+export function trackCommands(lookMs: number): RunningCommands {
+  const running = new Set<AttemptProcesses>();
+  let timer: NodeJS.Timeout | undefined;
+  const refreshAll = (): void => running.forEach((processes) => processes.refresh());
+  const killAll = (): void => running.forEach((processes) => processes.signal('SIGKILL'));
+  return {
+    track: (processes) => {
+      // One listener for all, and none while nothing runs: a process warns about more than a few.
+      if (running.size === 0) {
+        process.on('exit', killAll);
+        timer = setInterval(refreshAll, lookMs).unref();
+      }
+      running.add(processes);
+      return () => {
+        running.delete(processes);
+        if (running.size > 0) return;
+        process.off('exit', killAll);
+        clearInterval(timer);
+      };
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DefinitionOf } from '../agent-definition-of.ts';
-import type { AgentRun } from '../agent-runner.ts';
+import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
 
 /** The pipes of a program that runs. */
 export interface CommandPipes {
@@ -24,7 +23,7 @@ export async function feedCommand(
   const idle = watchIdle(stdout, definition.inputIdleMs ?? IDLE_MS, AbortSignal.any([ended, context.signal]));
   stdin.write(task.input.endsWith('\n') ? task.input : `${task.input}\n`);
   while (await Promise.race([inputArrived().then(() => true), idle.over.then(() => false)])) {
-    // Whoever closed its stdin reads no more: what it would not read is not taken.
+    // A program that closed its stdin reads no more, so nothing is taken for it.
     if (stdin.destroyed || !stdin.writable) break;
     for (const { text } of await context.input()) {
       stdin.write(`${text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ')}\n`);

@@ -51,6 +51,15 @@ export function readWorkingFolder(pid: number): string | undefined {
   }
 }
 
+/** A negative pid is a process group. */
+export function signalProcess(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone already, or another user's by now.
+  }
+}
+
 /** Names the set of processes whose numbers this process sees: a container has one of its own. Null without /proc. */
 export function processNamespace(): string | null {
   try {

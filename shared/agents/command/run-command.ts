@@ -1,14 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import type { DefinitionOf } from '../agent-definition-of.ts';
-import type { AgentRun } from '../agent-runner.ts';
-import { openAttemptFolder, type AttemptFolder } from './attempt-folder.ts';
-import { createMark } from './attempt-mark.ts';
+import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
+import { type AttemptFolder, createMark, openAttemptFolder } from './attempt-place.ts';
 import { feedCommand } from './feed-command.ts';
 import { startCommand, type CommandEnd, type CommandOptions, type CommandPlace, type RunningCommand } from './start-command.ts';
 
-/** Failures to start that no second try mends. */
+/** Failures to start that no retry repairs. */
 const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
   ENOENT: 'RESOURCE_NOT_FOUND',
   ENOTDIR: 'RESOURCE_NOT_FOUND',
@@ -24,7 +22,7 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards.
  * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.
- * Whatever happens, nothing that it started is left when this settles, as far as `AttemptProcesses` knows it.
+ * Nothing that it started is left when this settles, as far as `AttemptProcesses` can find it.
  */
 export async function runCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions): Promise<AgentResult> {
   const { signal, log } = run.context;
@@ -35,7 +33,11 @@ export async function runCommand(run: AgentRun<DefinitionOf<'command'>>, options
     signal.throwIfAborted();
     return await runIn({ mark, folder }, run, options);
   } finally {
-    await folder.remove().catch((error: unknown) => log.warn({ event: 'command.folder-left', folder: folder.path, err: error }, 'stays'));
+    await folder
+      .remove()
+      .catch((error: unknown) =>
+        log.warn({ event: 'command.folder-left', folder: folder.path, err: error }, 'the folder of an attempt could not be removed'),
+      );
   }
 }
 
@@ -76,12 +78,12 @@ function feed(run: AgentRun<DefinitionOf<'command'>>, command: RunningCommand): 
   const ended = new AbortController();
   void command.ended.then(() => ended.abort());
   const fed = feedCommand(run, command, ended.signal);
-  // Told by whoever awaits `fed`, after the program has ended; until then nobody listens.
+  // The caller awaits `fed` only after the program has ended.
   fed.catch(command.stop);
   return fed;
 }
 
-/** Hands on what the program writes until its pipe closes. Resolves with what `write` threw, which ends the program. */
+/** Passes on the program's output until its pipe closes. Resolves with the error of `write`, which ends the program. */
 function readText({ stdout, stop }: RunningCommand, write: (text: string) => void): Promise<Error | undefined> {
   const { promise, resolve } = Promise.withResolvers<Error | undefined>();
   let failure: Error | undefined;
@@ -99,7 +101,7 @@ function readText({ stdout, stop }: RunningCommand, write: (text: string) => voi
   return promise;
 }
 
-/** Keeps the end, where programs say what went wrong. */
+/** Keeps the end, where programs report what went wrong. */
 function keepTail(stderr: Readable, maxBytes: number): () => string {
   let tail = Buffer.alloc(0);
   stderr.on('data', (piece: Buffer) => {

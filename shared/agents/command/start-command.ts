@@ -2,13 +2,9 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import type { CommandSettings } from '../../config/index.ts';
-import type { AgentRun } from '../agent-runner.ts';
-import type { DefinitionOf } from '../agent-definition-of.ts';
-import type { AttemptFolder } from './attempt-folder.ts';
-import { MARK_VARIABLE } from './attempt-mark.ts';
-import { AttemptProcesses } from './attempt-processes.ts';
-import type { CommandUser } from './command-user.ts';
-import type { RunningCommands } from './running-commands.ts';
+import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
+import { type AttemptFolder, MARK_VARIABLE } from './attempt-place.ts';
+import { AttemptProcesses, type RunningCommands } from './attempt-processes.ts';
 
 export interface CommandOptions {
   /** The folder that a relative `cwd` starts from, and the default for it. */
@@ -21,7 +17,7 @@ export interface CommandOptions {
   readonly user: CommandUser | null;
 }
 
-/** The attempt's own: how its processes are known, and where it may write. */
+/** Of one attempt: the mark of its processes, and where it may write. */
 export interface CommandPlace {
   readonly mark: string;
   readonly folder: AttemptFolder;
@@ -49,10 +45,10 @@ export interface RunningCommand {
   readonly finish: () => Promise<number[]>;
 }
 
-/** What every program finds in its environment; the rest of ours, secrets above all, stays out. */
+/** Variables that every program inherits. The others, secrets above all, stay out of its environment. */
 const PASSED = ['PATH', 'LANG'];
 
-/** Starts the agent's program, with the prompt on its stdin unless it takes input, which is for the caller to write. */
+/** Starts the agent's program, with the prompt on its stdin; to a program that takes input the caller writes it. */
 export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions, place: CommandPlace): RunningCommand {
   const { command, cwd } = run.definition;
   const [file = '', ...args] = command;
@@ -119,4 +115,25 @@ function buildEnvironment(
     ...(task.session === null ? {} : { MUSTER_SESSION: task.session }),
     TRACEPARENT: context.trace.traceparent,
   };
+}
+
+/** A user of the system other than the one of this process. */
+export interface CommandUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** `nobody` on Linux and, unlike names, the same in every container. */
+const NOBODY = 65_534;
+
+/** Who programs run as: null for the user of this process, which is `ownUid`. */
+export function commandUser({ uid, gid }: Pick<CommandSettings, 'uid' | 'gid'>, ownUid = process.getuid?.()): CommandUser | null {
+  const wanted = uid ?? (ownUid === 0 ? NOBODY : 'own');
+  return wanted === 'own' || wanted === ownUid ? null : { uid: wanted, gid: gid ?? wanted };
+}
+
+/** Why programs cannot be run as that user; null when they can. */
+export function commandUserProblem(user: CommandUser | null, ownUid = process.getuid?.()): string | null {
+  if (user === null || ownUid === 0) return null;
+  return `commands.uid (MUSTER_COMMAND_UID) is ${user.uid}, and only root can start programs as another user than its own (${ownUid ?? 'none here'})`;
 }

@@ -1,5 +1,5 @@
 import { scriptJson } from '../../redis/index.ts';
-import { type FirstState, type TaskBody, estimatedMs, type Told, TOLD } from '../../tasks/index.ts';
+import { type FirstState, type TaskBody, estimatedMs, type Subscriber, SUBSCRIBERS } from '../../tasks/index.ts';
 import type { NewTask } from '../accept/new-task.ts';
 
 /** A body as its record has it: with the state that the task begins with. */
@@ -86,7 +86,7 @@ function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Partial
   };
 }
 
-function subscribersOf({ reply, callbackUrl, scheduleId }: TaskBody): Told[] {
-  const wish: Record<Told, unknown> = { reply, callback: callbackUrl, run: scheduleId };
-  return TOLD.filter((kind) => wish[kind] !== null);
+function subscribersOf({ reply, callbackUrl, scheduleId }: TaskBody): Subscriber[] {
+  const wish: Record<Subscriber, unknown> = { reply, callback: callbackUrl, run: scheduleId };
+  return SUBSCRIBERS.filter((kind) => wish[kind] !== null);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAgentRunners } from '#shared/agents/create-agent-runners.ts';
+import { createAgentRunners } from '#shared/agents/agent-kinds.ts';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';

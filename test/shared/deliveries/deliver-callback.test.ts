@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGuardedFetch } from '#shared/agents/create-guarded-fetch.ts';
+import { createGuardedFetch } from '#shared/agents/guarded-fetch.ts';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { listEndpoints } from '#shared/deliveries/callback-endpoints.ts';
 import { readCallbackSecrets, rotateCallbackSecret } from '#shared/deliveries/callback-secrets.ts';

@@ -1,10 +1,10 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
-import { trackCommands } from '#shared/agents/command/running-commands.ts';
-import type { CommandUser } from '#shared/agents/command/command-user.ts';
+import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
+import type { CommandUser } from '#shared/agents/command/start-command.ts';
 import { commandSettingsSchema } from '#shared/config/command-settings.ts';
 import type { AgentResult } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';

@@ -2,14 +2,14 @@ import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
-import { createGuardedFetch } from '#shared/agents/create-guarded-fetch.ts';
-import { runHttp } from '#shared/agents/run-http.ts';
+import { createGuardedFetch } from '#shared/agents/guarded-fetch.ts';
+import { runHttp } from '#shared/agents/kinds/http.ts';
 import type { AgentResult } from '#shared/config/agent-function.ts';
-import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
+import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { type AgentRunOptions, failureOf, type ObservedRun, observeRun, TRACEPARENT } from '../../support/agents/agent-run.ts';
-import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+import { type AgentRunOptions, failureOf, type ObservedRun, observeRun, TRACEPARENT } from '../../../support/agents/agent-run.ts';
+import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

@@ -1,10 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AgentResult } from '../config/index.ts';
-import { TaskFailure } from '../errors/index.ts';
-import { wait } from '../time/index.ts';
-import type { DefinitionOf } from './agent-definition-of.ts';
-import type { AgentRun } from './agent-runner.ts';
+import type { AgentResult } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import { wait } from '../../time/index.ts';
+import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+
+/** Agents that write their input back, for tests and first steps. */
+export const echo: KindOfAgent<DefinitionOf<'echo'>> = {
+  openRunner: () => runEcho,
+  check: () => undefined,
+  secretsOf: () => [],
+};
 
 const contextSchema = z.object({
   /** Milliseconds between two words. */

@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
-import { createFunctionLoader } from '#shared/agents/create-function-loader.ts';
-import { runFunction } from '#shared/agents/run-function.ts';
+import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
+import { createFunctionLoader, runFunction } from '#shared/agents/kinds/function.ts';
 import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
 import { handleStray } from '#shared/agents/stray-errors.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { failureOf, type ObservedRun, observeRun } from '../../support/agents/agent-run.ts';
-import { useFolder } from '../../support/use-folder.ts';
+import { failureOf, type ObservedRun, observeRun } from '../../../support/agents/agent-run.ts';
+import { useFolder } from '../../../support/use-folder.ts';
 
 const directory = await useFolder('muster-function-');
 // The module counts how often it is evaluated, which is once however often it is run.

@@ -1,19 +1,28 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText, type LanguageModelUsage, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../config/index.ts';
-import type { TaskFailure } from '../errors/index.ts';
-import type { Clock } from '../time/index.ts';
-import type { DefinitionOf } from './agent-definition-of.ts';
-import type { AgentRun } from './agent-runner.ts';
-import type { GuardedFetch } from './create-guarded-fetch.ts';
-import { createSecretRedactor } from './create-hider.ts';
-import { failureFromModel } from './failure-from-model.ts';
-import { resolveOpenaiEndpoint, type OpenaiDefaults, type OpenaiEndpoint } from './resolve-openai-endpoint.ts';
+import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
+import type { TaskFailure } from '../../errors/index.ts';
+import { type Clock, systemClock } from '../../time/index.ts';
+import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import type { GuardedFetch } from '../guarded-fetch.ts';
+import { createSecretRedactor } from '../redactor.ts';
+import { failureFromModel } from '../model-failures.ts';
+import { createModelFetch, resolveOpenaiEndpoint, type OpenaiDefaults, type OpenaiEndpoint } from './openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
 type Part = TextStreamPart<ToolSet>;
 
-export interface OpenaiOptions extends OpenaiDefaults {
+/** Agents that are models behind an OpenAI-compatible endpoint. */
+export const openai: KindOfAgent<Definition> = {
+  openRunner: (options) => {
+    const fetchFor = createModelFetch(options);
+    return (run) => runOpenai(run, { ...options, fetchFor, clock: options.clock ?? systemClock });
+  },
+  check: (definition, environment) => void resolveOpenaiEndpoint(definition, environment, true),
+  secretsOf: ({ apiKey }) => [apiKey],
+};
+
+interface OpenaiOptions extends OpenaiDefaults {
   /** The `fetch` for a base URL: guarded unless the operator named the address. */
   readonly fetchFor: (baseUrl: string) => GuardedFetch;
   readonly clock: Clock;
@@ -26,15 +35,15 @@ const MAX_STEPS = 10;
 /** Between the answers of two steps. */
 const STEP_BREAK = '\n\n';
 
-/** Whom one run asks. */
+/** The endpoint of one run. */
 interface Provider extends OpenaiEndpoint {
   readonly fetch: GuardedFetch;
   readonly signal: AbortSignal;
-  /** What an error of the SDK makes of the attempt. */
+  /** Turns an error of the SDK into the failure of the attempt. */
   readonly failureOf: (error: unknown) => TaskFailure;
 }
 
-/** What came of one model call. */
+/** The answer of one model call. */
 interface Step {
   text: string;
   usage: AgentUsage | undefined;
@@ -42,19 +51,19 @@ interface Step {
 
 /**
  * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
- * before the prompt. When messages arrived while the model answered, it is asked again with its answer and them, and what it says
- * follows after a blank line; `usage` is that of all calls.
+ * before the prompt. When messages arrived while the model answered, it is called again with its answer and them, and its next
+ * answer follows after a blank line; `usage` is the total of all calls.
  * Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403), INVALID_INPUT (400, 422),
  * RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or cut).
  */
-export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Promise<AgentResult> {
+async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Promise<AgentResult> {
   const { signal } = run.context;
   signal.throwIfAborted();
   // Leaving the stream does not end the request, which the SDK keeps reading for its other readers.
   const request = new AbortController();
   const provider = openProvider(run, options, AbortSignal.any([signal, request.signal]));
   try {
-    const usage = await converse(run, provider);
+    const usage = await callModel(run, provider);
     return usage === undefined ? {} : { usage };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -66,7 +75,7 @@ export async function runOpenai(run: AgentRun<Definition>, options: OpenaiOption
 
 function openProvider({ definition, isOperators }: AgentRun<Definition>, options: OpenaiOptions, signal: AbortSignal): Provider {
   const endpoint = resolveOpenaiEndpoint(definition, options, isOperators || options.fleetKeyForApiAgents === true);
-  const hide = createSecretRedactor([endpoint.apiKey]);
+  const redact = createSecretRedactor([endpoint.apiKey]);
   const fetch = options.fetchFor(endpoint.baseUrl);
   let contentType: string | null = null;
   return {
@@ -77,19 +86,19 @@ function openProvider({ definition, isOperators }: AgentRun<Definition>, options
       contentType = response.headers.get('content-type');
       return response;
     },
-    failureOf: (error) => failureFromModel(error, { nowMs: options.clock.now(), hide, contentType }),
+    failureOf: (error) => failureFromModel(error, { nowMs: options.clock.now(), redact, contentType }),
   };
 }
 
-async function converse(run: AgentRun<Definition>, provider: Provider): Promise<AgentUsage | undefined> {
+async function callModel(run: AgentRun<Definition>, provider: Provider): Promise<AgentUsage | undefined> {
   const { task, definition, context } = run;
   const { maxSteps = MAX_STEPS } = definition;
   const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
   let usage: AgentUsage | undefined;
   for (let step = 1; ; step += 1) {
-    const answer = await readStream(ask(run, provider, messages), run, provider);
+    const answer = await readStream(openStream(run, provider, messages), run, provider);
     usage = sumUsage(usage, answer.usage);
-    // What arrives during the last step is left where it waits, for it would be taken and not answered.
+    // The last step takes no messages, because none would be answered.
     const inputs = step < maxSteps ? await context.input() : [];
     if (inputs.length === 0) return usage;
     if (answer.text !== '') {
@@ -110,7 +119,7 @@ function instructionsOf({ definition, task }: AgentRun<Definition>): string {
   return [definition.system, task.system].filter((each) => each !== undefined && each !== null).join('\n\n');
 }
 
-function ask(run: AgentRun<Definition>, provider: Provider, messages: readonly ModelMessage[]): AsyncIterable<Part> {
+function openStream(run: AgentRun<Definition>, provider: Provider, messages: readonly ModelMessage[]): AsyncIterable<Part> {
   const { definition, context } = run;
   const { baseUrl, apiKey, fetch, signal } = provider;
   const instructions = instructionsOf(run);
@@ -126,7 +135,7 @@ function ask(run: AgentRun<Definition>, provider: Provider, messages: readonly M
   return streamText({
     model: models.chatModel(definition.model),
     messages: [...messages],
-    // The queue retries; a retry in here would hide a throttle from it.
+    // The queue retries; a retry in here would redact a throttle from it.
     maxRetries: 0,
     abortSignal: signal,
     headers: { traceparent: context.trace.traceparent },
@@ -146,7 +155,7 @@ async function readStream(
 ): Promise<Step> {
   const step: Step = { text: '', usage: undefined };
   for await (const part of stream) {
-    // What was on its way when the signal aborted is nobody's output any more.
+    // Output that arrives after an abort is dropped.
     context.signal.throwIfAborted();
     if (part.type === 'text-delta') {
       step.text += part.text;

@@ -1,8 +1,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
-import type { AgentContext, AgentResult } from '../config/index.ts';
-import { TaskFailure } from '../errors/index.ts';
-import { parseAgentAnswer } from './read-agent-answer.ts';
+import type { AgentContext, AgentResult } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import { parseAgentAnswer } from '../read-agent-answer.ts';
 
 const errorSchema = z.object({
   code: z

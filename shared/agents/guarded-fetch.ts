@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, fetch, type RequestInit, type Response } from 'undici';
-import { TaskFailure } from '../errors/index.ts';
-import { createAddressGuard, type AddressGuard } from './create-address-guard.ts';
+import { readNetwork, type Network } from '../config/index.ts';
+import { MusterError, TaskFailure } from '../errors/index.ts';
 import { limitResponse, type ResponseLimits } from './limit-response.ts';
 
 /** Limits count after decompression. */
-export interface GuardedFetchOptions extends ResponseLimits {
+interface GuardedFetchOptions extends ResponseLimits {
   /** Networks that may be reached although they are not public, as CIDR. */
   readonly allowNetworks: readonly string[];
 }
@@ -18,7 +19,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Makes a `fetch` for addresses that a user may have chosen. The check is made on the address that is connected to, at
- * the moment of connecting, so that neither a literal address nor a name that changes its mind gets round it.
+ * the moment of connecting, so that neither a literal address nor a name whose answer changes bypasses it.
  * A refused address rejects with a cause of PERMISSION_DENIED (see `failureFromNetwork`), one with a password in it with
  * INVALID_INPUT.
  *
@@ -29,7 +30,7 @@ export function createGuardedFetch({ allowNetworks, ...limits }: GuardedFetchOpt
   const isAllowed = createAddressGuard(allowNetworks);
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: createGuardedLookup(isAllowed) });
   const dispatcher = new Agent({
-    // How long an answer may take is for the task's timeout to say, which comes as a signal.
+    // The task's timeout, which comes as a signal, bounds how long an answer may take.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (options, callback) => {
@@ -64,10 +65,45 @@ function createGuardedLookup(isAllowed: AddressGuard): LookupFunction {
   };
 }
 
-/** Names the host as it was given, not the address found: that would tell a stranger about the inside of the network. */
+/** Names the host as it was given, not the address found: the address would reveal the inside of the network. */
 function refusal(host: string): TaskFailure {
   return new TaskFailure(
     'PERMISSION_DENIED',
     `${host} is not a public address; the operator can allow its network in outbound.allowNetworks`,
   );
+}
+
+/** Whether an address, IPv4 or IPv6 and without brackets, may be connected to. */
+type AddressGuard = (address: string) => boolean;
+
+/**
+ * A guard that allows public addresses, and the networks of `allowNetworks` (CIDR, or one address).
+ * Throws `config.invalid` for a network that cannot be read.
+ */
+export function createAddressGuard(allowNetworks: readonly string[]): AddressGuard {
+  const allowed = allowNetworks.map(toNetwork);
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    // `process` unwraps IPv4 in IPv6, which would otherwise bypass every rule for IPv4.
+    const ip = ipaddr.process(address);
+    if (ip.range() === 'unicast' && isGiven(ip) && !METADATA.has(ip.toString())) return true;
+    return allowed.some(([network, bits]) => ip.kind() === network.kind() && ip.match(network, bits));
+  };
+}
+
+/**
+ * Public in form, and answered within a cloud by the host of the machine: Azure's and Equinix's. What others have is link-local,
+ * unique-local, carrier-grade or reserved.
+ */
+const METADATA: ReadonlySet<string> = new Set(['168.63.129.16', '192.80.8.124']);
+
+/** Of IPv6 only 2000::/3 is given out to anybody. In the rest are old and local ways to write an IPv4 address, such as ::127.0.0.1. */
+function isGiven(ip: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return ip.kind() === 'ipv4' || ip.match(ipaddr.parse('2000::'), 3);
+}
+
+function toNetwork(text: string): Network {
+  const network = readNetwork(text);
+  if (network !== null) return network;
+  throw new MusterError('config.invalid', `allowNetworks: "${text}" is not a network such as 10.0.0.0/8 or an address`);
 }

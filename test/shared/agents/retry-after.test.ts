@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfterMs } from '#shared/agents/retry-after-ms.ts';
+import { readRetryAfter } from '#shared/agents/retry-after.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
 function read(headers: Record<string, string>): number {
-  return retryAfterMs((name) => headers[name] ?? null, NOW);
+  return readRetryAfter((name) => headers[name] ?? null, NOW);
 }
 
 describe('the wait that a 429 asks for', () => {

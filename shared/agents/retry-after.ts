@@ -24,12 +24,12 @@ const BUDGETS: readonly { reset: string; remaining: string }[] = [
  * `retry-after-ms` and `Retry-After` (seconds or a date) win; then the reset of the budgets that are spent, the latest of
  * them; then of any budget; and 30 seconds when the answer says nothing.
  */
-export function retryAfterMs(header: HeaderReader, nowMs: number): number {
-  return requestedDelayMs(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);
+export function readRetryAfter(header: HeaderReader, nowMs: number): number {
+  return readRequestedDelay(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);
 }
 
 /** How long `retry-after-ms` or `Retry-After` asks to wait, within the same bounds; undefined when the answer has neither. */
-export function requestedDelayMs(header: HeaderReader, nowMs: number): number | undefined {
+export function readRequestedDelay(header: HeaderReader, nowMs: number): number | undefined {
   const asked = readNumber(header('retry-after-ms')) ?? readTime(header('retry-after'), nowMs);
   return asked === null ? undefined : bounded(asked);
 }

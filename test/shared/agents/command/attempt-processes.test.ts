@@ -9,9 +9,9 @@ import { waitFor } from '../../../support/wait-for.ts';
 /** A process that starts a group of two, says their ids, and exits by itself at the next line of its stdin. */
 const PROGRAM = `
 import { spawn } from 'node:child_process';
-import { AttemptProcesses } from '#shared/agents/command/attempt-processes.ts';
-import { createRunningCommands } from '#shared/agents/command/running-commands.ts';
-const running = createRunningCommands(1000);
+import { AttemptProcesses, trackCommands } from '#shared/agents/command/attempt-processes.ts';
+
+const running = trackCommands(1000);
 const child = spawn('sh', ['-c', 'trap "" TERM; sleep 600 & echo $$ $!; wait'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });
 running.track(new AttemptProcesses({ mark: 'none', leader: child.pid, folder: '/nowhere' }));
 process.stdin.once('data', () => process.exit(0));

@@ -1,7 +1,7 @@
 import { assert, asyncProperty, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runEcho } from '#shared/agents/run-echo.ts';
-import { failureOf, observeRun } from '../../support/agents/agent-run.ts';
+import { runEcho } from '#shared/agents/kinds/echo.ts';
+import { failureOf, observeRun } from '../../../support/agents/agent-run.ts';
 
 const echo = { kind: 'echo' } as const;
 

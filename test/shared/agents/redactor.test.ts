@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRedactor, secretValues } from '#shared/agents/create-redactor.ts';
+import { createRedactor, secretValues } from '#shared/agents/redactor.ts';
 
 const redact = createRedactor(['a-known-secret']);
 

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DefinitionOf } from '#shared/agents/agent-definition-of.ts';
-import { createAgentRunners, type AgentRunnersOptions } from '#shared/agents/create-agent-runners.ts';
-import type { AgentRunner } from '#shared/agents/agent-runner.ts';
+import type { AgentRunner, AgentRunnersOptions, DefinitionOf } from '#shared/agents/agent-kind.ts';
+import { createAgentRunners } from '#shared/agents/agent-kinds.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { failureOf, observeRun, TRACEPARENT } from '../../support/agents/agent-run.ts';
-import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
-import { startFakeModel, type FakeModel } from '../../support/agents/fake-model.ts';
+import { failureOf, observeRun, TRACEPARENT } from '../../../support/agents/agent-run.ts';
+import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
+import { startFakeModel, type FakeModel } from '../../../support/agents/fake-model.ts';
 
 const agent: DefinitionOf<'openai'> = { kind: 'openai', model: 'small' };
 

@@ -1,14 +1,8 @@
-import { TaskFailure } from '../errors/index.ts';
-import type { DefinitionOf } from './agent-definition-of.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import type { AgentEnvironment, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
+import { createGuardedFetch, type GuardedFetch } from '../guarded-fetch.ts';
 
-export interface OpenaiDefaults {
-  /** `OPENAI_BASE_URL`. */
-  readonly openaiBaseUrl: string | undefined;
-  /** `OPENAI_API_KEY`. */
-  readonly openaiApiKey: string | undefined;
-  /** Reads a variable of this process's environment. */
-  readonly readSecret: (name: string) => string | undefined;
-}
+export type OpenaiDefaults = Pick<AgentEnvironment, 'openaiBaseUrl' | 'openaiApiKey' | 'readSecret'>;
 
 export interface OpenaiEndpoint {
   readonly baseUrl: string;
@@ -33,7 +27,7 @@ export function resolveOpenaiEndpoint(
   const ownBaseUrl = defaults.openaiBaseUrl ?? (defaults.openaiApiKey === undefined ? undefined : PUBLIC_BASE_URL);
   const baseUrl = definition.baseUrl ?? ownBaseUrl;
   if (baseUrl === undefined) {
-    throw new TaskFailure('INVALID_INPUT', 'There is no model to ask: set OPENAI_BASE_URL, OPENAI_API_KEY or the agent\'s "baseUrl"');
+    throw new TaskFailure('INVALID_INPUT', 'There is no model to call: set OPENAI_BASE_URL, OPENAI_API_KEY or the agent\'s "baseUrl"');
   }
   return {
     baseUrl,
@@ -63,4 +57,23 @@ function readNamed({ apiKeyEnv }: DefinitionOf<'openai'>, { readSecret }: Openai
 
 function isSameOrigin(baseUrl: string, ownBaseUrl: string | undefined): boolean {
   return ownBaseUrl !== undefined && new URL(baseUrl).origin === new URL(ownBaseUrl).origin;
+}
+
+/** A model's answer comes as one JSON event of about 250 bytes per token, so the limit for one body is far too small for it. */
+const MODEL_BYTES_FACTOR = 32;
+const ANYWHERE = ['0.0.0.0/0', '::/0'];
+
+/** The `fetch` for a model's base URL. Only one that the operator named may be private. */
+export function createModelFetch({
+  openaiBaseUrl,
+  operatorAgents = {},
+  allowNetworks,
+  maxResponseBytes,
+}: AgentRunnersOptions): (baseUrl: string) => GuardedFetch {
+  const trusted = new Set(openaiBaseUrl === undefined ? [] : [openaiBaseUrl]);
+  for (const agent of Object.values(operatorAgents)) if (agent.kind === 'openai' && agent.baseUrl !== undefined) trusted.add(agent.baseUrl);
+  const limits = { maxResponseBytes: maxResponseBytes * MODEL_BYTES_FACTOR, maxEventBytes: maxResponseBytes };
+  const guarded = createGuardedFetch({ ...limits, allowNetworks });
+  const open = createGuardedFetch({ ...limits, allowNetworks: ANYWHERE });
+  return (baseUrl) => (trusted.has(baseUrl) ? open : guarded);
 }

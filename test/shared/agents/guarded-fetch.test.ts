@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard } from '#shared/agents/create-address-guard.ts';
+import { createAddressGuard } from '#shared/agents/guarded-fetch.ts';
 
 describe('the address guard', () => {
   it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('lets the public address %s through', (address) => {

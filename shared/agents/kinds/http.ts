@@ -1,23 +1,33 @@
+import { Webhook } from 'standardwebhooks';
 import { Headers, type Response } from 'undici';
-import type { AgentResult, AgentTask } from '../config/index.ts';
-import { TaskFailure } from '../errors/index.ts';
-import type { Clock } from '../time/index.ts';
-import type { DefinitionOf } from './agent-definition-of.ts';
-import type { AgentRun } from './agent-runner.ts';
-import type { GuardedFetch } from './create-guarded-fetch.ts';
-import { createSecretRedactor, type Redactor } from './create-hider.ts';
-import { failureFromNetwork } from './failure-from-network.ts';
-import { failureFromStatus } from './failure-from-status.ts';
-import { parseAgentAnswer } from './read-agent-answer.ts';
-import { readHttpEvents } from './read-http-events.ts';
-import { signHttpTask } from './sign-http-task.ts';
+import type { AgentResult, AgentTask } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import { type Clock, systemClock } from '../../time/index.ts';
+import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import { createGuardedFetch, type GuardedFetch } from '../guarded-fetch.ts';
+import { failureFromNetwork, failureFromStatus } from '../network-failures.ts';
+import { parseAgentAnswer } from '../read-agent-answer.ts';
+import { createSecretRedactor, type Redactor } from '../redactor.ts';
+import { readHttpEvents } from './http-events.ts';
 
-export interface HttpOptions {
+/** Agents behind an HTTP endpoint. */
+export const http: KindOfAgent<DefinitionOf<'http'>> = {
+  openRunner: ({ allowNetworks, maxResponseBytes, clock = systemClock }) => {
+    const fetch = createGuardedFetch({ allowNetworks, maxResponseBytes });
+    return (run) => runHttp(run, { fetch, clock });
+  },
+  check: ({ secret }) => {
+    if (secret !== undefined) signHttpTask(secret, { id: 'check', body: '', nowMs: 0 });
+  },
+  secretsOf: ({ secret, headers = {} }) => [secret, ...Object.values(headers)],
+};
+
+interface HttpOptions {
   readonly fetch: GuardedFetch;
   readonly clock: Clock;
 }
 
-/** Headers that belong to the connection, which an agent's own ones must not bend. */
+/** Headers of the connection, which an agent's own must not replace. */
 const CONNECTION_HEADERS = [
   'connection',
   'content-length',
@@ -40,16 +50,16 @@ const CONNECTION_HEADERS = [
 export async function runHttp(run: AgentRun<DefinitionOf<'http'>>, options: HttpOptions): Promise<AgentResult> {
   const { signal } = run.context;
   signal.throwIfAborted();
-  // An answer that is left before its end must not keep its connection.
+  // An answer that is not read to its end must not keep its connection.
   const request = new AbortController();
-  const hide = createSecretRedactor([run.definition.secret, ...Object.values(run.definition.headers ?? {})]);
+  const redact = createSecretRedactor(http.secretsOf(run.definition, () => undefined));
   try {
     const response = await post(run, options, AbortSignal.any([signal, request.signal]));
-    if (!response.ok) throw await describeFailure(response, options.clock, hide);
+    if (!response.ok) throw await describeFailure(response, options.clock, redact);
     return await readAnswer(response, run);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw failureFromNetwork(error, hide);
+    throw failureFromNetwork(error, redact);
   } finally {
     request.abort();
   }
@@ -93,8 +103,35 @@ async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf
   throw new TaskFailure('AGENT_ERROR', `The endpoint answered with "${type}" instead of application/json or text/event-stream`);
 }
 
-async function describeFailure(response: Response, clock: Clock, hide: Redactor): Promise<TaskFailure> {
+async function describeFailure(response: Response, clock: Clock, redact: Redactor): Promise<TaskFailure> {
   // The status says enough when the text of it does not arrive or is too long.
-  const message = await response.text().then(hide, () => undefined);
+  const message = await response.text().then(redact, () => undefined);
   return failureFromStatus({ status: response.status, header: (name) => response.headers.get(name), message, nowMs: clock.now() });
+}
+
+interface MessageToSign {
+  /** Unique per attempt: a receiver that drops repeated ids must not drop a retry. */
+  readonly id: string;
+  readonly body: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+/** The three headers of Standard Webhooks. Throws INVALID_INPUT when the secret is not base64. */
+function signHttpTask(secret: string, { id, body, nowMs }: MessageToSign): Record<string, string> {
+  const at = new Date(nowMs);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(nowMs / 1000)),
+    'webhook-signature': readSecret(secret).sign(id, at, body),
+  };
+}
+
+function readSecret(secret: string): Webhook {
+  try {
+    return new Webhook(secret);
+  } catch {
+    // Without the cause, whose text might quote the secret.
+    throw new TaskFailure('INVALID_INPUT', 'The agent\'s "secret" is not a Standard Webhooks secret (base64, with or without "whsec_")');
+  }
 }

@@ -8,16 +8,15 @@ import {
   TypeValidationError,
 } from 'ai';
 import { beginningOf, TaskFailure } from '../errors/index.ts';
-import type { Redactor } from './create-hider.ts';
-import { failureFromNetwork, listCauses } from './failure-from-network.ts';
-import { failureFromStatus } from './failure-from-status.ts';
-import type { HeaderReader } from './retry-after-ms.ts';
+import type { Redactor } from './redactor.ts';
+import { failureFromNetwork, failureFromStatus, listCauses } from './network-failures.ts';
+import type { HeaderReader } from './retry-after.ts';
 
 export interface ModelFailureOptions {
   /** Now, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** Takes the key out of what the provider says. */
-  readonly hide: Redactor;
+  readonly redact: Redactor;
   /** What the answer said it is; null when it did not, or when there was none. */
   readonly contentType: string | null;
 }
@@ -49,7 +48,7 @@ const EXCERPT_LENGTH = 200;
  * The SDK's error itself is not handed on: it carries the whole request, prompt included.
  */
 export function failureFromModel(error: unknown, options: ModelFailureOptions): TaskFailure {
-  if (error instanceof TaskFailure) return failureFromNetwork(error, options.hide);
+  if (error instanceof TaskFailure) return failureFromNetwork(error, options.redact);
   if (InvalidPromptError.isInstance(error)) return new TaskFailure('INVALID_INPUT', error.message);
   if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 300) return fromAnswer(error, options);
   if (StreamProviderError.isInstance(error)) return fromStream(error, options);
@@ -57,33 +56,33 @@ export function failureFromModel(error: unknown, options: ModelFailureOptions): 
   return (
     listCauses(error)
       .map((cause) => fromUnreadable(cause, options))
-      .find((failure) => failure !== undefined) ?? failureFromNetwork(error, options.hide)
+      .find((failure) => failure !== undefined) ?? failureFromNetwork(error, options.redact)
   );
 }
 
 function fromAnswer(
   { statusCode = UNNAMED_STATUS, responseHeaders, message }: APICallError,
-  { nowMs, hide }: ModelFailureOptions,
+  { nowMs, redact }: ModelFailureOptions,
 ): TaskFailure {
   const headers = new Map(Object.entries(responseHeaders ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  return failureFromStatus({ status: statusCode, header: (name) => headers.get(name) ?? null, message: hide(message), nowMs });
+  return failureFromStatus({ status: statusCode, header: (name) => headers.get(name) ?? null, message: redact(message), nowMs });
 }
 
-function fromStream({ statusCode, code, type, message }: StreamProviderError, { nowMs, hide }: ModelFailureOptions): TaskFailure {
+function fromStream({ statusCode, code, type, message }: StreamProviderError, { nowMs, redact }: ModelFailureOptions): TaskFailure {
   const named = STATUS_BY_NAME[`${code}`] ?? STATUS_BY_NAME[`${type}`];
   const status = statusCode ?? named ?? UNNAMED_STATUS;
-  return failureFromStatus({ status, header: NO_HEADERS, message: hide(message), nowMs, isInStream: true });
+  return failureFromStatus({ status, header: NO_HEADERS, message: redact(message), nowMs, isInStream: true });
 }
 
-function fromUnreadable(error: Error, { hide, contentType }: ModelFailureOptions): TaskFailure | undefined {
+function fromUnreadable(error: Error, { redact, contentType }: ModelFailureOptions): TaskFailure | undefined {
   if (EmptyResponseBodyError.isInstance(error)) return new TaskFailure('PROVIDER_ERROR', 'The endpoint answered without a body');
-  if (JSONParseError.isInstance(error)) return noCompletion(error.text, hide);
-  if (TypeValidationError.isInstance(error)) return noCompletion(JSON.stringify(error.value) ?? 'nothing', hide);
+  if (JSONParseError.isInstance(error)) return noCompletion(error.text, redact);
+  if (TypeValidationError.isInstance(error)) return noCompletion(JSON.stringify(error.value) ?? 'nothing', redact);
   // A stream without an end was cut; a page or a document is none.
   if (!InvalidResponseDataError.isInstance(error) || contentType === null || contentType.startsWith(STREAM)) return undefined;
   return new TaskFailure('PROVIDER_ERROR', `The endpoint answered with "${contentType.slice(0, EXCERPT_LENGTH)}" instead of ${STREAM}`);
 }
 
-function noCompletion(sent: string, hide: Redactor): TaskFailure {
-  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${beginningOf(hide(sent), EXCERPT_LENGTH)}`);
+function noCompletion(sent: string, redact: Redactor): TaskFailure {
+  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${beginningOf(redact(sent), EXCERPT_LENGTH)}`);
 }

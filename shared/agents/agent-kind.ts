@@ -1,0 +1,80 @@
+import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings } from '../config/index.ts';
+import type { Clock } from '../time/index.ts';
+
+/** The definition of one kind of agent. */
+export type DefinitionOf<Kind extends AgentKind> = Extract<AgentDefinition, { kind: Kind }>;
+
+/**
+ * What one kind of agent is made of, with an entry in `AGENT_KINDS`. Its members are methods, whose parameters TypeScript compares in both
+ * directions, so that the registry may be indexed by a definition's own kind.
+ */
+export interface KindOfAgent<Definition extends AgentDefinition = AgentDefinition> {
+  /** Makes the runner of one process. It opens nothing until it runs, and leaves nothing open after it. */
+  openRunner(options: AgentRunnersOptions): AgentRunner<Definition>;
+  /** Throws a `TaskFailure` when an agent of this definition could not run on this machine. Asks no server. */
+  check(definition: Definition, environment: AgentEnvironment): void | Promise<void>;
+  /** Secrets in the definition, or in the variables that it passes on. */
+  secretsOf(definition: Definition, readVariable: AgentEnvironment['readSecret']): (string | undefined)[];
+}
+
+/**
+ * Runs one attempt of one kind of agent.
+ * Resolves with the answer, or rejects: with `TaskFailure` for a failure it can name (see `classifyFailure`), with the
+ * signal's reason once the signal aborts. It settles promptly after an abort and leaves nothing running behind it.
+ */
+export type AgentRunner<Definition extends AgentDefinition = AgentDefinition> = {
+  run(run: AgentRun<Definition>): Promise<AgentResult>;
+}['run'];
+
+/** One attempt, as a runner gets it. */
+export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> {
+  readonly task: AgentTask;
+  readonly definition: Definition;
+  /** Whether the operator's configuration has it; else its tenant made it by API. */
+  readonly isOperators: boolean;
+  readonly context: AgentContext;
+  /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
+  readonly inputArrived: () => Promise<void>;
+  /** Adds to the record of the attempt, should it fail or time out. */
+  readonly diagnose: (found: Diagnostics) => void;
+  /** Settles like the work, or rejects with the signal's reason as soon as that aborts; the work then continues unwatched. */
+  readonly untilStopped: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** What helps to find out why an attempt failed. */
+export interface Diagnostics {
+  /** Where an error was thrown. */
+  stack?: string;
+  /** The end of what a program wrote to stderr. */
+  stderr?: string;
+}
+
+/** What agents of the configuration find on this machine. */
+export interface AgentEnvironment {
+  /** The folder that relative paths of the configuration start from. */
+  readonly directory: string;
+  /** `OPENAI_BASE_URL`: the default for agents without a `baseUrl`. */
+  readonly openaiBaseUrl: string | undefined;
+  /** `OPENAI_API_KEY`: sent only to the origin of `openaiBaseUrl`, or to OpenAI when that is not set. */
+  readonly openaiApiKey: string | undefined;
+  /** Reads a variable of this process's environment: those that `apiKeyEnv` and `passEnv` name, and PATH and LANG for commands. */
+  readonly readSecret: (name: string) => string | undefined;
+}
+
+export interface AgentRunnersOptions extends AgentEnvironment {
+  /** Networks that agents may reach although they are not public, as CIDR. */
+  readonly allowNetworks: readonly string[];
+  /** Bytes of an `http` agent's answer, and of one event of a model's. */
+  readonly maxResponseBytes: number;
+  /**
+   * The agents of the operator's own configuration. A `baseUrl` that one of these names may be private, as a model on the
+   * same machine is; of any other agent it may not. Defaults to none.
+   */
+  readonly operatorAgents?: Readonly<Record<string, AgentDefinition>>;
+  /** Whether agents made by API may use `openaiApiKey`. Defaults to false. */
+  readonly fleetKeyForApiAgents?: boolean;
+  /** `commands` of the configuration. Defaults to what that defaults to. */
+  readonly commands?: CommandSettings;
+  /** Defaults to the system's. */
+  readonly clock?: Clock;
+}

@@ -1,0 +1,88 @@
+import { type AgentDefinition, type AgentKind, type AgentResult, type Config, invalidConfig } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import type { AgentEnvironment, AgentRun, AgentRunner, AgentRunnersOptions, DefinitionOf, KindOfAgent } from './agent-kind.ts';
+import { command } from './command/command.ts';
+import { commandUser, commandUserProblem } from './command/start-command.ts';
+import { echo } from './kinds/echo.ts';
+import { functionKind } from './kinds/function.ts';
+import { http } from './kinds/http.ts';
+import { openai } from './kinds/openai.ts';
+
+/** Every kind of agent, by its name in a definition. The compiler asks for an entry of each kind that the configuration has. */
+const AGENT_KINDS: { readonly [Kind in AgentKind]: KindOfAgent<DefinitionOf<Kind>> } = {
+  echo,
+  function: functionKind,
+  openai,
+  http,
+  command,
+};
+
+/** A runner for every kind of agent. */
+export type AgentRunners = { readonly [Kind in AgentKind]: AgentRunner<DefinitionOf<Kind>> };
+
+/**
+ * Makes the runners of one process.
+ * Throws `config.invalid` when `allowNetworks` holds something else than networks.
+ */
+export function createAgentRunners(options: AgentRunnersOptions): AgentRunners {
+  return {
+    echo: AGENT_KINDS.echo.openRunner(options),
+    function: AGENT_KINDS.function.openRunner(options),
+    openai: AGENT_KINDS.openai.openRunner(options),
+    http: AGENT_KINDS.http.openRunner(options),
+    command: AGENT_KINDS.command.openRunner(options),
+  };
+}
+
+/** Runs one attempt by the runner of its agent's kind. Settles as `AgentRunner` says. */
+export function runAgent(runners: AgentRunners, run: AgentRun): Promise<AgentResult> {
+  const runner: AgentRunner = runners[run.definition.kind];
+  return runner(run);
+}
+
+/** Secrets that the definitions of the configuration hold or pass on. */
+export function agentSecrets(
+  agents: Readonly<Record<string, AgentDefinition>>,
+  readVariable: AgentEnvironment['readSecret'],
+): (string | undefined)[] {
+  return Object.values(agents).flatMap((definition) => kindOf(definition).secretsOf(definition, readVariable));
+}
+
+/**
+ * Refuses a start whose configured agents could not run here: better than tasks that fail one by one.
+ * Throws `config.invalid` with one line per problem, also in `details.problems`.
+ */
+export async function assertAgents({ settings, env, directory, readVariable }: Config): Promise<void> {
+  const problems = await checkAgents(settings.agents, {
+    directory,
+    openaiBaseUrl: env.OPENAI_BASE_URL,
+    openaiApiKey: env.OPENAI_API_KEY,
+    readSecret: readVariable,
+  });
+  const runsCommands = Object.values(settings.agents).some(({ kind }) => kind === 'command');
+  const userProblem = runsCommands ? commandUserProblem(commandUser(settings.commands)) : null;
+  if (userProblem !== null) problems.push(userProblem);
+  if (problems.length > 0) throw invalidConfig(problems);
+}
+
+/**
+ * What is wrong with the agents of the configuration on this machine, one line per problem and none when all can run:
+ * a file that is missing, cannot be loaded or exports no `run`; a program that is not found; a model without an address or
+ * key; a secret that cannot sign. Loads the files of `function` agents.
+ */
+export async function checkAgents(agents: Readonly<Record<string, AgentDefinition>>, environment: AgentEnvironment): Promise<string[]> {
+  const checks = Object.entries(agents).map(async ([id, definition]) => {
+    try {
+      await kindOf(definition).check(definition, environment);
+      return [];
+    } catch (error) {
+      if (!(error instanceof TaskFailure)) throw error;
+      return [`agents.${id}: ${error.message}`];
+    }
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+function kindOf({ kind }: AgentDefinition): KindOfAgent {
+  return AGENT_KINDS[kind];
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { listProcesses, processNamespace, readInitialVariable, readProcess, signalProcess } from './process-table.ts';
+import type { CommandUser } from './start-command.ts';
+
+/** The variable that marks the processes of an attempt: what they start inherits it. */
+export const MARK_VARIABLE = 'MUSTER_ATTEMPT_MARK';
+
+const SEPARATOR = '-';
+
+/** Names one attempt of this process, and this process: `<namespace>-<pid>-<start>-<random>`. */
+export function createMark(): string {
+  return [ownerOf(process.pid), randomBytes(8).toString('hex')].join(SEPARATOR);
+}
+
+function ownerOf(pid: number): string {
+  return [processNamespace() ?? '', pid, readProcess(pid)?.startedAt ?? 0].join(SEPARATOR);
+}
+
+/** The folders that an attempt alone may write to: working folder, HOME and TMPDIR. */
+export interface AttemptFolder {
+  readonly path: string;
+  readonly work: string;
+  readonly home: string;
+  readonly temporary: string;
+  /** Removes it with all that is in it. Rejects when the system refuses. */
+  remove(): Promise<void>;
+}
+
+const PREFIX = 'muster-attempt-';
+const REMOVE = { recursive: true, force: true, maxRetries: 3, retryDelay: 50 } as const;
+
+/** Makes a folder that only `user` may enter, null being the user of this process, in `parent` or the system's temporary folder. */
+export async function openAttemptFolder(mark: string, user: CommandUser | null, parent = tmpdir()): Promise<AttemptFolder> {
+  // As the kernel names it, because processes are found by the folder they are in.
+  const path = await mkdtemp(join(await realpath(parent), `${PREFIX}${mark}-`));
+  const [work, home, temporary] = [join(path, 'work'), join(path, 'home'), join(path, 'tmp')];
+  const remove = (): Promise<void> => rm(path, REMOVE);
+  try {
+    for (const folder of [work, home, temporary]) await mkdir(folder, { mode: 0o700 });
+    if (user !== null) for (const folder of [path, work, home, temporary]) await chown(folder, user.uid, user.gid);
+  } catch (error) {
+    await remove().catch(() => undefined);
+    throw error;
+  }
+  return { path, work, home, temporary, remove };
+}
+
+/**
+ * Ends the processes that commands of a killed worker of this system left, and removes their folders: a worker that gets SIGKILL can
+ * do neither. Returns how many processes it ended. Never rejects.
+ */
+export async function endOrphanedCommands(folder?: string): Promise<number> {
+  const orphans = listProcesses().filter(({ pid }) => {
+    const mark = pid === process.pid ? undefined : readInitialVariable(pid, MARK_VARIABLE);
+    return mark !== undefined && isOrphaned(mark);
+  });
+  for (const { pid } of orphans) signalProcess(pid, 'SIGKILL');
+  await removeOrphanedFolders(folder);
+  return orphans.length;
+}
+
+async function removeOrphanedFolders(parent = tmpdir()): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  const orphaned = names.filter((name) => name.startsWith(PREFIX) && isOrphaned(name.slice(PREFIX.length)));
+  for (const name of orphaned) await rm(join(parent, name), REMOVE).catch(() => undefined);
+}
+
+/** Whether the process that made the mark has ended. One of another container cannot be seen from here, and counts as running. */
+function isOrphaned(mark: string): boolean {
+  const [namespace, pid, startedAt] = mark.split(SEPARATOR);
+  if (namespace === '' || namespace !== (processNamespace() ?? '')) return false;
+  const maker = readProcess(Number(pid));
+  return maker === null || String(maker.startedAt) !== startedAt;
+}

@@ -1,0 +1,60 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { commandSettingsSchema } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import type { AgentEnvironment, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import { secretValues } from '../redactor.ts';
+import { trackCommands } from './attempt-processes.ts';
+import { runCommand } from './run-command.ts';
+import { commandUser } from './start-command.ts';
+
+/** Agents that are programs: the prompt on their stdin, their stdout is the output. */
+export const command: KindOfAgent<DefinitionOf<'command'>> = {
+  openRunner: ({ directory, readSecret, commands: settings = commandSettingsSchema.parse({}) }) => {
+    const options = { directory, readSecret, settings, running: trackCommands(settings.lookMs), user: commandUser(settings) };
+    return (run) => runCommand(run, options);
+  },
+  check: checkCommand,
+  secretsOf: ({ passEnv = [], env }, readVariable) => {
+    const passed = Object.fromEntries(passEnv.map((name) => [name, readVariable(name)]));
+    return secretValues({ ...passed, ...env });
+  },
+};
+
+async function checkCommand(
+  { command: [program = ''], cwd = '.', env, passEnv = [] }: DefinitionOf<'command'>,
+  { directory, readSecret }: AgentEnvironment,
+): Promise<void> {
+  const folder = resolve(directory, cwd);
+  if (!(await isFolder(folder))) throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no folder at ${folder}`);
+  const paths = env?.['PATH'] ?? readSecret('PATH') ?? '';
+  if (!(await isProgram(program, folder, paths))) throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
+  const missing = passEnv.filter((name) => readSecret(name) === undefined);
+  if (missing.length > 0) throw new TaskFailure('RESOURCE_NOT_FOUND', `"passEnv" names variables that are not set: ${missing.join(', ')}`);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** As the system searches for it: a name without a slash on the path, anything else from the folder. */
+async function isProgram(program: string, folder: string, paths: string): Promise<boolean> {
+  const hasSlash = program.includes('/') || isAbsolute(program);
+  const candidates = hasSlash ? [resolve(folder, program)] : paths.split(delimiter).map((path) => join(path, program));
+  const found = await Promise.all(candidates.map((path) => isExecutableFile(path)));
+  return found.includes(true);
+}
+
+async function isExecutableFile(path: string): Promise<boolean> {
+  try {
+    if (!(await stat(path)).isFile()) return false;
+    await access(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
