@@ -1,53 +1,36 @@
 import { Router } from 'express';
 import { chatPlatforms } from '#shared/config/index.ts';
-import { DeliveryService, startReply } from '#shared/deliveries/index.ts';
+import { DeliveryService } from '#shared/deliveries/index.ts';
 import { createServerLoad, RefusalLimit, rememberRoutes } from '#shared/http/index.ts';
 import type { Parts, Service } from '#shared/lifecycle/index.ts';
-import type { TenantKeys } from '#shared/redis/index.ts';
 import { type JobSource, openJobSource, outboundSlots } from '#shared/queue/index.ts';
 import { announcePlatforms, openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
-import { acceptMessage } from '#shared/sessions/index.ts';
-import type { ChatPlatform } from './chat-platform.ts';
+import type { ChatPlatform, ChatPlatformParts } from './chat-platform.ts';
 import { CommandSender } from './replies/command-sender.ts';
 import { describeReceiver } from './receive/describe-receiver.ts';
 import { RECEIVER_PATH, receiveUpdate } from './receive/receive-update.ts';
-import { acceptChatMessage, type AcceptParts } from './receive/accept-chat-message.ts';
+import { openDrivers } from './platforms/registry.ts';
 
 /** Connects chat platforms: `POST /chat/:platform` brings messages in, deliveries carry answers out. */
 export function createChatService(parts: Parts): Service {
   const { config, log } = parts;
-  const { chat, http, limits } = config.settings;
   const platforms = new Map<string, ChatPlatform>();
-  const sender = new CommandSender({ log, tries: chat.commandTries });
-  const router = Router();
-  const receive = receiveUpdate({
-    log,
-    maxBodyBytes: chat.maxBodyBytes,
-    bounds: { maxDepth: http.maxBodyDepth, maxValues: http.maxBodyValues },
-    load: createServerLoad(http),
-    refusals: new RefusalLimit({
-      redis: parts.redis,
-      prefix: `${parts.keys.fleet.http}:refused`,
-      perMinute: limits.httpAnonymousPerMinute,
-    }),
-    findPlatform: (name) => platforms.get(name) ?? null,
-  });
-  router.post(RECEIVER_PATH, receive);
-  router.get(RECEIVER_PATH, receive);
-  rememberRoutes(router, describeReceiver(RECEIVER_PATH));
+  const sender = new CommandSender({ log, tries: config.settings.chat.commandTries });
+  const router = createReceiver(parts, platforms);
   let source: JobSource | undefined;
   let deliveries: DeliveryService | undefined;
   let stopAnnouncing: (() => void) | undefined;
   const start = async (): Promise<void> => {
-    for (const platform of await open(parts, sender)) platforms.set(platform.name, platform);
+    const opened = await openPlatforms(parts, sender);
+    for (const platform of opened) {
+      platforms.set(platform.name, platform);
+      platform.start();
+    }
     source = openJobSource(parts, 'chat-deliveries');
-    deliveries = openDeliveries(parts, [...platforms.values()], source);
+    deliveries = openDeliveries(parts, opened, source);
     deliveries.start();
-    stopAnnouncing = await announcePlatforms(
-      parts,
-      [...platforms.values()].map(({ name }) => name),
-    );
-    const names = [...platforms.keys()];
+    const names = opened.map(({ name }) => name);
+    stopAnnouncing = await announcePlatforms(parts, names);
     const text = names.length === 0 ? 'no chat platform is on' : `chat platforms are on: ${names.join(', ')}`;
     log.info({ event: 'chat.started', platforms: names }, text);
   };
@@ -63,6 +46,23 @@ export function createChatService(parts: Parts): Service {
   return { name: 'chat', router, start, stop, problems: () => deliveries?.problems() ?? [] };
 }
 
+function createReceiver({ config, log, redis, keys }: Parts, platforms: ReadonlyMap<string, ChatPlatform>): Router {
+  const { chat, http, limits } = config.settings;
+  const router = Router();
+  const receive = receiveUpdate({
+    log,
+    platforms,
+    maxBodyBytes: chat.maxBodyBytes,
+    bounds: { maxDepth: http.maxBodyDepth, maxValues: http.maxBodyValues },
+    load: createServerLoad(http),
+    refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),
+  });
+  router.post(RECEIVER_PATH, receive);
+  router.get(RECEIVER_PATH, receive);
+  rememberRoutes(router, describeReceiver(RECEIVER_PATH));
+  return router;
+}
+
 /** Replies need a platform's secrets, which only this service has; callbacks are the workers'. */
 function openDeliveries(parts: Parts, platforms: readonly ChatPlatform[], source: JobSource): DeliveryService {
   const { settings } = parts.config;
@@ -71,37 +71,28 @@ function openDeliveries(parts: Parts, platforms: readonly ChatPlatform[], source
 }
 
 /** Without a platform nothing of the adapters is loaded. */
-async function open(parts: Parts, sender: CommandSender): Promise<ChatPlatform[]> {
-  const { config, log, redis, keys } = parts;
+async function openPlatforms(parts: Parts, sender: CommandSender): Promise<ChatPlatform[]> {
+  const { config, log } = parts;
   if (chatPlatforms(config.env).length === 0) return [];
-  const { openPlatforms } = await import('./open-platforms.ts');
+  const [{ ChatPlatform }, drivers] = await Promise.all([import('./chat-platform.ts'), openDrivers(config.env, log)]);
+  const platformParts = chatPlatformParts(parts, sender);
+  return drivers.map((driver) => new ChatPlatform(driver, platformParts));
+}
+
+function chatPlatformParts(parts: Parts, sender: CommandSender): ChatPlatformParts {
+  const { config, log, redis, keys, tenants } = parts;
+  const { chat, tasks } = config.settings;
   const name = config.env.MUSTER_CHAT_TENANT;
   // Found for each message: a name may become another tenant's.
-  const tenant = (): string => parts.tenants.find(name)?.id ?? name;
-  const own = (): TenantKeys => keys.tenant(tenant());
-  const commands = scheduleCommands(openScheduleParts(parts));
-  const takeParts: AcceptParts = {
-    tenant,
-    log,
-    access: config.settings.chat.access,
-    receive: (message) => acceptMessage({ ...parts, commands }, message),
-    startReply: (task) => startReply(parts, tenant(), task),
-  };
-  const platforms = await openPlatforms(config.env, {
+  const chatTenant = (): string => tenants.find(name)?.id ?? name;
+  return {
     redis,
     keyPrefix: keys.fleet.chat,
-    keys: {
-      albumsDue: (platform) => own().albumsDue(platform),
-      albumParts: (session) => own().albumParts(session),
-      albumBatch: (session) => own().albumBatch(session),
-      albumsTaken: (session) => own().albumsTaken(session),
-    },
-    settings: config.settings.chat,
-    idempotencyMs: config.settings.tasks.idempotencyMs,
+    albumKeys: () => keys.tenant(chatTenant()),
+    settings: chat,
+    idempotencyMs: tasks.idempotencyMs,
     log,
-    take: (surface, message) => acceptChatMessage(takeParts, surface, message),
-    tell: (port, thread, text) => sender.send(port, thread, text),
-  });
-  for (const platform of platforms) platform.start();
-  return platforms;
+    accept: { ...parts, commands: scheduleCommands(openScheduleParts(parts)), access: chat.access, chatTenant },
+    sender,
+  };
 }

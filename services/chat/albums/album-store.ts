@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { loadScripts, type RedisClient, runScript, type Script, scriptJson, type TenantKeys } from '#shared/redis/index.ts';
 import { chatMessageSchema, type ChatMessage } from '../receive/chat-message.ts';
 
+export type AlbumKeys = Pick<TenantKeys, 'albumsDue' | 'albumParts' | 'albumBatch' | 'albumsTaken'>;
+
 export interface AlbumStoreOptions {
   redis: RedisClient;
-  /** Of the tenant that chat belongs to. */
-  keys: Pick<TenantKeys, 'albumsDue' | 'albumParts' | 'albumBatch' | 'albumsTaken'>;
+  /** Of the tenant that chat belongs to, read for each call: the tenant's name may become another tenant's. */
+  keys: () => AlbumKeys;
   platform: string;
   /** How long the next part is waited for. */
   waitMs: number;
@@ -36,7 +38,7 @@ const addedSchema = z.enum(['gathering', 'known', 'late']);
 
 let loaded: ReadonlyMap<string, Script> | undefined;
 
-function script(name: 'add-part' | 'take-parts' | 'finish-parts'): Script {
+function script(name: 'add-part' | 'claim-parts' | 'finish-parts'): Script {
   loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
   const found = loaded.get(name);
   if (!found) throw new Error(`There is no script ${name}`);
@@ -53,7 +55,8 @@ export class AlbumStore {
 
   /** `canBeLate`: a part whose album is a message by now is told apart. */
   async add(part: ChatMessage, album: string, canBeLate: boolean): Promise<AddedPart> {
-    const { redis, keys, platform, waitMs, maxParts, keepMs } = this.#options;
+    const { redis, platform, waitMs, maxParts, keepMs } = this.#options;
+    const keys = this.#options.keys();
     const { session, key } = part;
     const answer = await runScript(
       redis,
@@ -66,10 +69,11 @@ export class AlbumStore {
 
   /** The parts of a session that become messages now; null for none. `isForced`: before they are due. */
   async claim(session: string, isForced: boolean): Promise<AlbumBatch | null> {
-    const { redis, keys, platform, keepMs } = this.#options;
+    const { redis, platform, keepMs } = this.#options;
+    const keys = this.#options.keys();
     const stored = await runScript(
       redis,
-      script('take-parts'),
+      script('claim-parts'),
       [keys.albumParts(session), keys.albumBatch(session), keys.albumsDue(platform)],
       [session, LEASE_MS, isForced ? 1 : 0, keepMs],
     );
@@ -78,7 +82,8 @@ export class AlbumStore {
 
   /** `albums`: by name how long a part that comes late is told apart, ms. */
   async finish({ session, stored, parts }: AlbumBatch, albums: Readonly<Record<string, number>>): Promise<void> {
-    const { redis, keys, platform, keepMs } = this.#options;
+    const { redis, platform, keepMs } = this.#options;
+    const keys = this.#options.keys();
     const names = [
       ...parts.map(({ key }) => [`part/${key}`, keepMs]),
       ...Object.entries(albums).map(([album, ms]) => [`album/${album}`, ms]),
@@ -93,7 +98,8 @@ export class AlbumStore {
 
   /** Sessions whose parts are due by `now`, ms. */
   async due(now: number): Promise<string[]> {
-    const { redis, keys, platform } = this.#options;
+    const { redis, platform } = this.#options;
+    const keys = this.#options.keys();
     return await redis.zrangebyscore(keys.albumsDue(platform), '-inf', now, 'LIMIT', 0, MAX_DUE);
   }
 }

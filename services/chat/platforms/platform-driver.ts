@@ -1,5 +1,6 @@
-import type { Adapter, AdapterPostableMessage, Message, SlashCommandEvent } from 'chat';
+import type { Adapter, AdapterPostableMessage, Logger, Message, SlashCommandEvent } from 'chat';
 import type { ChatPlatformName } from '#shared/config/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import type { ChatAnswer, ChatMessage } from '../receive/chat-message.ts';
 
 /** What a slash command of a platform holds beyond the names that all have. */
@@ -48,4 +49,23 @@ export interface PlatformDriver {
   isAllowed?(request: Request): boolean;
   /** Takes messages from a connection of the platform's own until `signal` aborts or the connection ends for good. */
   listen?(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * The log of the adapters, written to ours. Only the error and the status of their fields are kept: the others hold people's texts and at
+ * times signatures. Their `error` is one failed call, which its caller handles.
+ */
+export function sdkLog(log: Log): Logger {
+  const warn = (message: string, ...args: unknown[]): void => log.warn({ event: 'chat.adapter', ...fieldsOf(args) }, message);
+  const debug = (message: string): void => log.debug({ event: 'chat.adapter' }, message);
+  return { child: () => sdkLog(log), debug, info: debug, warn, error: warn };
+}
+
+function fieldsOf(args: readonly unknown[]): { reason?: string; status?: number } {
+  const [fields] = args;
+  if (typeof fields !== 'object' || fields === null) return {};
+  return {
+    ...('error' in fields ? { reason: fields.error instanceof Error ? fields.error.message : String(fields.error) } : {}),
+    ...('status' in fields && typeof fields.status === 'number' ? { status: fields.status } : {}),
+  };
 }

@@ -1,6 +1,7 @@
 import { IoRedisStateAdapter } from '@chat-adapter/state-ioredis';
 import type { Logger } from 'chat';
 import type { RedisClient } from '#shared/redis/index.ts';
+import type { InboundCalls } from './inbound-call.ts';
 
 export interface ChatStateOptions {
   redis: RedisClient;
@@ -8,11 +9,11 @@ export interface ChatStateOptions {
   logger: Logger;
   /** How long anything is kept that nobody gave a time. */
   retentionMs: number;
-  /** Runs a look-up on the way of a message: what fails there, some adapters keep to themselves. */
-  guard: <T>(look: () => Promise<T>) => Promise<T>;
+  /** Reads on the way of a message go through it: some adapters keep their failures to themselves. */
+  calls: Pick<InboundCalls, 'read'>;
 }
 
-/** Keys by which adapters remember a message before it is ours. The platform's second try would find them and be lost. */
+/** Keys by which adapters remember a message before it is ours. The platform's second try would find them, and the message would be lost. */
 const DEDUPE = /(^|:)(dedupe|webhook-update|event-delivered):/;
 /** Adapters keep whole conversations; of these only WhatsApp's typing indicator needs the last message. */
 const HISTORY = 'msg-history:';
@@ -24,15 +25,15 @@ const HISTORY = 'msg-history:';
 export class ChatState extends IoRedisStateAdapter {
   readonly #redis: RedisClient;
   readonly #retentionMs: number;
-  readonly #guard: ChatStateOptions['guard'];
+  readonly #calls: ChatStateOptions['calls'];
 
-  constructor({ redis, keyPrefix, logger, retentionMs, guard }: ChatStateOptions) {
+  constructor({ redis, keyPrefix, logger, retentionMs, calls }: ChatStateOptions) {
     // The adapter has an older ioredis, whose type differs; it only calls commands that both have.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     super({ client: redis as never, keyPrefix, logger });
     this.#redis = redis;
     this.#retentionMs = retentionMs;
-    this.#guard = guard;
+    this.#calls = calls;
   }
 
   /** A connection that is not ready when the adapter looks would count as failed for ever. */
@@ -70,7 +71,7 @@ export class ChatState extends IoRedisStateAdapter {
   }
 
   override async isSubscribed(threadId: string): Promise<boolean> {
-    return await this.#guard(async () => (await super.get(followed(threadId))) !== null);
+    return await this.#calls.read(async () => (await super.get(followed(threadId))) !== null);
   }
 }
 

@@ -1,19 +1,23 @@
 import { z } from 'zod';
 import { CHAT_PLATFORMS } from '#shared/config/index.ts';
 import type { RouteDescription } from '#shared/http/index.ts';
+import { PLATFORMS } from '../platforms/registry.ts';
 
 const params = z.object({ platform: z.enum(CHAT_PLATFORMS) });
 
-const proof = (text: string): z.ZodType => z.string().optional().meta({ description: text });
-
-const PROOFS = z.object({
-  'x-telegram-bot-api-secret-token': proof('`telegram`: the secret that the webhook was set with.'),
-  'x-slack-signature': proof('`slack`: `v0=` and the HMAC of `v0:<timestamp>:<body>` in hex.'),
-  'x-slack-request-timestamp': proof('`slack`: seconds since 1970, within 5 minutes of now.'),
-  'x-signature-ed25519': proof('`discord`: the signature of timestamp and body.'),
-  'x-signature-timestamp': proof('`discord`: seconds since 1970.'),
-  'x-hub-signature-256': proof('`whatsapp`: `sha256=` and the HMAC of the body in hex.'),
-});
+const PROOFS = z.object(
+  Object.fromEntries(
+    CHAT_PLATFORMS.flatMap((platform) =>
+      Object.entries(PLATFORMS[platform].proofs).map(([header, meaning]) => [
+        header,
+        z
+          .string()
+          .optional()
+          .meta({ description: `\`${platform}\`: ${meaning}.` }),
+      ]),
+    ),
+  ),
+);
 
 const NOT_ON = '`request.not-found`: there is no such platform, or it is not on.';
 

@@ -1,5 +1,56 @@
-import type { ChatAnswer } from './chat-message.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import pRetry from 'p-retry';
 import { z } from 'zod';
+import type { Log } from '#shared/log/index.ts';
+import type { ChatAnswer } from './chat-message.ts';
+
+/** A minute in all: Redis comes back within seconds when it comes back by itself. */
+const ABOUT_A_MINUTE = { retries: 11, minTimeout: 250, factor: 2, maxTimeout: 8000 } as const;
+
+/**
+ * InboundCalls is responsible for failures on the way of a message into the ledger. A request that fails is sent again by its platform; what
+ * comes by a connection of the platform's own is sent once, so it is retried here for about a minute.
+ */
+export class InboundCalls {
+  readonly #current = new AsyncLocalStorage<InboundCall>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** The request that the running code belongs to; undefined for what a connection brought. */
+  get current(): InboundCall | undefined {
+    return this.#current.getStore();
+  }
+
+  async run<T>(call: InboundCall, work: () => Promise<T>): Promise<T> {
+    return await this.#current.run(call, work);
+  }
+
+  /** Accepts one message. */
+  async accept(work: () => Promise<void>): Promise<void> {
+    const { current } = this;
+    if (current !== undefined) return await current.accept(work);
+    await pRetry(() => work().catch((error: unknown) => this.dropUnreadable(error)), ABOUT_A_MINUTE);
+  }
+
+  /** Reads what a message needs before it is accepted. Some adapters keep such a failure to themselves, so the call is told here. */
+  async read<T>(work: () => Promise<T>): Promise<T> {
+    const { current } = this;
+    if (current === undefined) return await pRetry(work, ABOUT_A_MINUTE);
+    return await work().catch((error: unknown) => {
+      current.fail(error);
+      throw error;
+    });
+  }
+
+  /** An update that cannot be read is logged and dropped, because it would come again for days. Throws every other failure. */
+  dropUnreadable(failure: unknown): void {
+    if (!isUnreadable(failure)) throw failure;
+    this.#log.error({ event: 'chat.unreadable', err: failure }, 'an update cannot be read, and is dropped');
+  }
+}
 
 /**
  * InboundCall is responsible for what one request of a platform leads to: the adapters go on after they answered, and some of
@@ -9,7 +60,7 @@ export class InboundCall {
   readonly #tasks: Promise<unknown>[] = [];
   readonly #failures: unknown[] = [];
   #running = 0;
-  #taken = 0;
+  #accepted = 0;
   /** What a slash command is answered with, for platforms that show the answer to the request itself. */
   answer: ChatAnswer | null = null;
 
@@ -18,12 +69,12 @@ export class InboundCall {
     this.#tasks.push(task.catch((error: unknown) => this.fail(error)));
   };
 
-  /** Counts a message that is being taken; what it throws makes the platform send the request again. */
-  async track(work: () => Promise<void>): Promise<void> {
+  /** Counts a message that is being accepted; what it throws makes the platform send the request again. */
+  async accept(work: () => Promise<void>): Promise<void> {
     this.#running += 1;
     try {
       await work();
-      this.#taken += 1;
+      this.#accepted += 1;
     } catch (error) {
       this.fail(error);
       throw error;
@@ -50,20 +101,20 @@ export class InboundCall {
     return this.#failures.length > 0;
   }
 
-  /** Whether something was taken and nothing is on its way any more: what else goes on is not worth another delivery. */
+  /** Whether something was accepted and nothing is on its way any more: what else goes on is not worth another delivery. */
   get isAccepted(): boolean {
-    return this.#taken > 0 && this.#running === 0 && !this.hasFailed;
+    return this.#accepted > 0 && this.#running === 0 && !this.hasFailed;
   }
 }
 
-/** What an adapter says of an id or a text that none of its platform's is. */
-const NOT_THEIRS = z.object({ code: z.literal('VALIDATION_ERROR') });
+/** An adapter's error for an id or a text that is not of its platform's form. */
+const validationErrorSchema = z.object({ code: z.literal('VALIDATION_ERROR') });
 
 /**
- * Whether an error says that an update is not what its platform's adapter reads: it would not be read the next time either. What has a
- * cause is about something else, such as a call to the platform that failed.
+ * Whether an error says that an update is not what its platform's adapter reads: it would not be read the next time either. An error with
+ * a cause is about something else, such as a call to the platform that failed.
  */
 export function isUnreadable(error: unknown): boolean {
-  if (error instanceof z.ZodError || NOT_THEIRS.safeParse(error).success) return true;
+  if (error instanceof z.ZodError || validationErrorSchema.safeParse(error).success) return true;
   return (error instanceof TypeError || error instanceof RangeError) && error.cause === undefined;
 }

@@ -20,8 +20,8 @@ export interface ReceiveUpdateParts {
   readonly load: ServerLoad;
   /** Of addresses that send what is refused. */
   readonly refusals: RefusalLimit;
-  /** The platform that is on under this name. */
-  findPlatform(name: string): { receive(request: Request): Promise<Response> } | null;
+  /** The platforms that are on, by name. */
+  readonly platforms: ReadonlyMap<string, { receive(request: Request): Promise<Response> }>;
 }
 
 /** What adapters answer to who is not the platform. */
@@ -43,8 +43,8 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
     try {
       parts.refusals.assertOpen(request.ip);
       // Before the body: nobody makes us read one for a platform that is off.
-      const platform = parts.findPlatform(name);
-      if (platform === null) throw new MusterError('request.not-found', 'There is no such chat platform here');
+      const platform = parts.platforms.get(name);
+      if (platform === undefined) throw new MusterError('request.not-found', 'There is no such chat platform here');
       const body = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
       assertBodyBounds(body, request.get('content-type'), parts.bounds);
       const answer = await platform.receive(toFetchRequest(request, body));

@@ -7,7 +7,14 @@ import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const { url } = await useRedis();
 const { redis, keys } = closeAfterTests(await openTestParts({ redisUrl: url }));
-const store = new AlbumStore({ redis, keys: keys.tenant('default'), platform: 'telegram', waitMs: 60_000, maxParts: 3, keepMs: 60_000 });
+const store = new AlbumStore({
+  redis,
+  keys: () => keys.tenant('default'),
+  platform: 'telegram',
+  waitMs: 60_000,
+  maxParts: 3,
+  keepMs: 60_000,
+});
 beforeEach(async () => void (await redis.flushall()));
 
 const part = (number: number): ChatMessage => ({

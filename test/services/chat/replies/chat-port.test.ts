@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { openPlatforms } from '../../../../services/chat/open-platforms.ts';
+import { ChatPlatform } from '../../../../services/chat/chat-platform.ts';
+import { openDrivers } from '../../../../services/chat/platforms/registry.ts';
+import { CommandSender } from '../../../../services/chat/replies/command-sender.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
 import { freePort } from '../../../support/free-port.ts';
@@ -23,19 +25,23 @@ beforeEach(() => {
   fakes.telegram.moved.clear();
 });
 
-async function openPorts({ config, redis: client, keys, log }: Parts): Promise<Record<PlatformName, ChatPort>> {
-  const { env, settings: configured } = config;
-  const opened = await openPlatforms(env, {
-    redis: client,
-    keyPrefix: keys.fleet.chat,
-    keys: keys.tenant('default'),
-    settings: configured.chat,
-    idempotencyMs: configured.tasks.idempotencyMs,
-    log,
-    take: () => Promise.resolve(null),
-    tell: () => undefined,
+async function openPorts(all: Parts): Promise<Record<PlatformName, ChatPort>> {
+  const { config, redis: client, keys, log } = all;
+  const drivers = await openDrivers(config.env, log);
+  const { chat, tasks } = config.settings;
+  const platforms = drivers.map((driver) => {
+    return new ChatPlatform(driver, {
+      redis: client,
+      keyPrefix: keys.fleet.chat,
+      albumKeys: () => keys.tenant('default'),
+      settings: chat,
+      idempotencyMs: tasks.idempotencyMs,
+      log,
+      accept: { ...all, access: chat.access, chatTenant: () => 'default' },
+      sender: new CommandSender({ log, tries: 1 }),
+    });
   });
-  return Object.fromEntries(opened.map(({ name, port }) => [name, port])) as Record<PlatformName, ChatPort>;
+  return Object.fromEntries(platforms.map(({ name, port }) => [name, port])) as Record<PlatformName, ChatPort>;
 }
 
 const refusalOf = async (work: Promise<unknown>): Promise<Partial<DeliveryRefused>> =>

@@ -11,14 +11,14 @@ export interface KeepListeningOptions {
 }
 
 /** Discord resets the token of a bot that connects 1000 times a day: 300 s make 288, also for three processes. */
-const MOST_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 const FIRST_MS = 5000;
 /** A connection that stood for so long was a good one: the next wait is the first again. */
 const GOOD_MS = 60_000;
 
 /** Keeps a platform's own connection until `signal` aborts. Never rejects. */
 export async function keepListening({ listen, signal, log, firstMs = FIRST_MS }: KeepListeningOptions): Promise<void> {
-  for (let waitMs = firstMs; !signal.aborted; waitMs = Math.min(waitMs * 2, MOST_MS)) {
+  for (let waitMs = firstMs; !signal.aborted; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     const since = performance.now();
     await listen(signal).catch((error: unknown) => log.warn({ event: 'chat.connection-failed', err: error }, 'a connection failed'));
     if (signal.aborted) return;

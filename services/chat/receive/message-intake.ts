@@ -1,0 +1,158 @@
+import type { Message, SlashCommandEvent } from 'chat';
+import type { ChatSettings } from '#shared/config/index.ts';
+import type { ChatPort } from '#shared/deliveries/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { type RedisClient, redisNow } from '#shared/redis/index.ts';
+import { AlbumGatherer } from '../albums/album-gatherer.ts';
+import { type AlbumKeys, AlbumStore } from '../albums/album-store.ts';
+import type { PlatformDriver } from '../platforms/platform-driver.ts';
+import type { CommandSender } from '../replies/command-sender.ts';
+import { quoteText } from '../replies/reply-text.ts';
+import { acceptChatMessage, type AcceptParts, rightsOf } from './accept-chat-message.ts';
+import type { ChatAnswer, ChatMessage } from './chat-message.ts';
+import type { ChatState } from './chat-state.ts';
+import type { InboundCall, InboundCalls } from './inbound-call.ts';
+import { parseChatMessage, parseSlashCommand, unreadReason } from './parse-chat-message.ts';
+
+export interface MessageIntakeParts {
+  readonly redis: RedisClient;
+  /** Of the tenant that chat belongs to. */
+  readonly albumKeys: () => AlbumKeys;
+  readonly settings: ChatSettings;
+  /** How long a message that comes again is known. */
+  readonly idempotencyMs: number;
+  readonly log: Log;
+  readonly accept: AcceptParts;
+  readonly sender: CommandSender;
+}
+
+interface PlatformSide {
+  driver: PlatformDriver;
+  port: ChatPort;
+  state: ChatState;
+  calls: InboundCalls;
+}
+
+/**
+ * MessageIntake is responsible for what becomes of one platform's messages: each is parsed, its author's rights are checked, albums are
+ * gathered, and the message is accepted into the ledger. A person gets an answer at once where no task will give one.
+ */
+export class MessageIntake {
+  readonly #platform: PlatformSide;
+  readonly #parts: MessageIntakeParts;
+  readonly #albums: AlbumGatherer;
+
+  constructor(platform: PlatformSide, parts: MessageIntakeParts) {
+    this.#platform = platform;
+    this.#parts = parts;
+    this.#albums = this.#createAlbums();
+  }
+
+  start(): void {
+    if (this.#platform.driver.albumOf !== undefined) this.#albums.start();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.#albums.stop(graceMs);
+  }
+
+  /** `isAddressed`: the message is for the bot. */
+  async receiveMessage(thread: string, raw: Message, isAddressed: boolean): Promise<void> {
+    const { driver, calls } = this.#platform;
+    await calls.accept(async () => {
+      const message = await parseChatMessage(driver, thread, raw, isAddressed);
+      if (message !== null) await this.#accept(message);
+      else if (isAddressed) await this.#explainUnread(thread, raw);
+    });
+  }
+
+  /** A message that was changed is not accepted again. */
+  async receiveChange(thread: string, raw: Message): Promise<void> {
+    await this.#platform.calls.accept(() => this.#explainUnread(thread, raw));
+  }
+
+  async receiveCommand(event: SlashCommandEvent): Promise<void> {
+    const { driver, calls } = this.#platform;
+    await calls.accept(async () => {
+      const message = parseSlashCommand(driver, event);
+      if (message !== null) await this.#accept(message, driver.commandResponse !== undefined);
+    });
+  }
+
+  /** `isShown`: the platform shows the answer itself, in its response to the request, in place of the command. */
+  async #accept(message: ChatMessage, isShown = false): Promise<void> {
+    const { driver, calls } = this.#platform;
+    const call = isShown ? calls.current : undefined;
+    if (!this.#hasTalkRight(message)) return await this.#refuse(message, call);
+    if (message.album !== undefined) return await this.#albums.add(message, message.album);
+    if (driver.albumOf !== undefined) await this.#flushAlbums(message);
+    const answer = await acceptChatMessage(this.#parts.accept, driver.name, message);
+    if (answer === null) return;
+    if (call !== undefined) call.answer = answer;
+    else await this.#answer(message, answer, isShown);
+  }
+
+  #hasTalkRight(sender: Pick<ChatMessage, 'user' | 'channel'>): boolean {
+    return rightsOf(this.#parts.settings.access, this.#platform.driver.name, sender).has('talk');
+  }
+
+  /** A person without the right to talk hears so once a day, in private or where only they see it; a group hears nothing. */
+  async #refuse(message: ChatMessage, call: InboundCall | undefined): Promise<void> {
+    const { channel, user, thread, session, isAddressed } = message;
+    const { driver } = this.#platform;
+    const { log } = this.#parts;
+    log.info({ event: 'chat.denied', platform: driver.name, channel, user }, 'a message of somebody who may not write to the bot');
+    const text = `You may not write to this bot. Its operator can allow it: your id is ${user}.`;
+    if (call !== undefined) call.answer = { kind: 'refused', text };
+    else if (isAddressed && driver.adapter.isDM?.(thread) === true) await this.#sendOnce({ key: `denied:${session}`, thread }, text);
+  }
+
+  /** An album comes before what was written after it. A command runs also when the album cannot be accepted now. */
+  async #flushAlbums({ session, text }: ChatMessage): Promise<void> {
+    await this.#albums.flush(session).catch((error: unknown) => {
+      if (!text.startsWith('/')) throw error;
+      this.#parts.log.warn({ event: 'chat.album-later', session, err: error }, 'a command ran before an album was accepted');
+    });
+  }
+
+  /** A task's answer comes as a reply; a slash command that became a task is quoted, because such platforms do not show its text. */
+  async #answer(message: ChatMessage, answer: ChatAnswer, isShown: boolean): Promise<void> {
+    if (answer.kind !== 'accepted') await this.#sendOnce(message, answer.text);
+    else if (isShown) await this.#sendOnce(message, quoteText(answer.text));
+  }
+
+  /** One line to a person who wrote to the bot itself; what people say in a followed thread may be for others. */
+  async #explainUnread(thread: string, raw: Message): Promise<void> {
+    const { driver } = this.#platform;
+    const text = unreadReason(driver, raw);
+    const isToBot = raw.isMention === true || driver.adapter.isDM?.(thread) === true;
+    if (text === null || !isToBot) return;
+    if (!this.#hasTalkRight({ user: raw.author.userId, channel: driver.channelOf(thread) })) return;
+    await this.#sendOnce({ key: `unread:${driver.name}:${driver.keyOf(raw)}`, thread }, text);
+  }
+
+  /** A command that comes twice runs once and is answered once. */
+  async #sendOnce({ key, thread }: Pick<ChatMessage, 'key' | 'thread'>, text: string): Promise<void> {
+    const { state, port } = this.#platform;
+    const isFirst = await state.setIfNotExists(`told:${key}`, true, this.#parts.idempotencyMs);
+    if (isFirst) this.#parts.sender.send(port, thread, text);
+  }
+
+  #createAlbums(): AlbumGatherer {
+    const { redis, albumKeys, settings, idempotencyMs, log, accept } = this.#parts;
+    const { name } = this.#platform.driver;
+    const { albumWaitMs: waitMs, albumMaxParts: maxParts, albumLateMs: lateMs } = settings;
+    return new AlbumGatherer({
+      store: new AlbumStore({ redis, keys: albumKeys, platform: name, waitMs, maxParts, keepMs: idempotencyMs }),
+      waitMs,
+      lateMs,
+      keepMs: idempotencyMs,
+      now: () => redisNow(redis),
+      log: log.child({ platform: name }),
+      accept: async (message) => {
+        const answer = await acceptChatMessage(accept, name, message);
+        if (answer !== null) await this.#answer(message, answer, false);
+      },
+    });
+  }
+}
