@@ -2,11 +2,10 @@
  * BullMQ and the way of a task to a worker: acceptance with its ticket, the queues and who takes from them, permits of the fleet's cap,
  * the clocks, and the reason for each wait. Only this folder knows BullMQ.
  */
-export { type Accepted, acceptTask } from './accept/accept-task.ts';
-export { assertBytes } from './accept/check-request.ts';
-export { assertContext } from './accept/check-request.ts';
-export { assertTimeout } from './accept/check-request.ts';
-export type { AcceptRequest } from './accept/build-task.ts';
+export { acceptTask } from './accept/accept-task.ts';
+export type { Accepted } from './accept/accept-task.ts';
+export { assertBytes, assertContext, assertTimeout } from './accept/check-request.ts';
+export type { AcceptRequest, Intake } from './accept/request.ts';
 export { cancelTree } from './tickets/cancel-tree.ts';
 export { ChoreWorker } from './workers/chore-worker.ts';
 export { type JobSource, openJobSource } from './consumer/job-source.ts';
@@ -14,7 +13,6 @@ export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } f
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';
 export { explainWait } from './why/explain-wait.ts';
 export { findDeadQueues } from './queues.ts';
-export type { Intake } from './accept/accept-task.ts';
 export { offerInput } from './accept/offer-input.ts';
 export { readOwedTickets } from './tickets/ticket.ts';
 export { FleetPermits, type FleetPermitsOptions, kindOf } from './permits/fleet-permits.ts';
@@ -23,7 +21,7 @@ export { OUTBOUND_QUEUES, type OutboundQueue, QUEUE_NAMES, type QueueName, isQue
 export { type Queues, type TicketData, type TicketQueue, openQueues } from './queues.ts';
 export { reprioritizeTask } from './tickets/reissue.ts';
 export { type RetryParts, retryTask } from './tickets/reissue.ts';
-export { sessionLane } from './accept/lanes.ts';
+export { sessionLane } from './accept/build-task.ts';
 export { TickClock } from './workers/tick-clock.ts';
 export { parseTicketId, ticketOfState } from './tickets/ticket.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';

@@ -1,4 +1,4 @@
-import { TASK_QUEUES, type Settings } from '../config/index.ts';
+import { type Settings, TASK_QUEUES } from '../config/index.ts';
 
 /** Queues that workers serve: those that carry tasks, and the fleet's own chores. */
 export const WORKER_QUEUES = [...TASK_QUEUES, 'maintenance'] as const;

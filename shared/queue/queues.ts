@@ -1,11 +1,11 @@
 import {
+  type BackendFactory,
+  type KeyPrefixOptions,
   Queue,
+  type QueueBaseOptions,
   QueueKeys,
   RedisConnection,
   RedisQueueBackend,
-  type BackendFactory,
-  type KeyPrefixOptions,
-  type QueueBaseOptions,
 } from 'bullmq';
 import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';

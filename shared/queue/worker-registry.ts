@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
 import type { Settings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
+import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
 
 /** What a worker says of itself with each heartbeat. */
 const workerNoteSchema = z.object({

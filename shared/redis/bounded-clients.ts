@@ -1,4 +1,4 @@
-import { Cluster, Redis, type ClusterNode, type ClusterOptions as BaseOptions, type Command, type RedisOptions } from 'ioredis';
+import { Cluster, type ClusterNode, type ClusterOptions as BaseOptions, type Command, Redis, type RedisOptions } from 'ioredis';
 import { startDeadline } from '../time/index.ts';
 
 /** Answers come in the shapes of the older protocol. */

@@ -1,4 +1,4 @@
-import { Cluster, Redis, type ClusterNode } from 'ioredis';
+import { Cluster, type ClusterNode, Redis } from 'ioredis';
 import type { Log } from '../log/index.ts';
 import { BoundedCluster, BoundedRedis, type ClusterOptions, type NodeOptions } from './bounded-clients.ts';
 import { parseRedisAddress } from './redis-address.ts';

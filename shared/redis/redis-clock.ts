@@ -1,5 +1,5 @@
-import type { RedisClient } from './connect-redis.ts';
 import type { Clock } from '../time/index.ts';
+import type { RedisClient } from './connect-redis.ts';
 
 /** Redis's clock in milliseconds since the epoch: the same for all processes, whatever their own ones say. */
 export async function redisNow(redis: Pick<RedisClient, 'time'>): Promise<number> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RedisClient } from './connect-redis.ts';
 import { Command } from 'ioredis';
+import type { RedisClient } from './connect-redis.ts';
 
 /** A Lua script as the server knows it. */
 export interface Script {

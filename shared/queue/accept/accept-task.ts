@@ -1,34 +1,74 @@
 import type { AgentDefinition } from '../../config/index.ts';
-import { type Ledger, type AcceptAnswer, type AcceptedAnswer, acceptMessage, type NewTask, readState } from '../../ledger/index.ts';
-import type { Log } from '../../log/index.ts';
-import type { Queues } from '../queues.ts';
-import type { TicketRelay } from '../tickets/ticket-relay.ts';
 import { MusterError } from '../../errors/index.ts';
-import { type TaskOutcome, type TaskStatus, traceIdOf, outcomeRecord } from '../../tasks/index.ts';
+import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, type NewTask, readState } from '../../ledger/index.ts';
+import type { Log } from '../../log/index.ts';
+import { type TaskOutcome, type TaskState, type TaskStatus, traceIdOf, outcomeRecord } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
-import { assertTimeout } from './check-request.ts';
-import { buildTask, digestOf, type AcceptRequest } from './build-task.ts';
+import { firstTicket } from '../tickets/ticket.ts';
 import { estimateStart, type Standing } from '../why/estimate-start.ts';
-import { lookBeforeTicket } from '../why/explain-queue.ts';
-import { pressureOf, reportPressure, type Pressure } from './pressure.ts';
+import { buildTask } from './build-task.ts';
+import { assertTimeout } from './check-request.ts';
+import { type Pressure, reportPressure } from './pressure.ts';
+import { type AcceptRequest, digestOf, type Intake } from './request.ts';
+import { readStanding } from './standing.ts';
 
-/** What accepting a task needs. */
-export interface Intake {
-  readonly ledger: Ledger;
-  readonly relay: TicketRelay;
-  readonly queues: Queues;
-  readonly log: Log;
-  /** The agent of this name in the tenant's catalog, or null. */
-  findAgent(tenant: string, id: string): Promise<AgentDefinition | null>;
+/**
+ * Accepts a task: after this returns, it reaches exactly one terminal state.
+ * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`,
+ * `task.not-found` (of the parent), `task.unmet-requirements`, `tenant.disabled`, `tenant.ended`.
+ */
+export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
+  try {
+    const task = await prepareTask(intake, request);
+    const answer = await acceptMessage(intake.ledger, task);
+    return await reportAcceptance(intake, task, answer);
+  } catch (error) {
+    // A repeated request returns its task even when by now its deadline passed or its agent is gone.
+    const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
+    if (earlier) return earlier;
+    throw error;
+  }
 }
 
+async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
+  const { ledger } = intake;
+  ledger.stored.assertRoom(request.tenant);
+  assertTimeout(ledger, request.tenant, 'execution.timeoutMs', request.execution?.timeoutMs);
+  const definition = await findDefinition(intake, request.tenant, request.agent);
+  const parent = await findParent(ledger, request);
+  return buildTask(request, definition, ledger.settings, parent?.priority);
+}
+
+/** Errors: `agent.unknown`. */
+export async function findDefinition(intake: Pick<Intake, 'findAgent'>, tenant: string, agent: string): Promise<AgentDefinition> {
+  const definition = await intake.findAgent(tenant, agent);
+  if (!definition) throw new MusterError('agent.unknown', `There is no agent "${agent}"`, { details: { agent } });
+  return definition;
+}
+
+async function findParent(ledger: Ledger, { tenant, parentTaskId }: AcceptRequest): Promise<TaskState | null> {
+  if (parentTaskId === undefined) return null;
+  const parent = await readState(ledger, tenant, parentTaskId);
+  if (!parent) throw new MusterError('task.not-found', `There is no parent task ${parentTaskId}`);
+  return parent;
+}
+
+/** What the same request under the same key made before; null when there is none. */
+export async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Accepted | null> {
+  if (request.idempotencyKey === undefined) return null;
+  const stored = await ledger.redis.get(ledger.keys.tenant(request.tenant).idempotency(request.idempotencyKey));
+  const [id = '', digest] = stored?.split(' ') ?? [];
+  return digest === digestOf(request) ? await readEarlier(ledger, request.tenant, id) : null;
+}
+
+/** What a producer gets for its request. */
 export interface Accepted {
   id: string;
   /** Null for an earlier task whose record is no longer kept. */
   status: TaskStatus | null;
   /** How many tasks are before it in its lane or backlog; 0 when it may run. */
   position: number;
-  /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when nobody knows. */
+  /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when unknown. */
   estimatedStartMs: number | null;
   pressure: Pressure | null;
   /** What became of it, when that is known at once. */
@@ -37,69 +77,21 @@ export interface Accepted {
   isDuplicate: boolean;
 }
 
+/** A full backlog moves within seconds when it moves at all. */
+const WAITING_RETRY_MS = 5000;
+
 /**
- * Accepts a task: after this returns, it reaches exactly one terminal state.
- * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`,
- * `task.not-found` (of the parent), `tenant.disabled`, `tenant.ended`.
+ * Turns the ledger's answer into the producer's, and adds the ticket of an accepted task to its queue.
+ * Errors: `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `tenant.disabled`, `tenant.ended`.
  */
-export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
-  try {
-    const task = await checkedTask(intake, request);
-    return await answerAccepted(intake, task, await acceptMessage(intake.ledger, task));
-  } catch (error) {
-    // Sent again, a request gets its task even when by now its deadline passed or its agent is gone.
-    const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
-    if (earlier) return earlier;
-    throw error;
-  }
-}
-
-async function checkedTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
-  const { ledger } = intake;
-  ledger.stored.assertRoom(request.tenant);
-  assertTimeout(ledger, request.tenant, 'execution.timeoutMs', request.execution?.timeoutMs);
-  const definition = await intake.findAgent(request.tenant, request.agent);
-  if (!definition) throw new MusterError('agent.unknown', `There is no agent "${request.agent}"`, { details: { agent: request.agent } });
-  const parent = request.parentTaskId === undefined ? null : await readState(ledger, request.tenant, request.parentTaskId);
-  if (request.parentTaskId !== undefined && !parent) {
-    throw new MusterError('task.not-found', `There is no parent task ${request.parentTaskId}`);
-  }
-  return buildTask(request, definition, ledger.settings, parent?.priority);
-}
-
-/** What the same request under the same key made before; null when there is no such. */
-export async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Accepted | null> {
-  if (request.idempotencyKey === undefined) return null;
-  const known = await ledger.redis.get(ledger.keys.tenant(request.tenant).idempotency(request.idempotencyKey));
-  const [id = '', digest] = known?.split(' ') ?? [];
-  return digest === digestOf(request) ? await existing(ledger, request.tenant, id) : null;
-}
-
-async function existing(ledger: Ledger, tenant: string, id: string): Promise<Accepted> {
-  const state = await readState(ledger, tenant, id);
-  const status = state?.status ?? null;
-  const outcome = state?.outcome ? outcomeRecord(state.outcome) : null;
-  return { id, status, position: 0, estimatedStartMs: null, pressure: null, outcome, isDuplicate: true };
-}
-
-/** What a producer is told of its request. Errors: `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `tenant.disabled`, `tenant.ended`. */
-export async function answerAccepted(intake: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
-  const { ledger, log } = intake;
-  const { tenant } = task.body;
+export async function reportAcceptance(intake: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
+  const { tenant, id } = task.body;
   switch (answer.kind) {
     case 'accepted':
-      return {
-        id: answer.id,
-        status: answer.status,
-        position: answer.ahead,
-        estimatedStartMs: await sendOff(intake, task, answer),
-        pressure: reportPressure({ ledger, log }, tenant, pressureOf(ledger.settings, answer.depth)),
-        outcome: answer.outcome,
-        isDuplicate: false,
-      };
+      return await reportAccepted(intake, task, answer);
     case 'duplicate':
-      // Our own id: the connection sent our call again because its reply was lost, and nobody asked twice.
-      return { ...(await existing(ledger, tenant, answer.id)), isDuplicate: answer.id !== task.body.id };
+      // With our own id the connection repeated our call because its reply was lost: that is no duplicate.
+      return { ...(await readEarlier(intake.ledger, tenant, answer.id)), isDuplicate: answer.id !== id };
     case 'conflict':
       throw new MusterError('task.idempotency-conflict', 'This idempotency key was used for another request', {
         details: { id: answer.id },
@@ -119,58 +111,38 @@ export async function answerAccepted(intake: Intake, task: NewTask, answer: Acce
   }
 }
 
-/** Brings the ticket of an accepted task on its way. Answers when it will start, or null: it is accepted, whether or not that is known. */
-async function sendOff(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<number | null> {
-  // Before its own ticket can be among those in front.
-  const standing = standingOf(intake, task, answer).catch(() => null);
-  if (answer.entry !== null) intake.relay.add(ticketOf(task, answer.entry));
-  logAccepted(intake.log, task, answer);
-  if (answer.outcome) return null;
-  const known = await standing;
-  return known && (await estimateStart(intake.ledger, task.body, known).catch(() => null));
+/** A task that an earlier request made. */
+async function readEarlier(ledger: Ledger, tenant: string, id: string): Promise<Accepted> {
+  const state = await readState(ledger, tenant, id);
+  const outcome = state?.outcome ? outcomeRecord(state.outcome) : null;
+  return { id, status: state?.status ?? null, position: 0, estimatedStartMs: null, pressure: null, outcome, isDuplicate: true };
 }
 
-async function standingOf(intake: Intake, { body, queue, priority }: NewTask, { entry, ahead, gate }: AcceptedAnswer): Promise<Standing> {
-  if (entry === null) return { ahead, gate };
-  const before = await lookBeforeTicket(intake, { tenant: body.tenant, queue, priority });
-  return { ahead: before.ahead, gate: before.isFull ? 'fleet' : null };
+async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<Accepted> {
+  const { ledger, relay, log } = intake;
+  const { id, status, ahead, depth, entry, outcome } = answer;
+  // Counted before its own ticket can be among those in front; the task is accepted whether or not this is known.
+  const standing = readStanding(intake, task, answer).catch(() => null);
+  if (entry !== null) relay.add(firstTicket(task, entry));
+  logAccepted(log, task, answer);
+  const estimatedStartMs = outcome ? null : await estimateSafely(ledger, task, await standing);
+  const pressure = reportPressure({ ledger, log }, task.body.tenant, depth);
+  return { id, status, position: ahead, estimatedStartMs, pressure, outcome, isDuplicate: false };
+}
+
+async function estimateSafely(ledger: Ledger, { body }: NewTask, standing: Standing | null): Promise<number | null> {
+  return standing && (await estimateStart(ledger, body, standing).catch(() => null));
 }
 
 function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead, outcome }: AcceptedAnswer): void {
-  const fields = {
-    task: body.id,
-    tenant: body.tenant,
-    agent: body.agent,
-    source: body.source,
-    priority,
-    queue,
-    trace: traceIdOf(body.traceparent),
-  };
+  const { id: task, tenant, agent, source, traceparent } = body;
+  const fields = { task, tenant, agent, source, priority, queue, trace: traceIdOf(traceparent) };
   if (outcome) {
     log.info({ event: 'task.created', status, outcome: outcome.kind, reason: outcome.reason, ...fields }, 'accepted, and not to run');
-    return;
-  }
-  if (status === 'pending') {
+  } else if (status === 'pending') {
     log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
-    return;
+  } else {
+    log.info({ event: 'task.created', ...fields }, 'accepted');
+    log.info({ event: 'task.queued', ...fields }, 'queued');
   }
-  log.info({ event: 'task.created', ...fields }, 'accepted');
-  log.info({ event: 'task.queued', ...fields }, 'queued');
-}
-
-/** A full line moves within seconds when it moves at all. */
-const WAITING_RETRY_MS = 5000;
-
-function ticketOf({ body, priority, queue, lane }: NewTask, entry: string): Parameters<Intake['relay']['add']>[0] {
-  return {
-    tenant: body.tenant,
-    task: body.id,
-    number: 1,
-    entry,
-    agent: body.agent,
-    lane: lane?.name ?? null,
-    queue,
-    priority,
-    maxAttempts: body.execution.maxAttempts,
-  };
 }

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { AgentDefinition, Settings, Source } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import type { NewTask } from '../../ledger/index.ts';
 import {
-  canonicalJson,
   capClass,
   childTraceparent,
   CLASS_OF,
@@ -13,41 +11,12 @@ import {
   type PriorityHints,
   priorityNumber,
   queueFor,
-  type ReplyAddress,
   type ResolvedExecution,
+  type SharedLane,
   type TaskBody,
-  type TaskRequest,
-  type Trigger,
 } from '../../tasks/index.ts';
-import { assertBytes, assertContext } from './check-request.ts';
-import { lanesOf } from './lanes.ts';
-
-/** What a producer asks for. */
-export interface AcceptRequest extends TaskRequest {
-  tenant: string;
-  /** Its id, for a producer that wrote it down before; the same id again makes no second task. */
-  id?: string;
-  idempotencyKey?: string;
-  /** What is compared when the key comes again; by default the whole request. */
-  idempotencyBody?: string;
-  scheduleId?: string;
-  /** What made it, when that was no person's request. */
-  trigger?: Trigger;
-  /** Who wrote the message, by the surface's own id. */
-  user?: string;
-  /** The visitor who wrote it, by the id of their token. */
-  visitor?: string;
-  /** Where the answer goes in a chat. */
-  reply?: ReplyAddress;
-  /** Its number among the messages of its platform, which orders them in their line; the others go by arrival. */
-  order?: number;
-  /** The lane of a task without a session. */
-  lane?: { name: string; limit: number };
-  /** It is not to run, and why: it is accepted straight into `skipped`. */
-  skip?: { reason: string };
-  /** W3C trace context of the caller. */
-  traceparent?: string;
-}
+import { checkRequest } from './check-request.ts';
+import { type AcceptRequest, digestOf } from './request.ts';
 
 /**
  * Makes the task that a request asks for, with every default in place. Errors: `request.invalid`, `request.too-large`.
@@ -58,9 +27,7 @@ export function buildTask(
   settings: Settings,
   parentPriority: number | undefined,
 ): NewTask {
-  checkSize(request, settings);
-  checkTimes(request);
-  checkRequirements(request);
+  checkRequest(request, settings);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
   const body = newBody(request, source, resolveExecution(request, definition, settings, source));
   return {
@@ -110,7 +77,7 @@ function newBody(request: AcceptRequest, source: Source, execution: ResolvedExec
     context: request.context ?? null,
     metadata: request.metadata ?? null,
     ...originOf(request),
-    deadline: timeOf(request.deadline, 'deadline'),
+    deadline: timeOf(request.deadline),
     sla: timeOf(request.sla),
     scheduledFor: timeOf(request.scheduledFor),
     requirements: request.requirements ?? null,
@@ -156,41 +123,8 @@ function resolveExecution(request: AcceptRequest, definition: AgentDefinition, s
   };
 }
 
-function timeOf(text: string | undefined, futureOnly?: string): number | null {
-  if (text === undefined) return null;
-  const at = Date.parse(text);
-  if (futureOnly && at <= Date.now()) {
-    throw new MusterError('request.invalid', `${futureOnly}: expected a time to come, got ${text}`, { details: { [futureOnly]: text } });
-  }
-  return at;
-}
-
-function checkSize({ input, context, metadata }: AcceptRequest, { tasks }: Settings): void {
-  assertBytes('input', input, tasks.maxInputBytes);
-  if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
-}
-
-function checkTimes({ scheduledFor, deadline }: AcceptRequest): void {
-  if (scheduledFor === undefined || deadline === undefined || Date.parse(scheduledFor) < Date.parse(deadline)) return;
-  throw new MusterError('request.invalid', `scheduledFor: expected a time before the deadline ${deadline}, got ${scheduledFor}`, {
-    details: { scheduledFor, deadline },
-  });
-}
-
-/** No worker says what it is capable of, and no daemon is connected: nothing could ever meet these. */
-function checkRequirements({ requirements: { capabilities = [], targetDaemon } = {} }: AcceptRequest): void {
-  if (capabilities.length === 0 && targetDaemon === undefined) return;
-  const asked = targetDaemon === undefined ? `the capabilities ${capabilities.join(', ')}` : `the daemon "${targetDaemon}"`;
-  throw new MusterError('task.unmet-requirements', `No executor of this installation has ${asked}: the task would never run`, {
-    details: { requirements: { capabilities, targetDaemon: targetDaemon ?? null } },
-  });
-}
-
-/** Tells whether a request that comes again under its key is the same. */
-export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
-  // The trace differs from call to call and says nothing about what is asked.
-  const body = idempotencyBody ?? canonicalJson({ ...request, traceparent: undefined });
-  return createHash('sha256').update(body).digest('base64url');
+function timeOf(text: string | undefined): number | null {
+  return text === undefined ? null : Date.parse(text);
 }
 
 /**
@@ -208,4 +142,34 @@ function takesInput(definition: AgentDefinition, context: Readonly<Record<string
     case 'http':
       return false;
   }
+}
+
+/**
+ * The lanes of a task: its own one, which is its session's, else the one that its producer names; and those that it shares, which are
+ * its agent's and its source's. It runs when it has all of them.
+ * Errors: `request.invalid` when its agent, made by API, names a lane that the configuration does not have.
+ */
+function lanesOf(
+  request: AcceptRequest,
+  definition: AgentDefinition,
+  settings: Settings,
+  source: Source,
+): Pick<NewTask, 'lane' | 'sharedLanes'> {
+  const own = request.session === undefined ? request.lane : { name: sessionLane(request.session), limit: 1 };
+  const names = new Set([definition.lane, settings.retries[source].sharedLane].filter((name) => name !== undefined));
+  return {
+    lane: own ? { ...own, ...(request.order === undefined ? {} : { order: request.order }) } : null,
+    sharedLanes: [...names].map((name) => sharedLane(request.agent, name, settings)),
+  };
+}
+
+function sharedLane(agent: string, name: string, { lanes }: Settings): SharedLane {
+  const lane = Object.hasOwn(lanes, name) ? lanes[name] : undefined;
+  if (!lane) throw new MusterError('request.invalid', `The agent "${agent}" is in the lane "${name}", which is not configured`);
+  return { name, limit: lane.limit };
+}
+
+/** The lane of a session: its tasks run one at a time. */
+export function sessionLane(id: string): string {
+  return `session:${id}`;
 }

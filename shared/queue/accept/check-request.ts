@@ -1,32 +1,67 @@
+import type { Settings } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
-import { isDeeper } from '../../tasks/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
+import { isDeeper } from '../../tasks/index.ts';
+import type { AcceptRequest } from './request.ts';
 
-/** Throws `request.too-large` for a text of more than `mostBytes`; `what` is its name in the request. */
-export function assertBytes(what: string, text: string, mostBytes: number): void {
+/** Redis parses a thousand levels of objects and lists, but agents receive a context level by level. */
+const MAX_LEVELS = 100;
+
+/** Checks what the schema of a request cannot. Errors: `request.invalid`, `request.too-large`, `task.unmet-requirements`. */
+export function checkRequest(request: AcceptRequest, { tasks }: Settings): void {
+  const { input, context, metadata } = request;
+  assertBytes('input', input, tasks.maxInputBytes);
+  if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
+  assertStartBeforeDeadline(request);
+  assertRequirements(request);
+  assertDeadlineAhead(request);
+}
+
+/** Throws `request.too-large` for a text of more than `maxBytes`; `field` is its name in the request. */
+export function assertBytes(field: string, text: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= mostBytes) return;
-  throw new MusterError('request.too-large', `${what}: expected at most ${mostBytes} bytes, got ${bytes}`, {
-    details: { bytes, mostBytes },
+  if (bytes <= maxBytes) return;
+  throw new MusterError('request.too-large', `${field}: expected at most ${maxBytes} bytes, got ${bytes}`, {
+    details: { bytes, mostBytes: maxBytes },
   });
 }
 
-/** Levels of objects and lists in each other. Redis reads a thousand, and whoever is handed a context reads it level by level. */
-const MOST_LEVELS = 100;
-
-/** Throws `request.too-large` or `request.invalid` for what a task cannot carry besides its input; `what` is its name in the request. */
-export function assertContext(what: string, value: unknown, mostBytes: number): void {
-  if (isDeeper(value, MOST_LEVELS)) {
-    throw new MusterError('request.invalid', `${what}: expected at most ${MOST_LEVELS} levels of objects and lists in each other`, {
-      details: { mostLevels: MOST_LEVELS },
+/** Throws `request.too-large` or `request.invalid` for JSON that a task cannot have beside its input. */
+export function assertContext(field: string, value: unknown, maxBytes: number): void {
+  if (isDeeper(value, MAX_LEVELS)) {
+    throw new MusterError('request.invalid', `${field}: expected at most ${MAX_LEVELS} levels of objects and lists in each other`, {
+      details: { mostLevels: MAX_LEVELS },
     });
   }
-  assertBytes(what, JSON.stringify(value), mostBytes);
+  assertBytes(field, JSON.stringify(value), maxBytes);
 }
 
-/** Throws `request.invalid` when a tenant asks for longer runs than it may have; `what` is the field's name in the request. */
-export function assertTimeout(ledger: Ledger, tenant: string, what: string, timeoutMs: number | undefined): void {
+/** Throws `request.invalid` when a tenant asks for longer runs than it may have. */
+export function assertTimeout(ledger: Ledger, tenant: string, field: string, timeoutMs: number | undefined): void {
   const maxMs = Math.min(ledger.settings.tasks.maxTimeoutMs, ledger.limitsOf(tenant)?.maxTimeoutMs ?? Infinity);
   if (timeoutMs === undefined || timeoutMs <= maxMs) return;
-  throw new MusterError('request.invalid', `${what}: expected at most ${maxMs} ms, got ${timeoutMs}`, { details: { maxTimeoutMs: maxMs } });
+  throw new MusterError('request.invalid', `${field}: expected at most ${maxMs} ms, got ${timeoutMs}`, {
+    details: { maxTimeoutMs: maxMs },
+  });
+}
+
+function assertStartBeforeDeadline({ scheduledFor, deadline }: AcceptRequest): void {
+  if (scheduledFor === undefined || deadline === undefined || Date.parse(scheduledFor) < Date.parse(deadline)) return;
+  throw new MusterError('request.invalid', `scheduledFor: expected a time before the deadline ${deadline}, got ${scheduledFor}`, {
+    details: { scheduledFor, deadline },
+  });
+}
+
+/** No worker says what it is capable of, and no daemon is connected: nothing could ever meet these. */
+function assertRequirements({ requirements: { capabilities = [], targetDaemon } = {} }: AcceptRequest): void {
+  if (capabilities.length === 0 && targetDaemon === undefined) return;
+  const required = targetDaemon === undefined ? `the capabilities ${capabilities.join(', ')}` : `the daemon "${targetDaemon}"`;
+  throw new MusterError('task.unmet-requirements', `No executor of this installation has ${required}: the task would never run`, {
+    details: { requirements: { capabilities, targetDaemon: targetDaemon ?? null } },
+  });
+}
+
+function assertDeadlineAhead({ deadline }: AcceptRequest): void {
+  if (deadline === undefined || Date.parse(deadline) > Date.now()) return;
+  throw new MusterError('request.invalid', `deadline: expected a time to come, got ${deadline}`, { details: { deadline } });
 }

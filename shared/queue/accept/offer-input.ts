@@ -1,8 +1,9 @@
 import { MusterError } from '../../errors/index.ts';
 import { laneOfTask, offerMessage, readTask } from '../../ledger/index.ts';
 import type { Task } from '../../tasks/index.ts';
-import { type Accepted, answerAccepted, findEarlier, type Intake } from './accept-task.ts';
-import { buildTask, type AcceptRequest } from './build-task.ts';
+import { type Accepted, findDefinition, findEarlier, reportAcceptance } from './accept-task.ts';
+import { buildTask } from './build-task.ts';
+import type { AcceptRequest, Intake } from './request.ts';
 
 export interface InputRequest {
   tenant: string;
@@ -24,15 +25,14 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   const target = await readTask(intake.ledger, input.tenant, input.task);
   if (!target) throw new MusterError('task.not-found', `There is no task ${input.task}`);
   const request = requestFor(target, input);
-  // Sent again, it gets its task even when by now the other one ended.
+  // A repeated request returns its task even when by now the running one ended.
   const earlier = await findEarlier(intake.ledger, request);
   if (earlier) return earlier;
   if (target.state.status !== 'running') throw notRunning(input.task);
-  const definition = await intake.findAgent(input.tenant, target.body.agent);
-  if (!definition) throw new MusterError('agent.unknown', `There is no agent "${target.body.agent}"`);
+  const definition = await findDefinition(intake, input.tenant, target.body.agent);
   const task = buildTask(request, definition, intake.ledger.settings, undefined);
   const answer = await offerMessage(intake.ledger, task, input.task);
-  if (answer.kind !== 'refused') return await answerAccepted(intake, task, answer);
+  if (answer.kind !== 'refused') return await reportAcceptance(intake, task, answer);
   if (answer.why === 'not-running') throw notRunning(input.task);
   throw new MusterError('task.takes-no-input', `The agent "${target.body.agent}" takes no input while it runs`);
 }
@@ -53,14 +53,14 @@ function requestFor({ body, state }: Task, request: InputRequest): AcceptRequest
     mode: 'steer',
     priority: state.priority,
     ...(body.session === null ? { lane } : { session: body.session }),
-    ...whereabouts({ ...body, user }),
+    ...origin({ ...body, user }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey, idempotencyBody: JSON.stringify({ task, input, user: request.user }) }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
 /** Where it came from and who is answered. */
-function whereabouts({ channel, correlationId, user, reply }: Task['body']): Partial<AcceptRequest> {
+function origin({ channel, correlationId, user, reply }: Task['body']): Partial<AcceptRequest> {
   return {
     ...(channel === null ? {} : { channel }),
     ...(correlationId === null ? {} : { correlationId }),

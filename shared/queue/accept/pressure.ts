@@ -1,56 +1,40 @@
 import type { Settings } from '../../config/index.ts';
 import { type Ledger, updatePressure, type PressureLevel } from '../../ledger/index.ts';
-import type { Intake } from './accept-task.ts';
+import type { Intake } from './request.ts';
 
 /** How loaded the fleet is, from the caller's point of view. */
 export interface Pressure {
-  level: 'warning' | 'critical';
+  level: Exclude<PressureLevel, 'none'>;
   /** Tasks of the tenant that have not ended. */
   queueDepth: number;
   recommendations: string[];
 }
 
-/** A level that was noted serves further calls of this process for so long. */
+/** A level that was noted counts for further calls of this process for so long. */
 const FRESH_MS = 1000;
 /** Tenants whose level is remembered. */
-const REMEMBERED = 1000;
+const MAX_TENANTS = 1000;
 
-interface Noted {
-  level: PressureLevel;
+interface NotedLevel {
+  level: Exclude<PressureLevel, 'none'>;
   /** Monotonic ms. */
   at: number;
 }
 
-const levels = new WeakMap<Ledger, Map<string, Noted>>();
+const notedLevels = new WeakMap<Ledger, Map<string, NotedLevel>>();
 
 /**
- * Sees to it that a tenant is told once that it came under pressure, and answers the same. Nobody waits for it, it costs nothing where
- * there is none, and it makes no task. That the pressure is over is for a chore to see.
+ * The load a producer should know of; null when there is none to speak of. A tenant that came under pressure is notified once, in the
+ * background. A chore notices that the pressure is over.
  */
-export function reportPressure(parts: Pick<Intake, 'ledger' | 'log'>, tenant: string, pressure: Pressure | null): Pressure | null {
-  if (pressure !== null && !isNoted(parts.ledger, tenant, pressure.level)) {
-    updatePressure(parts.ledger, tenant).catch((error: unknown) =>
-      parts.log.debug({ err: error, tenant }, 'the pressure of a tenant was not noted'),
-    );
-  }
+export function reportPressure({ ledger, log }: Pick<Intake, 'ledger' | 'log'>, tenant: string, queueDepth: number): Pressure | null {
+  const pressure = pressureOf(ledger.settings, queueDepth);
+  if (pressure === null || wasJustNoted(ledger, tenant, pressure.level)) return pressure;
+  updatePressure(ledger, tenant).catch((error: unknown) => log.debug({ err: error, tenant }, 'the pressure of a tenant was not noted'));
   return pressure;
 }
 
-/** Whether this process noted it just now; from now on it has. */
-function isNoted(ledger: Ledger, tenant: string, level: PressureLevel): boolean {
-  const known = levels.get(ledger) ?? new Map<string, Noted>();
-  levels.set(ledger, known);
-  const noted = known.get(tenant);
-  const at = performance.now();
-  if (noted?.level === level && at - noted.at < FRESH_MS) return true;
-  if (known.size >= REMEMBERED) known.clear();
-  // Before the answer, so that the calls that come meanwhile do not all ask.
-  known.set(tenant, { level, at });
-  return false;
-}
-
-/** The load a producer should know of; null when there is none to speak of. */
-export function pressureOf(settings: Settings, queueDepth: number): Pressure | null {
+function pressureOf(settings: Settings, queueDepth: number): Pressure | null {
   const { warningDepth, criticalDepth } = settings.limits.backpressure;
   if (queueDepth >= criticalDepth) {
     return {
@@ -63,4 +47,17 @@ export function pressureOf(settings: Settings, queueDepth: number): Pressure | n
     return { level: 'warning', queueDepth, recommendations: ['Send proactive work less often', 'Delay what is not urgent'] };
   }
   return null;
+}
+
+/** Whether this process noted the level a moment ago; if not, it counts as noted from now on. */
+function wasJustNoted(ledger: Ledger, tenant: string, level: Pressure['level']): boolean {
+  const known = notedLevels.get(ledger) ?? new Map<string, NotedLevel>();
+  notedLevels.set(ledger, known);
+  const noted = known.get(tenant);
+  const at = performance.now();
+  if (noted?.level === level && at - noted.at < FRESH_MS) return true;
+  if (known.size >= MAX_TENANTS) known.clear();
+  // Before the call, so that concurrent requests do not all make it.
+  known.set(tenant, { level, at });
+  return false;
 }

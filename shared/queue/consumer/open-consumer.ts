@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Job, Worker, WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { openBackend, type TicketData } from '../queues.ts';
 import { PermittedWorker, type TakerPermits } from '../permits/permitted-worker.ts';
+import { openBackend, type TicketData } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
 
 export type ConsumedJob = Job<TicketData, string>;

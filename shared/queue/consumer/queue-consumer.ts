@@ -1,10 +1,10 @@
 import type { Worker } from 'bullmq';
 import { within } from '../../time/index.ts';
+import type { TakerPermits } from '../permits/permitted-worker.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
-import type { TakerPermits } from '../permits/permitted-worker.ts';
 import type { JobSource } from './job-source.ts';
-import { openConsumer, type ConsumerJobOptions, type ConsumerProcessor, type OpenConsumer } from './open-consumer.ts';
+import { type ConsumerJobOptions, type ConsumerProcessor, openConsumer, type OpenConsumer } from './open-consumer.ts';
 
 interface QueueConsumerOptions {
   source: JobSource;

@@ -2,7 +2,7 @@ import type { Log } from '../../log/index.ts';
 import type { Subscription } from '../../redis/index.ts';
 import { type Clock, within } from '../../time/index.ts';
 import type { QueueName } from '../queue-names.ts';
-import { leasePermits, PERMIT_KINDS, type Fleet, type PermitKind } from './lease-permits.ts';
+import { type Fleet, leasePermits, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
 import { PermitPool } from './permit-pool.ts';
 import { UNKNOWN_RANK } from './ticket-rank.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
-import { type Keys, loadScripts, type RedisClient, runScript, type Script, redisNow } from '../../redis/index.ts';
+import { type Keys, loadScripts, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
 
 /** Critical work has a share of the fleet's cap that no other takes. */
 export const PERMIT_KINDS = ['critical', 'ordinary'] as const;

@@ -1,6 +1,6 @@
 import type { Log } from '../../log/index.ts';
 import type { Clock } from '../../time/index.ts';
-import { leasePermits, reservedOf, type Fleet, type PermitKind } from './lease-permits.ts';
+import { type Fleet, leasePermits, type PermitKind, reservedOf } from './lease-permits.ts';
 import { UNKNOWN_RANK } from './ticket-rank.ts';
 
 /** The right to run one ticket. It is void once the worker lost its lease on all of them. */

@@ -1,4 +1,4 @@
-import { Worker, type Job } from 'bullmq';
+import { type Job, Worker } from 'bullmq';
 import type { Permit, PermitPool } from './permit-pool.ts';
 
 /** What a worker of tickets needs to know of the fleet's cap. */

@@ -1,23 +1,13 @@
-import {
-  changePriority,
-  type PriorityAnswer,
-  readState,
-  type Ledger,
-  promoteDue,
-  type RedriveAnswer,
-  redriveTask,
-} from '../../ledger/index.ts';
+import { changePriority, type PriorityAnswer, promoteDue, readState, type RedriveAnswer, redriveTask } from '../../ledger/index.ts';
 import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf } from '../../tasks/index.ts';
-import type { Intake } from '../accept/accept-task.ts';
-import type { Queues } from '../queues.ts';
+import type { Intake } from '../accept/request.ts';
 import { ticketId, ticketOfState } from './ticket.ts';
 
 /**
- * Changes the priority of a task that does not run, and with it the queue it waits in. One that holds a ticket gets a new
- * one at its new place.
+ * Changes the priority of a task that does not run, and with it the queue it waits in. A granted task gets a new ticket there.
  */
 export async function reprioritizeTask(
-  { ledger, relay, queues }: Pick<Intake, 'ledger' | 'relay'> & { readonly queues: Queues },
+  { ledger, relay, queues }: Pick<Intake, 'ledger' | 'relay' | 'queues'>,
   tenant: string,
   id: string,
   priority: PriorityInput,
@@ -32,7 +22,7 @@ export async function reprioritizeTask(
   });
   if (answer.kind === 'changed' && answer.state.granted) {
     relay.add(ticketOfState(tenant, id, answer.state));
-    // Left where it is, the old ticket would start the task at its old place. One that a worker has taken meanwhile stays.
+    // The old ticket would start the task at its old place. A ticket that a worker has taken meanwhile stays.
     await queues
       .get(ledger.keys.shardOf(tenant), state.queue)
       .remove(ticketId(id, state.ticket))
@@ -41,14 +31,11 @@ export async function reprioritizeTask(
   return answer;
 }
 
-export interface RetryParts {
-  readonly ledger: Ledger;
-  readonly queues: Queues;
-}
+export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
- * Opens a permanently failed task again, with all its attempts anew. One that waits in a backoff or for its provider starts now,
- * with the attempts that it has. The ticket that failed goes, so that no list counts the task as failed.
+ * Opens a permanently failed task again, with all its attempts anew. A task that waits in a backoff or for its provider starts now,
+ * with the attempts that it has. The failed ticket is removed, so that no list counts the task as failed.
  */
 export async function retryTask({ ledger, queues }: RetryParts, tenant: string, id: string): Promise<RedriveAnswer> {
   const state = await readState(ledger, tenant, id);
@@ -57,7 +44,7 @@ export async function retryTask({ ledger, queues }: RetryParts, tenant: string, 
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'queued' };
   }
   const answer = await redriveTask(ledger, { tenant, id, lane: state.lane ?? null });
-  // Its task goes on with another one. What cannot be removed now is removed by the chore `remove-tickets`.
+  // The chore `remove-tickets` removes it when that fails here.
   const failed = queues.get(ledger.keys.shardOf(tenant), state.queue);
   if (answer.kind === 'reopened') await failed.remove(ticketId(id, state.ticket)).catch(() => undefined);
   return answer;

@@ -2,7 +2,7 @@ import { parseOutboxEntry } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { Keys, RedisClient } from '../../redis/index.ts';
 import type { Queues } from '../queues.ts';
-import { ticketJob, type Ticket } from './ticket.ts';
+import { type Ticket, ticketJob } from './ticket.ts';
 
 export interface TicketRelayOptions {
   redis: RedisClient;

@@ -1,8 +1,8 @@
 import type { JobsOptions } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
-import type { TicketData } from '../queues.ts';
-import { outboxEntry, type OutboxTicket, type Ledger, parseOutboxEntry, readStates } from '../../ledger/index.ts';
+import { type Ledger, type NewTask, outboxEntry, type OutboxTicket, parseOutboxEntry, readStates } from '../../ledger/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
+import type { TicketData } from '../queues.ts';
 
 /** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */
 export interface Ticket {
@@ -47,6 +47,21 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
   };
 }
 
+/** The first ticket of an accepted task, under its entry in the outbox. */
+export function firstTicket({ body, priority, queue, lane }: NewTask, entry: string): Ticket {
+  return {
+    tenant: body.tenant,
+    task: body.id,
+    number: 1,
+    entry,
+    agent: body.agent,
+    lane: lane?.name ?? null,
+    queue,
+    priority,
+    maxAttempts: body.execution.maxAttempts,
+  };
+}
+
 /** The newest ticket of a task, from its state. */
 export function ticketOfState(tenant: string, task: string, state: TaskState): Ticket {
   return {
@@ -75,11 +90,8 @@ export async function readOwedTickets(ledger: Ledger, entries: readonly string[]
     return tickets.map(({ task, number }) => ({ entry, tenant, task, number }));
   });
   const found = [...Map.groupBy(owed, ({ tenant }) => tenant)].map(async ([tenant, own]) => {
-    const states = await readStates(
-      ledger,
-      tenant,
-      own.map(({ task }) => task),
-    );
+    const ids = own.map(({ task }) => task);
+    const states = await readStates(ledger, tenant, ids);
     return own.flatMap(({ entry, task, number }, position) => {
       const state = states[position];
       const isOwed = state?.granted === true && state.status !== 'running' && state.ticket === number;

@@ -1,7 +1,7 @@
-import { CLASS_LETTERS } from '../../tasks/index.ts';
-import { type Ledger, readSharedPlaces, type SharedPlace } from '../../ledger/index.ts';
 import { SOURCE_CLASSES } from '../../config/index.ts';
-import { waitingSince, type Waiting, type WaitReason, type WaitingTask } from './wait-reason.ts';
+import { type Ledger, readSharedPlaces, type SharedPlace } from '../../ledger/index.ts';
+import { CLASS_LETTERS } from '../../tasks/index.ts';
+import { type Waiting, waitingSince, type WaitingTask, type WaitReason } from './wait-reason.ts';
 
 interface Cap {
   name: string;

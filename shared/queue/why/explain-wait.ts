@@ -1,12 +1,12 @@
 import type { Ledger } from '../../ledger/index.ts';
 import { clockSkew, describeSkew } from '../../redis/index.ts';
-import { systemClock } from '../../time/index.ts';
 import { isTerminal, type TaskStatus } from '../../tasks/index.ts';
+import { systemClock } from '../../time/index.ts';
+import type { Queues } from '../queues.ts';
 import { estimateStart } from './estimate-start.ts';
 import { explainCaps, explainLane } from './explain-gates.ts';
 import { explainQueue } from './explain-queue.ts';
-import type { Queues } from '../queues.ts';
-import { waitingSince, type WaitReason, type Waiting, type WaitingTask } from './wait-reason.ts';
+import { type Waiting, waitingSince, type WaitingTask, type WaitReason } from './wait-reason.ts';
 
 /** Two clocks, and a start after its time, may differ by so much without a word about it. */
 const NOTABLE_MS = 2000;

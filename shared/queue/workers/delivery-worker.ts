@@ -1,9 +1,9 @@
-import { DelayedError, WaitingError, type Job } from 'bullmq';
+import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
-import { parseDeliveryJob, type DeliveryJob } from './delivery-job.ts';
 import type { OutboundQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
+import { type DeliveryJob, parseDeliveryJob } from './delivery-job.ts';
 
 /**
  * What becomes of a delivery's job; its record says what became of the delivery.

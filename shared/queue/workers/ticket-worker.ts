@@ -1,4 +1,4 @@
-import { DelayedError, UnrecoverableError, WaitingError, type Job } from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';

@@ -4,7 +4,7 @@ import { TASK_QUEUES } from '#shared/config/settings.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { retryTask } from '#shared/queue/tickets/reissue.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import type { Scope } from '#shared/tenants/scopes.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';

@@ -4,7 +4,7 @@ import { acceptMessage } from '#shared/sessions/accept-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';

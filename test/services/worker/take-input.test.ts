@@ -4,7 +4,7 @@ import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';

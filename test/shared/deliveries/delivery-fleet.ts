@@ -5,7 +5,7 @@ import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { startReply } from '#shared/deliveries/start-reply.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { openJobSource } from '#shared/queue/consumer/job-source.ts';
 import { outboundSlots } from '#shared/queue/queue-names.ts';
 import { driveTasks, type TaskDriver } from '../../services/api/drive-tasks.ts';

@@ -5,7 +5,7 @@ import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask, type Accepted } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';

@@ -6,7 +6,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import type { AttemptRef } from '#shared/ledger/claim/leases.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { offerInput } from '#shared/queue/accept/offer-input.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';

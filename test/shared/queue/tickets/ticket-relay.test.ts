@@ -5,7 +5,7 @@ import { parseOutboxEntry, reissueTicket } from '#shared/ledger/grants/outbox.ts
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { type Ticket, parseTicketId, ticketOfState } from '#shared/queue/tickets/ticket.ts';
 import { aTask } from '../../ledger/test-ledger.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';

@@ -3,7 +3,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { AcceptRequest } from '#shared/queue/accept/build-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { WaitReason } from '#shared/queue/why/wait-reason.ts';
 import type { Task } from '#shared/tasks/task.ts';

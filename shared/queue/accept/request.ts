@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { AgentDefinition } from '../../config/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
+import type { Log } from '../../log/index.ts';
+import { canonicalJson, type ReplyAddress, type TaskRequest, type Trigger } from '../../tasks/index.ts';
+import type { Queues } from '../queues.ts';
+import type { TicketRelay } from '../tickets/ticket-relay.ts';
+
+/** What accepting a task needs. */
+export interface Intake {
+  readonly ledger: Ledger;
+  readonly relay: TicketRelay;
+  readonly queues: Queues;
+  readonly log: Log;
+  /** The agent of this name in the tenant's catalog, or null. */
+  findAgent(tenant: string, id: string): Promise<AgentDefinition | null>;
+}
+
+/** What a producer asks for. */
+export interface AcceptRequest extends TaskRequest {
+  tenant: string;
+  /** Its id, for a producer that stored it before; the same id again makes no second task. */
+  id?: string;
+  idempotencyKey?: string;
+  /** What is compared when the key comes again; by default the complete request. */
+  idempotencyBody?: string;
+  scheduleId?: string;
+  /** What made it, when that was no person's request. */
+  trigger?: Trigger;
+  /** Who wrote the message, by the surface's own id. */
+  user?: string;
+  /** The visitor who wrote it, by the id of their token. */
+  visitor?: string;
+  /** Where the answer goes in a chat. */
+  reply?: ReplyAddress;
+  /** Its number among the messages of its platform, which orders them in their lane; others are ordered by arrival. */
+  order?: number;
+  /** The lane of a task without a session. */
+  lane?: { name: string; limit: number };
+  /** Why it is not to run: it is accepted straight into `skipped`. */
+  skip?: { reason: string };
+  /** W3C trace context of the caller. */
+  traceparent?: string;
+}
+
+/** Tells whether a request that comes again under its key is the same. */
+export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
+  // The trace differs from call to call and says nothing about what is asked.
+  const body = idempotencyBody ?? canonicalJson({ ...request, traceparent: undefined });
+  return createHash('sha256').update(body).digest('base64url');
+}

@@ -1,0 +1,54 @@
+import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
+import { kindOf } from '../permits/fleet-permits.ts';
+import { readRoom } from '../permits/lease-permits.ts';
+import type { Queues } from '../queues.ts';
+import type { Standing } from '../why/estimate-start.ts';
+import { ticketsBefore } from '../why/explain-queue.ts';
+import type { Intake } from './request.ts';
+
+/** A count serves further tickets of this process for so long. */
+const FRESH_MS = 100;
+
+interface QueueCount {
+  ahead: number;
+  /** Whether the fleet is full. */
+  isFull: boolean;
+}
+
+interface RecentCount {
+  /** Monotonic ms. */
+  at: number;
+  /** Tickets that this process added since. */
+  added: number;
+  count: Promise<QueueCount>;
+}
+
+/** By shard, queue and priority. */
+const recentCounts = new WeakMap<Queues, Map<string, RecentCount>>();
+
+/** What is before a task that was accepted now: in its lane, in its tenant's backlog or, with a ticket, in its queue. */
+export async function readStanding(intake: Intake, task: NewTask, { entry, ahead, gate }: AcceptedAnswer): Promise<Standing> {
+  if (entry === null) return { ahead, gate };
+  const recent = recentCount(intake, task);
+  const { added } = recent;
+  recent.added += 1;
+  const count = await recent.count;
+  return { ahead: count.ahead + added, gate: count.isFull ? 'fleet' : null };
+}
+
+function recentCount({ ledger, queues }: Intake, task: NewTask): RecentCount {
+  const shard = ledger.keys.shardOf(task.body.tenant);
+  const known = recentCounts.get(queues) ?? new Map<string, RecentCount>();
+  recentCounts.set(queues, known);
+  const name = `${shard}/${task.queue}/${task.priority}`;
+  const recent = known.get(name);
+  if (recent && performance.now() - recent.at <= FRESH_MS) return recent;
+  const counted = { at: performance.now(), added: 0, count: countBefore(ledger, queues, shard, task) };
+  known.set(name, counted);
+  return counted;
+}
+
+async function countBefore(ledger: Ledger, queues: Queues, shard: number, { queue, priority }: NewTask): Promise<QueueCount> {
+  const [ahead, { isFull }] = await Promise.all([ticketsBefore(queues.get(shard, queue), priority), readRoom(ledger, kindOf(queue))]);
+  return { ahead, isFull };
+}
