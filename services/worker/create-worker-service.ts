@@ -8,7 +8,7 @@ import type { Parts, Service } from '#shared/lifecycle/index.ts';
 import {
   FleetPermits,
   type FleetPermitsOptions,
-  headOf,
+  nextRankOf,
   type JobSource,
   kindOf,
   openJobSource,
@@ -156,7 +156,7 @@ function openTicketWorkers(parts: Parts, { handling, permits, source }: Taking):
           shard,
           queue,
           slots,
-          permits: { pool: permits.of(queue), head: () => headOf(queues.get(shard, queue)) },
+          permits: { pool: permits.of(queue), nextRank: () => nextRankOf(queues.get(shard, queue)) },
           handle: (ticket) => handleTicket(handling, ticket),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),

@@ -16,7 +16,7 @@ export { findDeadQueues } from './queues.ts';
 export { offerInput } from './accept/offer-input.ts';
 export { readOwedTickets } from './tickets/ticket.ts';
 export { FleetPermits, type FleetPermitsOptions, kindOf } from './permits/fleet-permits.ts';
-export { headOf } from './permits/ticket-rank.ts';
+export { nextRankOf } from './permits/ticket-rank.ts';
 export { OUTBOUND_QUEUES, type OutboundQueue, QUEUE_NAMES, type QueueName, isQueueName, outboundSlots, slotsOf } from './queue-names.ts';
 export { type Queues, type TicketData, type TicketQueue, openQueues } from './queues.ts';
 export { reprioritizeTask } from './tickets/reissue.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Job, Worker, WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { PermittedWorker, type TakerPermits } from '../permits/permitted-worker.ts';
+import { PermittedWorker, type TicketPermits } from '../permits/permitted-worker.ts';
 import { openBackend, type TicketData } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
 
@@ -23,7 +23,7 @@ export interface OpenConsumerOptions {
   source: JobSource;
   /** On a main connection of its own, since the shared one may be what stopped. */
   isReopened: boolean;
-  permits: TakerPermits | undefined;
+  permits: TicketPermits | undefined;
   process: ConsumerProcessor;
   /** Called when the queue was asked, whether it had a job or not. */
   onAsked: () => void;
@@ -96,7 +96,7 @@ export function openConsumer({
   };
   const worker = new AskingWorker(queue, (job, token) => counted(job, token), options, openBackend({ prefix, main, blocking }));
   worker.onAsked = onAsked;
-  if (permits) worker.takeUnder(permits);
+  if (permits) worker.requirePermits(permits);
   worker.on('error', (error) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   const close = async (graceMs: number): Promise<boolean> => {
     const end = await within(worker.close(), graceMs);

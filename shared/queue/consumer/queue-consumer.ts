@@ -1,6 +1,6 @@
 import type { Worker } from 'bullmq';
 import { within } from '../../time/index.ts';
-import type { TakerPermits } from '../permits/permitted-worker.ts';
+import type { TicketPermits } from '../permits/permitted-worker.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
@@ -13,7 +13,7 @@ interface QueueConsumerOptions {
   /** Jobs at once. */
   slots: number;
   /** What its jobs are taken under. */
-  permits?: TakerPermits;
+  permits?: TicketPermits;
   process: ConsumerProcessor;
   jobs?: ConsumerJobOptions;
   /** Told of each worker of BullMQ's that is opened, to listen to it. */
@@ -146,7 +146,7 @@ export class QueueConsumer {
   /** Without a free slot, or room in the fleet, it has no reason to ask, and asks as soon as there is some. */
   #hasNoRoom(slots: number): boolean {
     if (!this.#current) return false;
-    return this.#current.worker.isHeldBack || this.#current.busy + this.#retiredJobs() >= slots;
+    return this.#current.worker.isWaitingForPermit || this.#current.busy + this.#retiredJobs() >= slots;
   }
 
   #reopen(): void {

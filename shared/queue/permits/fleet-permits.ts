@@ -19,11 +19,11 @@ export interface FleetPermitsOptions {
 }
 
 const RENEWALS_PER_LEASE = 4;
-const GIVE_BACK_MS = 1000;
+const RETURN_MS = 1000;
 
 /**
- * FleetPermits is responsible for a worker's part of the fleet's cap: each ticket is taken under a permit, which is a lease, so that no
- * more run than may, whatever the number of shards, and a worker that dies gives its part back.
+ * FleetPermits is responsible for a worker's share of the fleet's cap: each ticket needs a permit, which is leased, so that the cap holds
+ * whatever the number of shards, and the share of a dead worker returns.
  */
 export class FleetPermits {
   readonly #options: FleetPermitsOptions;
@@ -46,23 +46,21 @@ export class FleetPermits {
 
   start(): void {
     const { fleet, subscribe } = this.#options;
-    // A message that is lost is made up for by looking.
-    this.#subscription = subscribe([fleet.keys.fleet.permitSignal], (message) => this.#heard(message));
+    // The pools poll besides, for messages that are lost.
+    this.#subscription = subscribe([fleet.keys.fleet.permitSignal], (message) => this.#receive(message));
     this.#subscription.start();
     this.#timer = setInterval(() => this.#renew(), fleet.settings.worker.leaseMs / RENEWALS_PER_LEASE);
-    // Says which kinds it serves.
+    // Registers the kinds that this worker serves.
     this.#renew();
   }
 
-  /** Gives everything back. Call it when nothing runs any more. */
+  /** Returns all permits. Call it when nothing runs any more. */
   async stop(): Promise<void> {
     const { fleet, worker, log } = this.#options;
     clearInterval(this.#timer);
-    await within(Promise.all([...this.#pools.values()].map((pool) => pool.close())), GIVE_BACK_MS);
+    await within(Promise.all([...this.#pools.values()].map((pool) => pool.close())), RETURN_MS);
     const end = { worker, kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
-    await within(leasePermits(fleet, end), GIVE_BACK_MS).catch((error: unknown) =>
-      log.debug({ err: error }, 'permits end with their lease'),
-    );
+    await within(leasePermits(fleet, end), RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
     this.#subscription?.close();
   }
 
@@ -70,15 +68,15 @@ export class FleetPermits {
     for (const pool of this.#pools.values()) pool.renew();
   }
 
-  /** `wanted <kind> <worker>` is a wait, `free <kind> <worker>,...` says who may have room now. */
-  #heard(message: string): void {
+  /** `wanted <kind> <worker>` reports a wait, `free <kind> <worker>,...` the workers that may have room now. */
+  #receive(message: string): void {
     const { worker } = this.#options;
     const space = message.indexOf(' ');
     const names = message.slice(space + 1).split(',');
     for (const [kind, pool] of this.#pools) {
       const isOwn = names.includes(`${kind} ${worker}`);
       if (message.startsWith('free ') && isOwn) pool.wake();
-      if (message.startsWith('wanted ') && !isOwn) pool.heardWanted(message.startsWith('wanted critical') ? 'critical' : 'ordinary');
+      if (message.startsWith('wanted ') && !isOwn) pool.noteContention(message.startsWith('wanted critical') ? 'critical' : 'ordinary');
     }
   }
 }

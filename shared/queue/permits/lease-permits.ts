@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
 import { type Keys, loadScripts, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
 
-/** Critical work has a share of the fleet's cap that no other takes. */
+/** Critical work has a share of the fleet's cap that no other work uses. */
 export const PERMIT_KINDS = ['critical', 'ordinary'] as const;
 export type PermitKind = (typeof PERMIT_KINDS)[number];
 
@@ -13,15 +13,15 @@ export interface Fleet {
   readonly settings: Settings;
 }
 
-/** What a worker says of its permits of one kind. */
+/** A worker's report of its permits of one kind, and its wishes. */
 export interface PermitCall {
   worker: string;
   kind: PermitKind;
-  /** Permits that it keeps; what it held beyond them is given back. */
+  /** Permits that it keeps; those that it held beyond them return. */
   holds: number;
   /** Permits that it has tickets for. */
   needs: number;
-  /** Permits for tickets to come, given where no worker waits. */
+  /** Permits for later tickets, granted only while no worker waits. */
   spare: number;
   /** Of its best ticket, by `rankOf`. */
   rank: string;
@@ -31,14 +31,14 @@ export interface PermitCall {
 
 export type PermitAnswer = { kind: 'held'; count: number; othersWait: boolean } | { kind: 'lost' };
 
-/** A waiter counts until it missed so many of its own looks. */
-const STALE_LOOKS = 4;
+/** A waiter counts until it missed so many of its own polls. */
+const STALE_POLLS = 4;
 
 let scripts: ReadonlyMap<string, Script> | undefined;
 
 const replySchema = z.union([z.tuple([z.literal('lost')]), z.tuple([z.literal('held'), z.number(), z.number()])]);
 
-/** Says what a worker holds and asks for more, in one script. A repeated call changes nothing more. */
+/** Reports what a worker holds and asks for more, in one script. A repeated call changes nothing more. */
 export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<PermitAnswer> {
   scripts ??= loadScripts(fileURLToPath(new URL('../scripts', import.meta.url)));
   const script = scripts.get('lease-permits');
@@ -56,12 +56,12 @@ export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<Perm
   return kind === 'lost' ? { kind } : { kind, count, othersWait: others === 1 };
 }
 
-/** How long a waiter is believed without a word from it, ms. */
+/** How long a waiter counts without another call, ms. */
 function staleMs({ worker }: Settings): number {
-  return worker.fleetFullMs * STALE_LOOKS;
+  return worker.fleetFullMs * STALE_POLLS;
 }
 
-/** How many of the fleet's permits are kept for critical work while a worker serves it: one at least, but never the last. */
+/** Permits reserved for critical work while a worker serves it: at least one, but never the last. */
 export function reservedOf({ limits }: Settings): number {
   const share = Math.max(limits.criticalShare > 0 ? 1 : 0, Math.floor(limits.maxConcurrent * limits.criticalShare));
   return Math.min(share, limits.maxConcurrent - 1);
@@ -73,8 +73,8 @@ export interface FleetRoom {
   /** Attempts that run, and how many may. */
   running: number;
   cap: number;
-  /** Of these, how many are kept for critical work only. */
-  kept: number;
+  /** Of these, how many are reserved for critical work. */
+  reserved: number;
 }
 
 /** How full the fleet is for tickets of a kind. */
@@ -93,6 +93,6 @@ export async function readRoom(fleet: Fleet, kind: PermitKind): Promise<FleetRoo
     isFull: Object.entries(waiters).some(isWaiting),
     running: leases.reduce((sum, count) => sum + count, 0),
     cap: settings.limits.maxConcurrent,
-    kept: permits.some((name) => name.startsWith('critical ')) ? reservedOf(settings) : 0,
+    reserved: permits.some((name) => name.startsWith('critical ')) ? reservedOf(settings) : 0,
   };
 }

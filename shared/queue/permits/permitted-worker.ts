@@ -1,35 +1,34 @@
 import { type Job, Worker } from 'bullmq';
-import type { Permit, PermitPool } from './permit-pool.ts';
+import type { Permit, PermitRequest } from './permit-line.ts';
+import type { PermitPool } from './permit-pool.ts';
 
-/** What a worker of tickets needs to know of the fleet's cap. */
-export interface TakerPermits {
+/** Where a worker of tickets gets its permits. */
+export interface TicketPermits {
   pool: PermitPool;
-  /** The rank of the queue's next ticket; null when it has none. */
-  head: () => Promise<string | null>;
+  nextRank: PermitRequest['nextRank'];
 }
 
 /**
- * PermittedWorker is responsible for taking a ticket from BullMQ only under a permit, so that tickets that cannot run stay in their
+ * PermittedWorker is responsible for claiming a ticket from BullMQ only with a permit, so that tickets that cannot run stay in their
  * queue, in order. BullMQ's own loop does the rest.
  */
 export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
-  #taker: TakerPermits | undefined;
-  /** Ends a wait for a permit. */
-  #end = new AbortController();
-  /** By the token that BullMQ takes a ticket under. */
+  #source: TicketPermits | undefined;
+  #wait = new AbortController();
+  /** By the token that BullMQ claims a ticket with. */
   readonly #permits = new Map<string, Permit>();
   /** Tokens whose permit is kept for the next ticket. */
   readonly #kept = new Set<string>();
-  #isHeldBack = false;
+  #isWaiting = false;
 
-  /** Sets what holds it back. Call it before `run`. */
-  takeUnder(taker: TakerPermits): void {
-    this.#taker = taker;
+  /** From now on each ticket needs a permit. Call it before `run`. */
+  requirePermits(source: TicketPermits): void {
+    this.#source = source;
   }
 
   /** Whether it waits for a permit, with a ticket in its queue. */
-  get isHeldBack(): boolean {
-    return this.#isHeldBack;
+  get isWaitingForPermit(): boolean {
+    return this.#isWaiting;
   }
 
   override async pause(doNotWaitActive?: boolean): Promise<void> {
@@ -47,12 +46,12 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result>> {
     // Undefined when there is no ticket: BullMQ's type leaves that out.
     let job!: Job<Data, Result>;
-    if (this.#taker && !this.#kept.has(token) && !(await this.#enter(this.#taker, token))) return job;
+    if (this.#source && !this.#kept.has(token) && !(await this.#acquire(this.#source, token))) return job;
     try {
       job = await super.moveToActive(token, name);
       return job;
     } finally {
-      if (!job) this.#leave(token);
+      if (!job) this.#release(token);
     }
   }
 
@@ -67,53 +66,52 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
       next = await super.processJob(job, token, () => mayTakeNext() && this.#mayKeep(token));
       return next;
     } finally {
-      if (!next) this.#leave(token);
+      if (!next) this.#release(token);
     }
   }
 
-  async #enter({ pool, head }: TakerPermits, token: string): Promise<boolean> {
-    const permit = pool.tryEnter();
-    const entry = permit ?? (await this.#wait(pool, head));
-    if (typeof entry === 'string') return false;
-    this.#permits.set(token, entry);
+  async #acquire(source: TicketPermits, token: string): Promise<boolean> {
+    const permit = source.pool.tryAcquire() ?? (await this.#waitForPermit(source));
+    if (permit === null) return false;
+    this.#permits.set(token, permit);
     return true;
   }
 
   /**
-   * Waits as for an empty queue: by `waiting` BullMQ's loop knows to go on with the tickets that it has, by `drained` to wait until there
-   * is a ticket, by `limitUntil` that no limit of its own holds it back.
+   * Waits as for an empty queue: `waiting` makes BullMQ's loop go on with the tickets that it has, `drained` makes it wait for the next
+   * ticket, and `limitUntil` says that no limit of its own applies. Null when there is no ticket or the wait ended.
    */
-  async #wait(pool: PermitPool, head: TakerPermits['head']): Promise<Permit | 'empty' | 'closed'> {
-    const entering = pool.enter({ head, signal: this.#end.signal });
-    Reflect.set(this, 'waiting', entering);
-    this.#isHeldBack = true;
+  async #waitForPermit({ pool, nextRank }: TicketPermits): Promise<Permit | null> {
+    const acquiring = pool.acquire({ nextRank, signal: this.#wait.signal });
+    Reflect.set(this, 'waiting', acquiring);
+    this.#isWaiting = true;
     try {
-      const entry = await entering;
-      if (entry === 'empty') Object.assign(this, { drained: true, limitUntil: 0 });
-      return entry;
+      const result = await acquiring;
+      if (result === 'empty') Object.assign(this, { drained: true, limitUntil: 0 });
+      return typeof result === 'string' ? null : result;
     } finally {
-      this.#isHeldBack = false;
+      this.#isWaiting = false;
       Reflect.set(this, 'waiting', null);
     }
   }
 
   #endWait(): void {
-    this.#end.abort();
-    this.#end = new AbortController();
+    this.#wait.abort();
+    this.#wait = new AbortController();
   }
 
   #mayKeep(token: string): boolean {
     const permit = this.#permits.get(token);
-    if (!this.#taker) return true;
-    if (!permit || !this.#taker.pool.mayKeep(permit)) return false;
+    if (!this.#source) return true;
+    if (!permit || !this.#source.pool.mayKeep(permit)) return false;
     this.#kept.add(token);
     return true;
   }
 
-  #leave(token: string): void {
+  #release(token: string): void {
     const permit = this.#permits.get(token);
     this.#kept.delete(token);
     this.#permits.delete(token);
-    if (permit) this.#taker?.pool.leave(permit);
+    if (permit) this.#source?.pool.release(permit);
   }
 }

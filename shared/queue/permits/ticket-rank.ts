@@ -11,11 +11,11 @@ export function rankOf(priority: number, madeAt: number): string {
   return `${String(priority).padStart(PRIORITY_DIGITS, '0')}/${String(madeAt).padStart(TIME_DIGITS, '0')}`;
 }
 
-/** The rank of a ticket that could not be looked at. */
+/** The rank of a ticket that could not be read. */
 export const UNKNOWN_RANK = rankOf(UNKNOWN, 0);
 
-/** The rank of the ticket that a queue would give out next; null when it has none. */
-export async function headOf(queue: TicketQueue): Promise<string | null> {
+/** The rank of the next ticket of a queue; null when it has none. */
+export async function nextRankOf(queue: TicketQueue): Promise<string | null> {
   const [waiting, prioritized, delayed] = await Promise.all([queue.getWaiting(0, 0), queue.getPrioritized(0, 0), queue.getDelayed(0, 0)]);
   const due = delayed.filter((job) => job.timestamp + job.delay <= Date.now());
   const ranks = [

@@ -33,8 +33,8 @@ export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { 
   return reason('fleet', fleetDetail(room, name, inFleet), inFleet);
 }
 
-function fleetDetail({ running, cap, kept }: FleetRoom, queue: string, ahead: number): string {
-  const share = kept > 0 && kindOf(queue) === 'ordinary' ? `, ${kept} of them kept for critical tasks` : '';
+function fleetDetail({ running, cap, reserved }: FleetRoom, queue: string, ahead: number): string {
+  const share = reserved > 0 && kindOf(queue) === 'ordinary' ? `, ${reserved} of them kept for critical tasks` : '';
   return `fleet cap ${running}/${cap}${share}${ahead > 0 ? `, about ${ahead} tickets in front` : ''}`;
 }
 

@@ -2,7 +2,7 @@ import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq
 import { within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
-import type { TakerPermits } from '../permits/permitted-worker.ts';
+import type { TicketPermits } from '../permits/permitted-worker.ts';
 import type { WorkerQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
 
@@ -22,7 +22,7 @@ export interface TicketWorkerOptions {
   /** Tickets it works on at once. */
   slots: number;
   /** What it takes tickets under; without it nothing but its slots holds it back. */
-  permits?: TakerPermits;
+  permits?: TicketPermits;
   handle: (data: TicketData) => Promise<TicketEnd>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
   onReturned: (ticketId: string, data: TicketData) => Promise<void>;

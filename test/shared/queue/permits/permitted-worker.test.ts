@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
-import { headOf } from '#shared/queue/permits/ticket-rank.ts';
+import { nextRankOf } from '#shared/queue/permits/ticket-rank.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
 import { ticketJob } from '#shared/queue/tickets/ticket.ts';
 import { TicketWorker } from '#shared/queue/workers/ticket-worker.ts';
@@ -74,7 +74,7 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
         slots,
         shard: 0,
         source,
-        permits: { pool: permits.of(queue), head: () => headOf(queues.get(0, queue)) },
+        permits: { pool: permits.of(queue), nextRank: () => nextRankOf(queues.get(0, queue)) },
         handle: async ({ task }) => {
           started.push(task);
           inside += 1;
