@@ -1,4 +1,4 @@
-import { parseWorkerSignal, workerChannel } from '#shared/ledger/index.ts';
+import { parseWorkerSignal } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 
 export interface SignalListenerOptions {
@@ -18,7 +18,7 @@ export interface SignalListener {
 /** Listens for stops and for input. They make both quick; the lease renewal sees what was missed here. */
 export function listenForSignals({ parts, onStop, onInput }: SignalListenerOptions): SignalListener {
   const { keys, subscribe } = parts;
-  const channels = Array.from({ length: keys.shards }, (_, shard) => workerChannel(keys.shard(shard).signal));
+  const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).workerSignal);
   const subscription = subscribe('worker-signals', channels, (message) => {
     const { kind, member } = parseWorkerSignal(message);
     if (kind === 'stop') onStop(member);

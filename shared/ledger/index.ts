@@ -58,7 +58,7 @@ export {
   readLog,
   readProgress,
 } from './read/run-log.ts';
-export { type TaskPlace, laneOfTask, workerChannel } from './script-context.ts';
+export { type TaskPlace, laneOfTask } from './script-context.ts';
 export type { Verdict } from './settle/apply-verdict.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
 export { type PressureLevel, listPressed, tenantsWithTasks, updatePressure } from './tenants/depth.ts';

@@ -37,11 +37,11 @@ export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<T
 export function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings, keys } = ledger;
   const caps = capsOf(ledger.limitsOf(tenant));
-  const channel = keys.shard(keys.shardOf(tenant)).signal;
+  const shard = keys.shard(keys.shardOf(tenant));
   return {
     tenant,
-    channel,
-    workers: workerChannel(channel),
+    channel: shard.signal,
+    workers: shard.workerSignal,
     maxEvents: settings.events.maxPerTenant,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     ...(caps ? { caps } : {}),
@@ -77,9 +77,4 @@ function admission(limits: TenantLimits | null): Record<string, unknown> {
 
 function windowsOf({ perMinute, perHour, burst }: Rate): Record<string, { everyMs: number; burst: number }> {
   return { minute: { everyMs: MINUTE_MS / perMinute, burst: burst ?? perMinute }, hour: { everyMs: HOUR_MS / perHour, burst: perHour } };
-}
-
-/** Where workers listen for what concerns the attempts they run; see `parseWorkerSignal` for the messages. */
-export function workerChannel(signal: string): string {
-  return `${signal}:stop`;
 }

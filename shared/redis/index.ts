@@ -9,7 +9,8 @@ export { ConnectionWatch } from './connection-watch.ts';
 export { installationProblem } from './installation.ts';
 export { isEntryId } from './replies.ts';
 export { isRedisUnavailable } from './connection-watch.ts';
-export { type Keys, type ShardKeys, type TenantKeys, createKeys } from './keys.ts';
+export { type Keys, type ShardKeys, createKeys } from './keys.ts';
+export type { TenantKeys } from './tenant-keys.ts';
 export { pairs } from './replies.ts';
 export {
   type ReadRecords,

@@ -89,7 +89,7 @@ export interface WorkerSignal {
   member: string;
 }
 
-/** Reads a message of `workerChannel`: `<member>` is a stop, `input <member>` says that there is input. */
+/** Reads a message of the key `workerSignal`: `<member>` is a stop, `input <member>` says that there is input. */
 export function parseWorkerSignal(message: string): WorkerSignal {
   const [, input, member = ''] = /^(input )?(.*)$/s.exec(message) ?? [];
   return { kind: input === undefined ? 'stop' : 'input', member };

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 
 const TENANTS = Array.from({ length: 200 }, (_, number) => `tenant-${number}`);
@@ -52,5 +54,33 @@ describe('a name chosen by a caller', () => {
     const tenant = keys.tenant('acme');
     const names = EVIL.flatMap((name) => [tenant.laneHeld(name), tenant.laneWait(name)]);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('the comment of a key', () => {
+  const TYPE = /^(String|Hash|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
+  const settings: unknown = settingsSchema.parse({});
+  const folder = new URL('../../../shared/redis/', import.meta.url);
+  const entries = ['keys.ts', 'fleet-keys.ts', 'tenant-keys.ts'].flatMap((file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8');
+    const found = [...text.matchAll(/^ {4}\/\*\*(.*?)\*\/\n {4}(\w+): /gms)];
+    return found.map(([, comment = '', name = '']) => [name, comment.replaceAll(/\s*\n\s+\*?\s*/g, ' ').trim()] as const);
+  });
+  const isSetting = (path: string): boolean =>
+    path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], settings) !== undefined;
+
+  it('is there for every key', () => {
+    const keys = createKeys(1);
+    const names = [keys.fleet, keys.shard(0), keys.tenant('x')].flatMap((part) => Object.keys(part));
+    expect(entries.map(([name]) => name).toSorted()).toEqual(names.toSorted());
+  });
+
+  it.each(entries)('names the type of %s, how long it is kept, and what bounds it', (_name, comment) => {
+    expect(comment).toMatch(TYPE);
+  });
+
+  it.each(entries)('names settings that exist for %s', (_name, comment) => {
+    const settingsNamed = [...comment.slice(comment.indexOf('Kept:')).matchAll(/`(\w+(?:\.\w+)+)`/g)].map(([, path = '']) => path);
+    expect(settingsNamed.filter((path) => !isSetting(path))).toEqual([]);
   });
 });

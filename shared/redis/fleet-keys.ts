@@ -1,0 +1,60 @@
+/**
+ * Everything that is found before a tenant is known, on the first shard. Each key says what it is and holds, how long that is kept, and
+ * what bounds its size; names in backticks are settings.
+ */
+export function fleetKeys(prefix: string): FleetKeys {
+  return keysUnder(prefix);
+}
+
+export type FleetKeys = Readonly<ReturnType<typeof keysUnder>>;
+
+function keysUnder(prefix: string) {
+  return {
+    /** String: `<form of the data> <shards>` that everything here was written with. Kept: for good. Bound: one. */
+    installation: `${prefix}installation`,
+    /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
+    apiKeys: `${prefix}api-keys`,
+    /** String: some process is making the first API key. Kept: 5 s. Bound: one. */
+    firstApiKey: `${prefix}first-api-key`,
+    /** Hash: name of a tenant -> JSON of it, with its id. Kept: until deleted. Bound: `limits.maxTenants`. */
+    tenants: `${prefix}tenants`,
+    /** Hash: name of a deleted tenant -> its generation. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
+    tenantGenerations: `${prefix}tenant-generations`,
+    /** Sorted set: id of a deleted tenant -> when it ended, ms. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
+    endedTenants: `${prefix}ended-tenants`,
+    /** Sorted set: id of a deleted tenant -> next clean-up, ms. Kept: until nothing of it is left. Bound: one per deletion. */
+    tenantsToClean: `${prefix}tenants-to-clean`,
+    /** Hash: hook id -> tenant id. Kept: until the hook is deleted. Bound: `webhooks.maxHooksPerTenant`. */
+    hookOwners: `${prefix}hook-owners`,
+    /** Prefix: counters of the HTTP rate limiter. Kept: one minute. Bound: one per key or address that called. */
+    http: `${prefix}http`,
+    /** String: JSON of a browser's sign-in, by the digest of its cookie. Kept: `http.signInMs`. Bound: one per sign-in. */
+    signIn: (id: string) => `${prefix}signed-in:${id}`,
+    /** String: JSON of a visitor's token, by its SHA-256. Kept: until it expires. Bound: `sessions.maxVisitors` per tenant. */
+    visitor: (digest: string) => `${prefix}visitor:${digest}`,
+    /** Sorted set: digest of a visitor's token -> its expiry, ms. Kept: until the last expires. Bound: `sessions.maxVisitors`. */
+    visitors: (tenant: string) => `${prefix}visitors:${tenant}`,
+    /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
+    workers: `${prefix}workers`,
+    /** Hash: worker -> JSON of its host, process and clock. Kept: as `workers`. Bound: one per worker. */
+    workerNotes: `${prefix}worker-notes`,
+    /** String: the loss of this worker was published. Kept: one minute. Bound: one per lost worker. */
+    workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
+    /** Channel: a process sends to itself, to see that it receives. Kept: never. Bound: one per process. */
+    echo: (process: string) => `${prefix}echo:${process}`,
+    /** Hash: `<kind> <worker>` -> permits that it holds to run tickets. Kept: `worker.leaseMs`. Bound: two per worker. */
+    permits: `${prefix}permits`,
+    /** Sorted set: worker -> end of the lease on its permits, ms. Kept: `worker.leaseMs`. Bound: one per worker. */
+    permitHolders: `${prefix}permit-holders`,
+    /** Hash: `<kind> <worker>` -> `<rank> <permits> <ms>` of a wait. Kept: while it waits. Bound: two per worker. */
+    permitWaiters: `${prefix}permit-waiters`,
+    /** Channel: which workers wait for permits, and which may have room now. Kept: never. Bound: one. */
+    permitSignal: `${prefix}permit-signal`,
+    /** String: some process serves this chat platform. Kept: ten minutes. Bound: one per platform. */
+    servedPlatform: (name: string) => `${prefix}served-platform:${name}`,
+    /** String: JSON of a worker's report of its own end. Kept: ten minutes. Bound: one per worker that ended so. */
+    blame: (worker: string) => `${prefix}blame:${worker}`,
+    /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
+    chat: `${prefix}chat`,
+  };
+}

@@ -1,0 +1,78 @@
+/** Everything of one tenant. See `fleetKeys` for the form of the comments. */
+export function tenantKeys(prefix: string): TenantKeys {
+  return keysUnder(prefix);
+}
+
+export type TenantKeys = Readonly<ReturnType<typeof keysUnder>>;
+
+function keysUnder(prefix: string) {
+  return {
+    /** Hash: task id -> JSON of it as accepted, with its first state. Kept: `tasks.retentionMs` after its end. Bound: `tasks.maxEnded`. */
+    bodies: `${prefix}bodies`,
+    /** Hash: task id -> its state, JSON or short (see the ledger's `include/states.lua`). Kept: as `bodies`. Bound: as `bodies`. */
+    states: `${prefix}task-states`,
+    /** Hash: id of a completed task -> its final text. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
+    outputs: `${prefix}outputs`,
+    /** Hash: task id -> JSON of its result. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
+    results: `${prefix}results`,
+    /** Hash: `<task id>:<token>` -> JSON of an attempt that another followed. Kept: as `bodies`. Bound: attempts and interruptions. */
+    attempts: `${prefix}attempts`,
+    /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
+    output: (id: string) => `${prefix}output:${id}`,
+    /** Stream: JSON of what a task's agent reports. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */
+    log: (id: string) => `${prefix}log:${id}`,
+    /**
+     * Sorted set, scores 0: `granted=<class>/<id>` or `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, `holds=<lane>/<id>`,
+     * `waits=<lane>/<time>/<id>` of shared lanes. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
+     */
+    live: `${prefix}live`,
+    /** Sorted set, scores 0: `agent=<a>/<id>`, `status=<end>/<id>` and the like, escaped. Kept: as `bodies`. Bound: some per task. */
+    index: `${prefix}index`,
+    /** Stream: the tenant's events, newest last. Kept: until newer ones replace them. Bound: `events.maxPerTenant`. */
+    events: `${prefix}events`,
+    /** Hash: source class and window -> when its rate allows the next task. Kept: for good. Bound: two per class. */
+    rates: `${prefix}rates`,
+    /** String: `<task id> <digest of the request>`. Kept: `tasks.idempotencyMs`. Bound: one per request with a key. */
+    idempotency: (key: string) => `${prefix}idempotency:${key}`,
+    /** Sorted set: task that holds a place in the lane -> since when, ms. Kept: until it leaves. Bound: the lane's limit. */
+    laneHeld: (lane: string) => `${prefix}lane:${lane}:held`,
+    /** Sorted set: task that waits for the lane -> its order. Kept: until its turn. Bound: `sessions.maxWaiting`. */
+    laneWait: (lane: string) => `${prefix}lane:${lane}:wait`,
+    /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
+    session: (id: string) => `${prefix}session:${id}`,
+    /** Sorted set: session with such a choice -> last use, ms. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
+    sessionRecords: `${prefix}session-records`,
+    /** String: JSON of a command and its answer, by the caller's key. Kept: `tasks.idempotencyMs`. Bound: one per command. */
+    command: (key: string) => `${prefix}command:${key}`,
+    /** Hash: agent id -> JSON of an agent made by API. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
+    agents: `${prefix}agents`,
+    /** Hash: hook id -> JSON. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */
+    hooks: `${prefix}hooks`,
+    /** String: delivery id that first brought this body, by SHA-256. Kept: `tasks.idempotencyMs`. Bound: one per body. */
+    hookBody: (hook: string, digest: string) => `${prefix}hook-body:${hook}:${digest}`,
+    /** Hash: id -> `<version> <number> <JSON>`. Kept: `scheduler.endedRetentionMs`. Bound: `scheduler.maxSchedulesPerTenant`. */
+    schedules: `${prefix}schedules`,
+    /** Sorted set: schedule id -> its number for people. Kept: as `schedules`. Bound: as `schedules`. */
+    scheduleNumbers: `${prefix}schedule-numbers`,
+    /** String: the highest number that a schedule had. Kept: for good. Bound: one. */
+    scheduleCount: `${prefix}schedule-count`,
+    /** Hash: key that a schedule was created under -> `<schedule id> <digest>`. Kept: as `schedules`. Bound: as `schedules`. */
+    scheduleKeys: `${prefix}schedule-keys`,
+    /** String: JSON of a delivery. Kept: `deliveries.retentionMs` after its last change. Bound: two per task. */
+    delivery: (id: string) => `${prefix}delivery:${id}`,
+    /** Sorted set, scores 0: `all/<id>`, `kind=<k>/<id>`, `status=<s>/<id>` of deliveries. Kept: as `delivery`. Bound: three each. */
+    deliveries: `${prefix}deliveries`,
+    /** String: JSON of the secrets that sign callbacks. Kept: for good. Bound: one. */
+    callbackSecret: `${prefix}callback-secret`,
+    /** Hash: failing endpoint -> JSON. Kept: `deliveries.callbacks.endpointRetentionMs`. Bound: `deliveries.callbacks.maxEndpoints`. */
+    callbackEndpoints: `${prefix}callback-endpoints`,
+    /** Sorted set: session with parts of albums -> when they become messages, ms. Kept: until then. Bound: one per session. */
+    albumsDue: (platform: string) => `${prefix}albums-due:${platform}`,
+    /** Hash: key of an album's part -> JSON, before it is a message. Kept: `tasks.idempotencyMs`. Bound: `chat.albumMaxParts`. */
+    albumParts: (session: string) => `${prefix}album-parts:${session}`,
+    /** String: JSON list of the parts that are becoming messages. Kept: `tasks.idempotencyMs`. Bound: as `albumParts`. */
+    albumBatch: (session: string) => `${prefix}album-batch:${session}`,
+    /** Sorted set: part or album that became a message -> when it is forgotten, ms. Kept: `tasks.idempotencyMs`. Bound: one per part. */
+    albumsTaken: (session: string) => `${prefix}albums-taken:${session}`,
+  };
+}
