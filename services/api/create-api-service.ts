@@ -1,5 +1,5 @@
 import { outboundMetrics } from '#shared/deliveries/index.ts';
-import { tellFleet } from '#shared/events/index.ts';
+import { publishFleetEvent } from '#shared/events/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { WorkerWatch } from '#shared/queue/index.ts';
@@ -10,7 +10,7 @@ export function createApiService(parts: Parts): Service {
   const { redis, keys, log, config } = parts;
   const { settings } = config;
   const router = createRouter({ routes: apiRoutes(parts), parts, log });
-  const onLost = (worker: string): void => void tellFleet({ redis, keys, settings }, 'worker.lost', worker);
+  const onLost = (worker: string): void => void publishFleetEvent({ redis, keys, settings }, 'worker.lost', worker);
   const watch = new WorkerWatch({ redis, keys, settings, onLost, log });
   return {
     ...createRouterService('api', router),

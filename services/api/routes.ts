@@ -4,10 +4,10 @@ import { deleteAgent } from './agents/delete-agent.ts';
 import { getAgent } from './agents/get-agent.ts';
 import { getAgents } from './agents/get-agents.ts';
 import { putAgent } from './agents/put-agent.ts';
-import { enableCallbackEndpoint, getCallbackEndpoints } from './callbacks/callback-endpoints.ts';
-import { changeCallbackSecret, getCallbackSecret } from './callbacks/callback-secret.ts';
+import { postEndpointEnable, getEndpoints } from './callbacks/callback-endpoints.ts';
+import { postCallbackSecret, getCallbackSecret } from './callbacks/callback-secret.ts';
 import { getDeliveries, getTaskDeliveries } from './deliveries/get-deliveries.ts';
-import { retryDelivery } from './deliveries/retry-delivery.ts';
+import { postDeliveryRetry } from './deliveries/retry-delivery.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { getQueues } from './queues/get-queues.ts';
 import { pauseQueue, resumeQueue } from './queues/pause-queue.ts';
@@ -71,11 +71,11 @@ const ROUTES = [
   deleteVisitor,
   getDeliveries,
   getTaskDeliveries,
-  retryDelivery,
+  postDeliveryRetry,
   getCallbackSecret,
-  changeCallbackSecret,
-  getCallbackEndpoints,
-  enableCallbackEndpoint,
+  postCallbackSecret,
+  getEndpoints,
+  postEndpointEnable,
   getAgents,
   getAgent,
   putAgent,

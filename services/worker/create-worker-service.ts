@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
 import { secretVariables, TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
-import { tellFleet } from '#shared/events/index.ts';
+import { publishFleetEvent } from '#shared/events/index.ts';
 import { outboxEntry, readState } from '#shared/ledger/index.ts';
 import type { Parts, Service } from '#shared/lifecycle/index.ts';
 import {
@@ -73,7 +73,7 @@ export function createWorkerService(parts: Parts): Service {
     onDrain: () => {
       isDraining = true;
     },
-    tell: (event) => tellFleet(fleet, event, name),
+    tell: (event) => publishFleetEvent(fleet, event, name),
     clock: systemClock,
     log,
   });
@@ -110,7 +110,7 @@ async function endOrphans({ config, log }: Parts): Promise<void> {
 
 function onWorkerLost(parts: Parts, worker: string): void {
   const { redis, keys, config } = parts;
-  void tellFleet({ redis, keys, settings: config.settings }, 'worker.lost', worker);
+  void publishFleetEvent({ redis, keys, settings: config.settings }, 'worker.lost', worker);
   void endOrphans(parts);
 }
 

@@ -4,9 +4,8 @@ import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { Queues } from '../queue/index.ts';
 import type { Clock } from '../time/index.ts';
-import type { CallbackSlots } from './callback-slots.ts';
-import type { ChatPort } from './chat-port.ts';
-import type { TypingSigns } from './typing-signs.ts';
+import type { CallbackSlots } from './callbacks/deliver-callback.ts';
+import type { ChatPort, TypingSigns } from './replies/chat-port.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
 /** What the deliveries of one process share. */

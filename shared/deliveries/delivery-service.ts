@@ -16,14 +16,13 @@ import {
 } from '../queue/index.ts';
 import type { TenantDirectory } from '../tenants/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
-import { CallbackSlots } from './callback-slots.ts';
-import type { ChatPort } from './chat-port.ts';
+import { trimEndpoints } from './callbacks/callback-endpoints.ts';
+import { CallbackSlots } from './callbacks/deliver-callback.ts';
 import type { DeliveryContext } from './delivery-context.ts';
+import { trimDeliveries } from './delivery-lookups.ts';
 import { DeliverySweep } from './delivery-sweep.ts';
 import { handleDelivery } from './handle-delivery.ts';
-import { trimEndpoints } from './callback-endpoints.ts';
-import { trimDeliveries } from './trim-deliveries.ts';
-import { TypingSigns } from './typing-signs.ts';
+import { type ChatPort, TypingSigns } from './replies/chat-port.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 /** What deliveries are composed of; `Parts` has them all. */
@@ -39,7 +38,7 @@ export interface DeliveryServiceOptions {
   parts: DeliveryParts;
   /** The chat platforms of this process, for replies. */
   ports: readonly ChatPort[];
-  /** Where its jobs come from; stays the caller's. */
+  /** The source of its jobs; the caller closes it. */
   source: JobSource;
   /** The queues that it takes deliveries of, and how many at once per shard. */
   slots: Partial<Record<OutboundQueue, number>>;
@@ -48,18 +47,18 @@ export interface DeliveryServiceOptions {
 }
 
 /**
- * DeliveryService is responsible for sending results outward: it works on deliveries of its queues on all shards, and looks for those of
- * all queues that nobody works on. Any number of processes may run it.
+ * DeliveryService is responsible for sending results outward: it works on deliveries of its queues on all shards, and sweeps up what no
+ * process works on, of all queues. Any number of processes may run it.
  */
 export class DeliveryService {
   readonly #options: DeliveryServiceOptions;
   readonly #sweep: DeliverySweep;
-  readonly #room: WaitingRoom;
+  readonly #waitingRoom: WaitingRoom;
   readonly #clock: Clock;
   #workers = new Map<OutboundQueue, DeliveryWorker[]>();
   #timers: NodeJS.Timeout[] = [];
-  #looking: Promise<void> = Promise.resolve();
-  #isLooking = false;
+  #sweeping: Promise<void> = Promise.resolve();
+  #isSweeping = false;
 
   constructor(options: DeliveryServiceOptions) {
     const { parts, clock = systemClock } = options;
@@ -67,7 +66,7 @@ export class DeliveryService {
     this.#options = options;
     this.#clock = clock;
     this.#sweep = new DeliverySweep({ ledger, queues, clock, log });
-    this.#room = new WaitingRoom({
+    this.#waitingRoom = new WaitingRoom({
       events: parts.events,
       queues,
       keys: ledger.keys,
@@ -82,50 +81,50 @@ export class DeliveryService {
     const { settings } = parts.ledger;
     const context = this.#createContext();
     this.#workers = this.#openWorkers(context);
-    for (const worker of this.#all()) worker.start();
+    for (const worker of this.#allWorkers()) worker.start();
     this.#timers = [
-      setInterval(() => this.#look(), settings.deliveries.sweepMs),
+      setInterval(() => this.#startSweep(), settings.deliveries.sweepMs),
       setInterval(
-        () => void this.#trim().catch((error: unknown) => parts.log.debug({ err: error }, 'trimmed later')),
+        () => void this.#trim().catch((error: unknown) => parts.log.debug({ err: error }, 'the trim failed; the next comes later')),
         parts.ledger.settings.deliveries.trimMs,
       ),
     ];
   }
 
   problems(): string[] {
-    return this.#all().flatMap(({ problem }) => problem ?? []);
+    return this.#allWorkers().flatMap(({ problem }) => problem ?? []);
   }
 
-  /** Takes nothing new. What waits for an agent goes back at once, for another process; what is being sent is sent. */
+  /** Takes no new job. Deliveries that wait for an agent go back at once, for another process; what is being sent is sent. */
   async stop(graceMs: number): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all(this.#all().map((worker) => worker.stop(graceMs)));
-    this.#room.close();
-    await this.#looking;
+    await Promise.all(this.#allWorkers().map((worker) => worker.stop(graceMs)));
+    this.#waitingRoom.close();
+    await this.#sweeping;
   }
 
   #openWorkers(context: DeliveryContext): Map<OutboundQueue, DeliveryWorker[]> {
     const { parts, source, slots } = this.#options;
     const { keys } = parts.ledger;
     const served = OUTBOUND_QUEUES.map((queue) => {
-      const open = (shard: number, most: number): DeliveryWorker => {
+      const open = (shard: number, slotCount: number): DeliveryWorker => {
         const handle: DeliveryWorkerOptions['handle'] = (job, signal) =>
-          deliveryQueue(job.kind) === queue ? handleDelivery(context, job, signal) : this.#move(shard, job);
-        return new DeliveryWorker({ source, shard, queue, slots: most, handle });
+          deliveryQueue(job.kind) === queue ? handleDelivery(context, job, signal) : this.#moveToItsQueue(shard, job);
+        return new DeliveryWorker({ source, shard, queue, slots: slotCount, handle });
       };
-      const most = slots[queue] ?? 0;
-      return [queue, most > 0 ? Array.from({ length: keys.shards }, (_, shard) => open(shard, most)) : []] as const;
+      const slotCount = slots[queue] ?? 0;
+      return [queue, slotCount > 0 ? Array.from({ length: keys.shards }, (_, shard) => open(shard, slotCount)) : []] as const;
     });
     return new Map(served);
   }
 
   /** Older processes put all deliveries into one queue. */
-  async #move(shard: number, job: DeliveryJob): Promise<DeliveryEnd> {
+  async #moveToItsQueue(shard: number, job: DeliveryJob): Promise<DeliveryEnd> {
     await ensureDeliveryJob(this.#options.parts.queues, shard, job, true);
     return { kind: 'done', note: 'moved to its queue' };
   }
 
-  #all(): DeliveryWorker[] {
+  #allWorkers(): DeliveryWorker[] {
     return [...this.#workers.values()].flat();
   }
 
@@ -140,24 +139,24 @@ export class DeliveryService {
       typing: new TypingSigns(settings.deliveries, this.#clock),
       fetch: createGuardedFetch({ allowNetworks, maxResponseBytes }),
       callbackSlots: new CallbackSlots(settings.deliveries.callbacks.maxPerTenant),
-      waitingRoom: this.#room,
+      waitingRoom: this.#waitingRoom,
       isCrowded: (tenant) => this.#workers.get('replies')?.[keys.shardOf(tenant)]?.isCrowded ?? false,
     };
   }
 
-  /** A look that takes longer than the time between two is not joined by another. */
-  #look(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    this.#looking = this.#lookAtAll().finally(() => {
-      this.#isLooking = false;
+  /** Sweeps do not overlap, however long one takes. */
+  #startSweep(): void {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    this.#sweeping = this.#sweepAll().finally(() => {
+      this.#isSweeping = false;
     });
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #sweepAll(): Promise<void> {
     const { ledger, log } = this.#options.parts;
     for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-      await this.#sweep.look(shard).catch((error: unknown) => log.debug({ err: error }, 'ended tasks are looked for again later'));
+      await this.#sweep.sweepShard(shard).catch((error: unknown) => log.debug({ err: error }, 'the sweep failed; the next comes soon'));
     }
   }
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Ledger } from '../ledger/index.ts';
 import { loadScripts, readRecord, readRecords, type ReadRecords, runScript, type Script, scriptJson } from '../redis/index.ts';
 import { tenantEnded, tenantStateInLua } from '../tenants/index.ts';
-import { deliverySchema, type Delivery } from './delivery.ts';
+import { type Delivery, deliverySchema } from './delivery.ts';
 
 /** A delivery, and its record as it was read: what may be replaced. */
 export interface StoredDelivery {
@@ -10,8 +10,8 @@ export interface StoredDelivery {
   stored: string;
 }
 
-/** Where deliveries are kept: beside the tasks. */
-export type DeliveryPlace = Pick<Ledger, 'redis' | 'keys' | 'settings'>;
+/** Deliveries are kept beside the tasks. */
+export type DeliveryStorage = Pick<Ledger, 'redis' | 'keys' | 'settings'>;
 
 type ScriptName = 'put-delivery' | 'take-due';
 
@@ -26,7 +26,7 @@ function script(name: ScriptName): Script {
 
 /** The deliveries of a tenant by their ids, in their order; null where there is none. Errors: `record.unreadable`. */
 export async function readDeliveries(
-  { redis, keys }: DeliveryPlace,
+  { redis, keys }: DeliveryStorage,
   tenant: string,
   ids: readonly string[],
 ): Promise<(StoredDelivery | null)[]> {
@@ -37,9 +37,9 @@ export async function readDeliveries(
   );
 }
 
-/** Those that are there, and those that cannot be read. */
+/** The deliveries of these ids that exist, and the records that cannot be read. */
 export async function readAllDeliveries(
-  { redis, keys }: DeliveryPlace,
+  { redis, keys }: DeliveryStorage,
   tenant: string,
   ids: readonly string[],
 ): Promise<ReadRecords<Delivery>> {
@@ -55,18 +55,18 @@ function parseDelivery(text: string): Delivery {
   return deliverySchema.parse(JSON.parse(text));
 }
 
-export async function readDelivery(place: DeliveryPlace, tenant: string, id: string): Promise<StoredDelivery | null> {
-  const [found = null] = await readDeliveries(place, tenant, [id]);
+export async function readDelivery(storage: DeliveryStorage, tenant: string, id: string): Promise<StoredDelivery | null> {
+  const [found = null] = await readDeliveries(storage, tenant, [id]);
   return found;
 }
 
 /**
- * Writes a record if it is still what was read (null: if there is none). Returns null when somebody else changed it; nothing is
- * written then. While a delivery is pending its job is looked up from time to time, from `settings.deliveries.auditMs` after
+ * Writes a record if it is still what was read (null: if there is none). Returns null when another process changed it; nothing is
+ * written then. While a delivery is pending its job is checked from time to time, from `settings.deliveries.auditMs` after
  * `nextTryAt` or `now` on. Errors: `tenant.ended`.
  */
 export async function putDelivery(
-  { redis, keys, settings }: DeliveryPlace,
+  { redis, keys, settings }: DeliveryStorage,
   before: StoredDelivery | null,
   delivery: Delivery,
   now: number,
@@ -75,29 +75,29 @@ export async function putDelivery(
   const own = keys.tenant(delivery.tenant);
   const { deliveriesDue, tenantStates } = keys.shard(keys.shardOf(delivery.tenant));
   const stored = scriptJson(delivery);
-  const look = delivery.status === 'pending' ? Math.max(delivery.nextTryAt ?? now, now) + auditMs : '';
+  const auditAt = delivery.status === 'pending' ? Math.max(delivery.nextTryAt ?? now, now) + auditMs : '';
   const written = await runScript(
     redis,
     script('put-delivery'),
     [own.delivery(delivery.id), own.deliveries, deliveriesDue, tenantStates],
-    [before?.stored ?? '', stored, retentionMs, look],
+    [before?.stored ?? '', stored, retentionMs, auditAt],
   );
   if (written === -1) throw tenantEnded(delivery.tenant);
   return written === 1 ? { delivery, stored } : null;
 }
 
-/** Deliveries of a shard whose jobs should be looked up now; the next look at them is `auditMs` away. */
+/** Deliveries of a shard whose jobs are to be checked now; each is checked again after `auditMs`. */
 export async function takeDue(
-  { redis, keys, settings }: DeliveryPlace,
+  { redis, keys, settings }: DeliveryStorage,
   shard: number,
   now: number,
-  most: number,
+  limit: number,
 ): Promise<{ tenant: string; id: string }[]> {
   const reply = await runScript(
     redis,
     script('take-due'),
     [keys.shard(shard).deliveriesDue],
-    [now, now + settings.deliveries.auditMs, most],
+    [now, now + settings.deliveries.auditMs, limit],
   );
   const members = Array.isArray(reply) ? reply.map(String) : [];
   return members.map((member) => {
@@ -106,12 +106,12 @@ export async function takeDue(
   });
 }
 
-/** Puts off the look at the job of a delivery that waits until `at` (ms since the epoch). */
-export async function putOffDue({ redis, keys, settings }: DeliveryPlace, { tenant, id }: Delivery, at: number): Promise<void> {
+/** Puts off the check of the job of a delivery that waits until `at` (ms since the epoch). */
+export async function putOffDue({ redis, keys, settings }: DeliveryStorage, { tenant, id }: Delivery, at: number): Promise<void> {
   await redis.zadd(keys.shard(keys.shardOf(tenant)).deliveriesDue, 'XX', at + settings.deliveries.auditMs, `${tenant}/${id}`);
 }
 
-/** Stops looking for the job of a delivery whose record is gone. */
-export async function dropDue({ redis, keys }: DeliveryPlace, tenant: string, id: string): Promise<void> {
+/** Stops checking the job of a delivery that ended or whose record is gone. */
+export async function dropDue({ redis, keys }: DeliveryStorage, tenant: string, id: string): Promise<void> {
   await redis.zrem(keys.shard(keys.shardOf(tenant)).deliveriesDue, `${tenant}/${id}`);
 }

@@ -3,10 +3,9 @@ import type { Log } from '../log/index.ts';
 import { dropDeliveryJob, ensureDeliveryJob, type Queues } from '../queue/index.ts';
 import { isTerminal } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
-import { DELIVERY_KINDS, type Delivery, type DeliveryKind } from './delivery.ts';
-import { dropDue, readDelivery, takeDue, type StoredDelivery } from './delivery-store.ts';
-import { endDelivery } from './end-delivery.ts';
-import { HeldDelivery } from './held-delivery.ts';
+import { dropDue, readDelivery, type StoredDelivery, takeDue } from './delivery-store.ts';
+import { type Delivery, DELIVERY_KINDS, type DeliveryKind } from './delivery.ts';
+import { endDelivery, HeldDelivery } from './held-delivery.ts';
 import { openDelivery } from './open-delivery.ts';
 
 export interface DeliverySweepOptions {
@@ -16,16 +15,16 @@ export interface DeliverySweepOptions {
   log: Log;
 }
 
-/** Ends and deliveries of one step, per shard and kind. */
-const BATCH = 200;
-/** Steps of one look, while there are more ends. */
-const STEPS = 20;
-/** Of them this many at once. */
-const AT_ONCE = 20;
+/** Ends and deliveries of one batch, per shard and kind. */
+const BATCH_SIZE = 200;
+/** Batches of one sweep, while there are more ends. */
+const MAX_BATCHES = 20;
+/** Of a batch this many at once. */
+const CONCURRENCY = 20;
 
 /**
- * DeliverySweep is responsible for every task's end that somebody outside waits for becoming a delivery with a job, whoever died
- * before. An end is forgotten as soon as its delivery is recorded: from then on the delivery is looked up until it is done.
+ * DeliverySweep is responsible for opening a delivery with a job for each ended task that has somebody to notify, whichever process
+ * died before. An end is forgotten as soon as its delivery is recorded; from then on the delivery's job is checked until it is done.
  */
 export class DeliverySweep {
   readonly #options: DeliverySweepOptions;
@@ -34,34 +33,34 @@ export class DeliverySweep {
     this.#options = options;
   }
 
-  /** One bounded look at one shard. What fails is logged, and comes again with the next. */
-  async look(shard: number): Promise<void> {
-    for (const kind of DELIVERY_KINDS) await this.#tellEnds(shard, kind);
-    const due = await takeDue(this.#options.ledger, shard, this.#options.clock.now(), BATCH);
+  /** One bounded sweep of one shard. What fails is logged, and comes again with the next. */
+  async sweepShard(shard: number): Promise<void> {
+    for (const kind of DELIVERY_KINDS) await this.#openDeliveries(shard, kind);
+    const due = await takeDue(this.#options.ledger, shard, this.#options.clock.now(), BATCH_SIZE);
     await eachBounded(due, ({ tenant, id }) => this.#guard(id, () => this.#audit(tenant, id)));
   }
 
-  /** As fast as tasks end; what fails comes again with the next look. */
-  async #tellEnds(shard: number, kind: DeliveryKind): Promise<void> {
-    for (let step = 0; step < STEPS; step += 1) if (!(await this.#tellSome(shard, kind))) return;
+  /** As fast as tasks end. */
+  async #openDeliveries(shard: number, kind: DeliveryKind): Promise<void> {
+    for (let step = 0; step < MAX_BATCHES; step += 1) if (!(await this.#openBatch(shard, kind))) return;
   }
 
-  /** Returns whether there may be more to tell. */
-  async #tellSome(shard: number, kind: DeliveryKind): Promise<boolean> {
+  /** Returns whether there may be more ends. */
+  async #openBatch(shard: number, kind: DeliveryKind): Promise<boolean> {
     const { ledger } = this.#options;
-    const ended = await listEnded(ledger, shard, kind, BATCH);
-    const told: string[] = [];
+    const ended = await listEnded(ledger, shard, kind, BATCH_SIZE);
+    const opened: string[] = [];
     await eachBounded(ended, (end) =>
       this.#guard(end.task, async () => {
-        if (await this.#tell(end, kind)) told.push(end.member);
+        if (await this.#openForEnd(end, kind)) opened.push(end.member);
       }),
     );
-    await acknowledgeEnded(ledger, shard, told);
-    return ended.length === BATCH && told.length > 0;
+    await acknowledgeEnded(ledger, shard, opened);
+    return ended.length === BATCH_SIZE && opened.length > 0;
   }
 
-  /** One that a platform or an endpoint asked to come later keeps its time. Returns whether the end has its delivery. */
-  async #tell({ tenant, task, endedAt }: EndedTask, kind: DeliveryKind): Promise<boolean> {
+  /** A throttled delivery keeps its retry time. Returns whether the end has its delivery. */
+  async #openForEnd({ tenant, task, endedAt }: EndedTask, kind: DeliveryKind): Promise<boolean> {
     const { ledger, clock } = this.#options;
     const delivery = await openDelivery(ledger, { tenant, task, kind }, endedAt, clock.now());
     if (delivery === null) return false;
@@ -81,11 +80,11 @@ export class DeliverySweep {
       return;
     }
     const { nextTryAt } = found.delivery;
-    // One without a time is worked on, or left its slot because its task only waits: no reason to take it back in.
+    // A delivery without a retry time is worked on, or left its slot because its task only waits: its job stays where it is.
     await this.#ensure(found.delivery, nextTryAt !== null && this.#isOver(nextTryAt));
   }
 
-  /** A reply that is older than its process would try it has none: whoever works on one ends it by then. */
+  /** Whoever works on a reply ends it within its age, so an older reply has no process. */
   async #isAbandoned({ tenant, task: id, kind, openedAt }: Delivery): Promise<boolean> {
     const { ledger, clock } = this.#options;
     const { maxAgeMs, maxThrottleMs, lockMs } = ledger.settings.deliveries;
@@ -118,11 +117,12 @@ export class DeliverySweep {
     try {
       await work();
     } catch (error) {
-      this.#options.log.warn({ err: error, name }, 'a delivery could not be looked up now; it is again later');
+      this.#options.log.warn({ err: error, name }, 'a delivery could not be checked now; the next sweep checks it again');
     }
   }
 }
 
+/** Waits for each group before the next. */
 async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let from = 0; from < items.length; from += AT_ONCE) await Promise.all(items.slice(from, from + AT_ONCE).map(work));
+  for (let from = 0; from < items.length; from += CONCURRENCY) await Promise.all(items.slice(from, from + CONCURRENCY).map(work));
 }

@@ -4,7 +4,7 @@ import { toIso } from '../time/index.ts';
 export const DELIVERY_KINDS = ['reply', 'callback'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
-/** `unknown`: it may or may not have arrived; nothing is sent again unless somebody asks for it. */
+/** `unknown`: it may or may not have arrived; nothing is sent again without a request to. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'unknown'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -15,7 +15,7 @@ const partSchema = z.strictObject({
   index: z.int(),
   /** The platform's id of the message; null while one is being posted, and for ever when the process died then. */
   messageId: z.string().nullable(),
-  /** Of the text that the message has; null while nobody knows. */
+  /** Of the text that the message has; null while that is unknown. */
   digest: z.string().nullable(),
   /** Whether this is the last text it gets. */
   isFinal: z.boolean(),
@@ -28,7 +28,7 @@ export const deliverySchema = z.strictObject({
   tenant: z.string(),
   task: z.string(),
   kind: z.enum(DELIVERY_KINDS),
-  /** The chat platform; null for a callback, and until somebody worked on it. */
+  /** The chat platform; null for a callback, and until a process worked on it. */
   platform: z.string().nullable(),
   status: z.enum(DELIVERY_STATUSES),
   parts: z.array(partSchema),
@@ -38,7 +38,7 @@ export const deliverySchema = z.strictObject({
   createdAt: z.number(),
   deliveredAt: z.number().nullable(),
   nextTryAt: z.number().nullable(),
-  /** Counts the retries that somebody asked for, and the ends of its task that followed: each has a job of its own. */
+  /** Counts the requested retries and the later ends of its task: each has a job of its own. */
   number: z.int(),
   /** Counts the ends that its task had before this one: a task that is opened again ends again. */
   turn: z.int(),
@@ -48,7 +48,7 @@ export const deliverySchema = z.strictObject({
   openedAt: z.number(),
   /** Whether the notice of how long the message waited was sent. */
   isNoticed: z.boolean(),
-  /** Who works on it: a new word each time, so that whoever was frozen meanwhile writes nothing. */
+  /** A new random word for each process that takes it, so that a process that was frozen meanwhile writes nothing. */
   holder: z.string(),
 });
 export type Delivery = z.infer<typeof deliverySchema>;
@@ -66,7 +66,7 @@ export function deliveryId({ task, kind }: Pick<DeliveryKey, 'task' | 'kind'>): 
   return `${task}-${kind}`;
 }
 
-/** A delivery that nobody worked on yet. */
+/** A delivery that no process worked on yet. */
 export function newDelivery({ tenant, task, kind }: DeliveryKey, now: number): Delivery {
   return {
     id: deliveryId({ task, kind }),

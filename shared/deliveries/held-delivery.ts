@@ -1,33 +1,35 @@
 import { randomBytes } from 'node:crypto';
+import type { DeliveryEnd } from '../queue/index.ts';
 import { isRedisUnavailable } from '../redis/index.ts';
 import { type Clock, wait } from '../time/index.ts';
-import type { Delivery } from './delivery.ts';
-import { putDelivery, type DeliveryPlace, type StoredDelivery } from './delivery-store.ts';
+import type { DeliveryContext } from './delivery-context.ts';
+import { type DeliveryStorage, putDelivery, type StoredDelivery } from './delivery-store.ts';
+import type { Delivery, DeliveryError, DeliveryStatus } from './delivery.ts';
 
-/** Thrown by a save when another process works on the delivery by now: whoever was frozen stops, and sends nothing more. */
+/** Thrown by a save when another process has taken the delivery: a process that was frozen stops, and sends nothing more. */
 export class DeliveryLost extends Error {
   override readonly name = 'DeliveryLost';
 }
 
-/** What a platform took must be written down, or it would be sent twice: so long Redis is waited for. */
+/** A message that a platform took must be recorded, or it would be sent twice: so long a save waits for Redis. */
 const SAVE_TRIES = 20;
-const SAVE_AGAIN_MS = 250;
+const SAVE_RETRY_MS = 250;
 
 /** HeldDelivery is responsible for one delivery while this process works on it: every change goes through its record first. */
 export class HeldDelivery {
-  readonly #place: DeliveryPlace;
+  readonly #storage: DeliveryStorage;
   readonly #clock: Clock;
   #current: StoredDelivery;
 
-  /** Takes the delivery from whoever had it. Returns null when it changed since it was read. */
-  static async take(place: DeliveryPlace, found: StoredDelivery, clock: Clock): Promise<HeldDelivery | null> {
+  /** Takes the delivery from whichever process had it. Returns null when it changed since it was read. */
+  static async take(storage: DeliveryStorage, found: StoredDelivery, clock: Clock): Promise<HeldDelivery | null> {
     const taken = { ...found.delivery, holder: randomBytes(8).toString('hex') };
-    const current = await putDelivery(place, found, taken, clock.now());
-    return current === null ? null : new HeldDelivery(place, current, clock);
+    const current = await putDelivery(storage, found, taken, clock.now());
+    return current === null ? null : new HeldDelivery(storage, current, clock);
   }
 
-  private constructor(place: DeliveryPlace, current: StoredDelivery, clock: Clock) {
-    this.#place = place;
+  private constructor(storage: DeliveryStorage, current: StoredDelivery, clock: Clock) {
+    this.#storage = storage;
     this.#current = current;
     this.#clock = clock;
   }
@@ -36,19 +38,35 @@ export class HeldDelivery {
     return this.#current.delivery;
   }
 
-  /** Throws `DeliveryLost` when somebody else has it. While Redis is away it tries for about five seconds. */
+  /** Throws `DeliveryLost` when another process has it. While Redis is away it tries for about five seconds. */
   async save(change: Partial<Delivery>): Promise<void> {
     const next = { ...this.delivery, ...change };
     for (let tries = 1; ; tries += 1) {
       try {
-        const put = await putDelivery(this.#place, this.#current, next, this.#clock.now());
+        const put = await putDelivery(this.#storage, this.#current, next, this.#clock.now());
         if (put === null) throw new DeliveryLost('Another process has this delivery');
         this.#current = put;
         return;
       } catch (error) {
         if (tries >= SAVE_TRIES || !isRedisUnavailable(error)) throw error;
-        await wait(SAVE_AGAIN_MS);
+        await wait(SAVE_RETRY_MS);
       }
     }
   }
+}
+
+/** Ends a delivery. A failure is in its record and in the log only: a delivery about it could fail in turn. */
+export async function endDelivery(
+  { clock, log }: Pick<DeliveryContext, 'clock' | 'log'>,
+  held: HeldDelivery,
+  status: Exclude<DeliveryStatus, 'pending'>,
+  error: DeliveryError | null = null,
+): Promise<DeliveryEnd> {
+  const deliveredAt = status === 'delivered' ? clock.now() : null;
+  await held.save({ status, error, nextTryAt: null, deliveredAt });
+  const { tenant, task, id, kind, attempts, platform } = held.delivery;
+  const fields = { event: `delivery.${status}`, delivery: id, tenant, task, kind, platform, attempts };
+  if (status === 'delivered') log.debug(fields, 'delivered');
+  else log.warn({ ...fields, code: error?.code, reason: error?.message }, 'a delivery ended without success');
+  return { kind: 'done', note: status };
 }

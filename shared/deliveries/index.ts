@@ -1,7 +1,7 @@
 /** Results on their way out: chat replies and callbacks as records with tries of their own, apart from the task. */
-export { endpointView, endpointViewSchema, forgetFailures, listEndpoints } from './callback-endpoints.ts';
-export { type CallbackSecrets, readCallbackSecrets, rotateCallbackSecret } from './callback-secrets.ts';
-export { type ChatPort, DeliveryRefused, type RefusalKind } from './chat-port.ts';
+export { endpointView, endpointViewSchema, forgetFailures, listEndpoints } from './callbacks/callback-endpoints.ts';
+export { type CallbackSecrets, readCallbackSecrets, rotateCallbackSecret } from './callbacks/callback-secrets.ts';
+export { type ChatPort, DeliveryRefused, type RefusalKind } from './replies/chat-port.ts';
 export { DeliveryService } from './delivery-service.ts';
 export { readAllDeliveries } from './delivery-store.ts';
 export {
@@ -14,9 +14,7 @@ export {
   deliveryView,
   deliveryViewSchema,
 } from './delivery.ts';
-export { listDeliveries } from './list-deliveries.ts';
-export { readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
-export { outboundMetrics } from './outbound-metrics.ts';
-export { OutputReader } from './output-reader.ts';
-export { retryDelivery } from './retry-delivery.ts';
-export { startReply } from './start-reply.ts';
+export { listDeliveries } from './delivery-lookups.ts';
+export { outboundMetrics, readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
+export { OutputReader } from './replies/reply-text.ts';
+export { openReply, retryDelivery } from './open-delivery.ts';

@@ -1,15 +1,15 @@
 import type { EventFeed } from '../events/index.ts';
 import type { Log } from '../log/index.ts';
 import { type DeliveryJob, ensureDeliveryJob, type Queues } from '../queue/index.ts';
-import type { Clock } from '../time/index.ts';
 import type { Keys } from '../redis/index.ts';
+import type { Clock } from '../time/index.ts';
 
 export interface WaitingRoomOptions {
   events: Pick<EventFeed, 'onTask'>;
   queues: Queues;
   keys: Keys;
   log: Log;
-  /** How long one is remembered, ms: by then it came back by its own time. */
+  /** How long a delivery is remembered, ms: by then it came back at its own time. */
   keepMs: number;
   clock: Pick<Clock, 'monotonic'>;
 }
@@ -19,7 +19,7 @@ interface Waiting {
   since: number;
 }
 
-/** Deliveries remembered; one more comes back by its own time only. */
+/** Deliveries remembered; any more come back at their own time only. */
 const MAX_WAITING = 20_000;
 
 /**
@@ -28,7 +28,7 @@ const MAX_WAITING = 20_000;
  */
 export class WaitingRoom {
   readonly #options: WaitingRoomOptions;
-  /** By name, the one that came first first. */
+  /** By name, the oldest first. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(options: WaitingRoomOptions) {
@@ -52,7 +52,7 @@ export class WaitingRoom {
     this.#waiting.clear();
   }
 
-  /** Those of which no word came: it was lost, or their task ended while they were back in their slot. */
+  /** Drops deliveries without a hint: it was lost, or their task ended while they were back in their slot. */
   #dropOld(): void {
     const before = this.#options.clock.monotonic() - this.#options.keepMs;
     for (const [name, { forget, since }] of this.#waiting) {
@@ -69,7 +69,7 @@ export class WaitingRoom {
     try {
       await ensureDeliveryJob(queues, keys.shardOf(job.tenant), job, true);
     } catch (error) {
-      log.debug({ err: error, task: job.task }, 'a delivery that waits could not be woken; it comes back by itself');
+      log.debug({ err: error, task: job.task }, 'a waiting delivery could not be woken; it comes back at its own time');
     }
   }
 }

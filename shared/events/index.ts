@@ -1,5 +1,11 @@
-/** What happened, for those who listen: the stream of a tenant's events, the feed that readers share, and the ends of tasks. */
+/** What happened, for readers: the stream of events of a tenant, the hints that all readers of a process share, and the watch over a task. */
 export { EventFeed } from './event-feed.ts';
-export { type FleetEvent, tellFleet } from './tell-fleet.ts';
-export { type TenantEvent, isEntryBefore, newestTenantEvent, readTenantEvents } from './tenant-events.ts';
+export {
+  type FleetEvent,
+  type TenantEvent,
+  isEntryBefore,
+  newestTenantEvent,
+  publishFleetEvent,
+  readTenantEvents,
+} from './tenant-events.ts';
 export { watchTask } from './watch-task.ts';

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { Settings } from '../config/index.ts';
 import { type Keys, pairs, type RedisClient } from '../redis/index.ts';
+import { DEFAULT_TENANT } from '../tenants/index.ts';
 
-export interface EventStreams {
+interface EventStreams {
   readonly redis: RedisClient;
   readonly keys: Keys;
 }
@@ -20,9 +22,9 @@ export interface TenantEvent {
   fields: Readonly<Record<string, string>>;
 }
 
-export interface EventsPage {
+interface EventsPage {
   entries: TenantEvent[];
-  /** The oldest entry that the stream still has, when entries behind the place may be gone; else null. */
+  /** The oldest entry that the stream still has, when entries after the position may be gone; else null. */
   gap: string | null;
 }
 
@@ -31,24 +33,24 @@ const BEFORE_ALL = '0-0';
 
 const ENTRY_ID = /^(\d{1,20})-(\d{1,20})$/;
 
-/** How far somebody has read: up to an entry, or into it. */
-export interface ReadTo {
+/** How far a reader has read: up to an entry, or into it. */
+interface ReadTo {
   entry: string;
   /** Whether it is to be read again. */
   isPart: boolean;
 }
 
-/** Up to `most` entries from there on, oldest first. */
+/** Up to `limit` entries from there on, oldest first. */
 export async function readTenantEvents(
   { redis, keys }: EventStreams,
   tenant: string,
   { entry, isPart }: ReadTo,
-  most: number,
+  limit: number,
 ): Promise<EventsPage> {
   const key = keys.tenant(tenant).events;
   // Both at the same moment: what is trimmed in between would be lost unseen.
   const from = isPart ? entry : `(${entry}`;
-  const replies = (await redis.multi().xrange(key, from, '+', 'COUNT', most).xrange(key, '-', '+', 'COUNT', 1).exec()) ?? [];
+  const replies = (await redis.multi().xrange(key, from, '+', 'COUNT', limit).xrange(key, '-', '+', 'COUNT', 1).exec()) ?? [];
   const [found = [], [first] = []] = replies.map(([error, reply]) => {
     if (error) throw error;
     return entriesSchema.parse(reply);
@@ -86,9 +88,37 @@ function readEvent(id: string, flat: readonly string[]): TenantEvent {
   return { id, at: Number(id.split('-')[0]), event, tasks: tasks === '' ? [] : tasks.split(','), fields: rest };
 }
 
-/** Whether the stream has let go of any entry. Redis before 7 does not say; then it is taken to have. */
+/** Whether the stream has dropped any entry. Redis before 7 does not say; then it counts as dropped. */
 async function isTrimmed(redis: RedisClient, key: string): Promise<boolean> {
   const info = z.array(z.unknown()).parse(await redis.xinfo('STREAM', key));
   const valueOf = (name: string): unknown => info[info.indexOf(name) + 1];
   return !info.includes('entries-added') || Number(valueOf('entries-added')) > Number(valueOf('length'));
+}
+
+/** What happens to workers. `lost`: an attempt's lease ran out, because its worker is gone or hangs. */
+export type FleetEvent = 'worker.started' | 'worker.draining' | 'worker.stopped' | 'worker.lost';
+
+interface FleetEventParts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly settings: Settings;
+}
+
+/** A worker with many attempts is reported as lost once in this time. */
+const LOST_EVENT_MS = 60_000;
+
+/**
+ * Publishes what happened to a worker in the event stream of the installation's own tenant, for its operators. Best effort: never
+ * rejects, and an event that cannot be written is only in the log.
+ */
+export async function publishFleetEvent({ redis, keys, settings }: FleetEventParts, event: FleetEvent, worker: string): Promise<void> {
+  try {
+    if (event === 'worker.lost' && (await redis.set(keys.fleet.workerLost(worker), '', 'PX', LOST_EVENT_MS, 'NX')) === null) return;
+    const { maxPerTenant } = settings.events;
+    const fields = ['event', `fleet.${event}`, 'worker', worker];
+    await redis.xadd(keys.tenant(DEFAULT_TENANT).events, 'MAXLEN', '~', maxPerTenant, '*', ...fields);
+    await redis.publish(keys.shard(keys.shardOf(DEFAULT_TENANT)).signal, `${DEFAULT_TENANT}//fleet.${event}`);
+  } catch {
+    // The caller logs it too.
+  }
 }

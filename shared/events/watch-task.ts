@@ -5,9 +5,9 @@ import type { EventFeed } from './event-feed.ts';
 export interface TaskWatch {
   /**
    * Resolves at once when there was a hint since the last call, else with the next one or after `ms` milliseconds.
-   * `isDeaf`: that the task wrote something does not count, and is remembered.
+   * With `ignoreOutput` output does not end the wait, and is remembered for the next call.
    */
-  next(ms: number, isDeaf?: boolean): Promise<void>;
+  next(ms: number, ignoreOutput?: boolean): Promise<void>;
   /** Whether its log may have grown since the last call; at first it may. */
   mayHaveLogged(): boolean;
   stop(): void;
@@ -16,29 +16,29 @@ export interface TaskWatch {
 /** Begins to listen; hints may be lost, so `next` never waits for them alone. `signal` ends all waiting. */
 export function watchTask(events: Pick<EventFeed, 'onTask'>, tenant: string, id: string, signal: AbortSignal): TaskWatch {
   const hinted = { moved: false, wrote: false, logged: true };
-  let isListening = true;
+  let isOutputAwaited = true;
   let wake = new AbortController();
   const unhint = events.onTask(tenant, id, ({ event }) => {
     const isOutput = event === 'output' || event === 'log';
     hinted[isOutput ? 'wrote' : 'moved'] = true;
     if (event === 'log') hinted.logged = true;
     // Once: each abort makes an error with its stack, and a task may write a thousand times before its reader looks.
-    if ((!isOutput || isListening) && !wake.signal.aborted) wake.abort();
+    if ((!isOutput || isOutputAwaited) && !wake.signal.aborted) wake.abort();
   });
   const onAbort = (): void => wake.abort();
   // Once for the whole watch: a signal that lives as long as the process would collect one for each wait.
   signal.addEventListener('abort', onAbort);
-  const next = async (ms: number, isDeaf: boolean): Promise<void> => {
+  const next = async (ms: number, ignoreOutput: boolean): Promise<void> => {
     if (signal.aborted) return;
-    isListening = !isDeaf;
+    isOutputAwaited = !ignoreOutput;
     wake = new AbortController();
     // A hint that did not come in all that time may have been lost.
-    if (!hinted.moved && (isDeaf || !hinted.wrote) && (await wait(ms, wake.signal))) hinted.logged = true;
+    if (!hinted.moved && (ignoreOutput || !hinted.wrote) && (await wait(ms, wake.signal))) hinted.logged = true;
     hinted.moved = false;
-    if (!isDeaf) hinted.wrote = false;
+    if (!ignoreOutput) hinted.wrote = false;
   };
   return {
-    next: (ms, isDeaf = false) => next(ms, isDeaf),
+    next: (ms, ignoreOutput = false) => next(ms, ignoreOutput),
     mayHaveLogged: () => {
       const { logged } = hinted;
       hinted.logged = false;

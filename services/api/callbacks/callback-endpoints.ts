@@ -5,7 +5,7 @@ import { route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 
 /** `GET /v1/callbacks/endpoints`: those whose last call failed, the latest first. */
-export function getCallbackEndpoints({ ledger }: Parts): Route {
+export function getEndpoints({ ledger }: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/callbacks/endpoints',
@@ -21,7 +21,7 @@ export function getCallbackEndpoints({ ledger }: Parts): Route {
 }
 
 /** `POST /v1/callbacks/endpoints/enable`: forgets that it failed, so that it is called again. */
-export function enableCallbackEndpoint({ ledger }: Parts): Route {
+export function postEndpointEnable({ ledger }: Parts): Route {
   return route({
     method: 'post',
     path: '/v1/callbacks/endpoints/enable',

@@ -16,12 +16,12 @@ export function getCallbackSecret({ ledger }: Parts): Route {
     summary: 'The secret that signs callbacks',
     scope: 'operate',
     responses: { 200: secretViewSchema },
-    handle: async (_input, { tenant }) => ({ status: 200, body: view(await readCallbackSecrets(ledger, tenant, systemClock.now())) }),
+    handle: async (_input, { tenant }) => ({ status: 200, body: secretView(await readCallbackSecrets(ledger, tenant, systemClock.now())) }),
   });
 }
 
 /** `POST /v1/callbacks/secret`: a new one. The one before signs too for `deliveries.callbacks.secretOverlapMs` (a day). */
-export function changeCallbackSecret({ ledger }: Parts): Route {
+export function postCallbackSecret({ ledger }: Parts): Route {
   return route({
     method: 'post',
     path: '/v1/callbacks/secret',
@@ -29,10 +29,13 @@ export function changeCallbackSecret({ ledger }: Parts): Route {
     description: 'For a day callbacks carry two signatures, the one of the secret before as well.',
     scope: 'operate',
     responses: { 200: secretViewSchema },
-    handle: async (_input, { tenant }) => ({ status: 200, body: view(await rotateCallbackSecret(ledger, tenant, systemClock.now())) }),
+    handle: async (_input, { tenant }) => ({
+      status: 200,
+      body: secretView(await rotateCallbackSecret(ledger, tenant, systemClock.now())),
+    }),
   });
 }
 
-function view({ secret, createdAt }: CallbackSecrets): z.infer<typeof secretViewSchema> {
+function secretView({ secret, createdAt }: CallbackSecrets): z.infer<typeof secretViewSchema> {
   return { secret, createdAt: new Date(createdAt).toISOString() };
 }

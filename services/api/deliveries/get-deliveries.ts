@@ -39,7 +39,7 @@ export function getDeliveries({ ledger }: Parts): Route {
     responses: { 200: pageSchema },
     handle: async ({ query: { task, limit, cursor, ...filter } }, { tenant }) => {
       if (task !== undefined) {
-        const own = await ofTask(ledger, tenant, task);
+        const own = await readOfTask(ledger, tenant, task);
         const items = own.items.filter(({ status, kind }) => (filter.status ?? status) === status && (filter.kind ?? kind) === kind);
         return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(own.unreadable) } };
       }
@@ -60,14 +60,14 @@ export function getTaskDeliveries({ ledger }: Parts): Route {
     responses: { 200: pageSchema },
     handle: async ({ params: { id } }, { tenant }) => {
       await findState(ledger, tenant, id);
-      const { items, unreadable } = await ofTask(ledger, tenant, id);
+      const { items, unreadable } = await readOfTask(ledger, tenant, id);
       return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(unreadable) } };
     },
   });
 }
 
 /** A task has one delivery of each kind at most. */
-async function ofTask(ledger: Parts['ledger'], tenant: string, task: string): Promise<ReadRecords<Delivery>> {
+async function readOfTask(ledger: Parts['ledger'], tenant: string, task: string): Promise<ReadRecords<Delivery>> {
   const ids = DELIVERY_KINDS.map((kind) => deliveryId({ task, kind }));
   return await readAllDeliveries(ledger, tenant, ids);
 }

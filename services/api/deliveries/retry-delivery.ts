@@ -6,7 +6,7 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 
 /** `POST /v1/deliveries/:id/retry`: one that failed, or of which nobody knows, with all its tries anew. */
-export function retryDelivery({ ledger, queues }: Parts): Route {
+export function postDeliveryRetry({ ledger, queues }: Parts): Route {
   return route({
     method: 'post',
     path: '/v1/deliveries/:id/retry',

@@ -8,7 +8,7 @@ export interface WantedKinds {
 
 /** What a reader gets that names no kinds: not each step of each task. */
 const DEFAULT_KINDS = ['run.*', 'schedule.*', 'backpressure.*', 'fleet.*', 'task.permanently_failed'];
-const MOST_KINDS = 50;
+const MAX_KINDS = 50;
 const KIND = /^(?:\*|(?:run|task|schedule|backpressure|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
 
 /**
@@ -18,10 +18,10 @@ const KIND = /^(?:\*|(?:run|task|schedule|backpressure|fleet)\.(?:\*|[a-z_-]{1,4
 export function readKinds(text: string | undefined, mayHaveFleet: boolean): WantedKinds {
   const kinds = text === undefined ? DEFAULT_KINDS : text.split(',').map((kind) => kind.trim());
   const wrong = kinds.find((kind) => !KIND.test(kind));
-  if (wrong !== undefined || kinds.length > MOST_KINDS)
+  if (wrong !== undefined || kinds.length > MAX_KINDS)
     throw new MusterError(
       'request.invalid',
-      `kinds: expected up to ${MOST_KINDS} like run.*, task.completed, schedule.paused, backpressure.*, fleet.* or *`,
+      `kinds: expected up to ${MAX_KINDS} like run.*, task.completed, schedule.paused, backpressure.*, fleet.* or *`,
       { details: { kinds: (wrong ?? text ?? '').slice(0, 100) } },
     );
   if (text !== undefined && !mayHaveFleet && kinds.some((kind) => kind.startsWith('fleet.')))

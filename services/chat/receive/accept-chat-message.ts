@@ -1,5 +1,5 @@
 import { type ChatAccess, CHAT_RIGHTS, type ChatPlatformName, type ChatRight } from '#shared/config/index.ts';
-import { startReply } from '#shared/deliveries/index.ts';
+import { openReply } from '#shared/deliveries/index.ts';
 import { ERROR_CODES, hasCode, MusterError } from '#shared/errors/index.ts';
 import { toMusterError } from '#shared/http/index.ts';
 import { acceptMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/index.ts';
@@ -23,7 +23,7 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
     const answer = await acceptMessage(parts, incomingMessage(parts.access, tenant, platform, message));
     if (answer.kind === 'command') return { kind: 'command', text: answer.text };
     const { id, isDuplicate } = answer.accepted;
-    await startReply(parts, tenant, id);
+    await openReply(parts, tenant, id);
     log.info({ event: 'chat.taken', task: id, session, key, isDuplicate }, 'a message became a task');
     return { kind: 'accepted', text: message.text };
   } catch (error) {

@@ -5,9 +5,9 @@
 -- KEYS[4] tenants: those of the shard that are not active
 -- ARGV[1] expected: the record as it was read, empty for none
 -- ARGV[2] next: the record as it will be, JSON
--- ARGV[3] keep: how long it can be read after this, ms
--- ARGV[4] look: when somebody looks whether its job is still there, ms; empty when it is done
--- RETURNS 1 when it was written, or was before by the same call; 0 when somebody else changed it; -1 when its tenant has ended
+-- ARGV[3] retention: how long the record is kept after this, ms
+-- ARGV[4] audit: when its job is checked, ms since the epoch; empty when it is done
+-- RETURNS 1 when it was written, or was before by the same call; 0 when another process changed it; -1 when its tenant has ended
 -- include: tenant-state
 local stored = redis.call('GET', KEYS[1])
 if stored == ARGV[2] then return 1 end -- The reply to the first try was lost.

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newestTenantEvent } from '#shared/events/tenant-events.ts';
-import { tellFleet } from '#shared/events/tell-fleet.ts';
+import { newestTenantEvent, publishFleetEvent } from '#shared/events/tenant-events.ts';
 import { updatePressure } from '#shared/ledger/tenants/depth.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
@@ -266,10 +265,10 @@ describe('who hears what', () => {
     const reader = await readNotifications(api, { key: look, kinds: '*' });
     const { parts } = api;
     const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
-    await tellFleet(fleet, 'worker.started', 'w-1');
-    await tellFleet(fleet, 'worker.lost', 'w-2');
-    await tellFleet(fleet, 'worker.lost', 'w-2');
-    await tellFleet(fleet, 'worker.stopped', 'w-1');
+    await publishFleetEvent(fleet, 'worker.started', 'w-1');
+    await publishFleetEvent(fleet, 'worker.lost', 'w-2');
+    await publishFleetEvent(fleet, 'worker.lost', 'w-2');
+    await publishFleetEvent(fleet, 'worker.stopped', 'w-1');
     await operator.hears({ kind: 'fleet.worker.stopped' });
     expect(operator.told().map(({ kind, worker }) => [kind, worker])).toEqual([
       ['fleet.worker.started', 'w-1'],

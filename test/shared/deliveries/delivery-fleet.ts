@@ -2,7 +2,7 @@ import type { SettingsInput } from '#shared/config/settings.ts';
 import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
 import { deliveryId, type Delivery, type DeliveryKind, type DeliveryStatus } from '#shared/deliveries/delivery.ts';
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
-import { startReply } from '#shared/deliveries/start-reply.ts';
+import { openReply } from '#shared/deliveries/open-delivery.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
@@ -72,7 +72,7 @@ export class DeliveryFleet {
   /** Accepts a chat message and starts its reply. */
   async offered(request: Partial<AcceptRequest> = {}): Promise<string> {
     const id = await this.message(request);
-    await startReply(this.parts, TENANT, id);
+    await openReply(this.parts, TENANT, id);
     return id;
   }
 

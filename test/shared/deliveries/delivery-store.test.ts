@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { newDelivery, type Delivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery, readDelivery, takeDue, type StoredDelivery } from '#shared/deliveries/delivery-store.ts';
 import { DeliveryLost, HeldDelivery } from '#shared/deliveries/held-delivery.ts';
-import { listDeliveries } from '#shared/deliveries/list-deliveries.ts';
+import { listDeliveries, trimDeliveries } from '#shared/deliveries/delivery-lookups.ts';
 import { openDelivery } from '#shared/deliveries/open-delivery.ts';
-import { trimDeliveries } from '#shared/deliveries/trim-deliveries.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { TENANT } from '../ledger/test-ledger.ts';
@@ -101,7 +100,7 @@ describe('deliveries whose job should be looked up', () => {
     expect(await takeDue(test.ledger, 0, at + AUDIT_MS, 10)).toHaveLength(2);
   });
 
-  it('are given at most so many at once, the longest due first', async () => {
+  it('are taken up to a limit at once, the longest due first', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.push((await made(newTaskId(), { nextTryAt: NOW + n })).delivery.id);
     expect((await takeDue(test.ledger, 0, NOW * 2, 2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));

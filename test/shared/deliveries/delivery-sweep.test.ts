@@ -15,7 +15,7 @@ describe('ends that somebody outside waits for', () => {
     await Promise.all(accepted.map(({ id }) => cancelTask(parts.ledger, { tenant: 'default', id, lane: null }, 'enough')));
     const { ended, deliveriesDue } = parts.keys.shard(0);
     expect(await parts.redis.zcard(ended)).toBe(accepted.length);
-    await new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock: systemClock, log: parts.log }).look(0);
+    await new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock: systemClock, log: parts.log }).sweepShard(0);
     expect([await parts.redis.zcard(ended), await parts.redis.zcard(deliveriesDue)]).toEqual([0, accepted.length]);
   });
 });
@@ -30,12 +30,12 @@ describe('a reply', () => {
     await cancelTask(parts.ledger, { tenant: 'default', id, lane: null }, 'enough');
     const sweep = new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock, log: parts.log });
     const status = async (): Promise<unknown> => (await readDelivery(parts.ledger, 'default', `${id}-reply`))?.delivery;
-    await sweep.look(0);
+    await sweep.sweepShard(0);
     now += maxAgeMs;
-    await sweep.look(0);
+    await sweep.sweepShard(0);
     expect(await status()).toMatchObject({ status: 'pending' });
     now += maxThrottleMs + lockMs + auditMs + 1000;
-    await sweep.look(0);
+    await sweep.sweepShard(0);
     const message = 'No process that serves its chat platform took it in time';
     expect(await status()).toMatchObject({ status: 'failed', error: { code: 'no-platform', message } });
     expect(await parts.queues.get(0, 'replies').getWaitingCount()).toBe(0);

@@ -1,4 +1,4 @@
-import { DeliveryRefused, type ChatPort, type RefusalKind } from '#shared/deliveries/chat-port.ts';
+import { DeliveryRefused, type ChatPort, type RefusalKind } from '#shared/deliveries/replies/chat-port.ts';
 import { LATE, within } from '#shared/time/wait.ts';
 
 export interface FakeMessage {

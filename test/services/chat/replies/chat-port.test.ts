@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/replies/chat-port.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ChatPlatform } from '../../../../services/chat/chat-platform.ts';
 import { openDrivers } from '../../../../services/chat/platforms/registry.ts';

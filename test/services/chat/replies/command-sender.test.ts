@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/chat-port.ts';
+import { DeliveryRefused, type ChatPort } from '#shared/deliveries/replies/chat-port.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { CommandSender } from '../../../../services/chat/replies/command-sender.ts';
 import { keepListening } from '../../../../services/chat/platforms/keep-listening.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { countFailure, listEndpoints, readEndpoint, trimEndpoints } from '#shared/deliveries/callback-endpoints.ts';
-import { useEmptyParts } from '../../support/use-parts.ts';
+import { countFailure, listEndpoints, readEndpoint, trimEndpoints } from '#shared/deliveries/callbacks/callback-endpoints.ts';
+import { useEmptyParts } from '../../../support/use-parts.ts';
 
 const DAY_MS = 86_400_000;
 const { ledger } = await useEmptyParts({

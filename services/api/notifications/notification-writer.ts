@@ -6,7 +6,7 @@ import { formatPlace, type ReaderPlace } from './reader-place.ts';
 import { describeNotices, findRuns, type RunParts } from './run-notices.ts';
 import { readSubjects, type Subject } from './subjects.ts';
 
-export interface TellerOptions {
+interface NotificationWriterOptions {
   parts: RunParts;
   tenant: string;
   kinds: WantedKinds;
@@ -18,13 +18,13 @@ export interface TellerOptions {
 const PAGE = 100;
 
 /** NotificationTeller is responsible for telling one reader of each entry of the event stream once, in order. */
-export class NotificationTeller {
-  readonly #options: TellerOptions;
+export class NotificationWriter {
+  readonly #options: NotificationWriterOptions;
   #place: ReaderPlace;
   /** Whether the reader knows its place: it learns it with each event. */
   #isPlaceKnown = true;
 
-  constructor(options: TellerOptions) {
+  constructor(options: NotificationWriterOptions) {
     this.#options = options;
     this.#place = options.place;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endingText } from '#shared/deliveries/ending-text.ts';
+import { endingText } from '#shared/deliveries/replies/reply-text.ts';
 import type { OutcomeKind, TaskState } from '#shared/tasks/task.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { readRecords } from '../redis/index.ts';
-import { writeOfTenant } from '../tenants/index.ts';
-import { toIso } from '../time/index.ts';
-import type { DeliveryError } from './delivery.ts';
-import type { DeliveryPlace } from './delivery-store.ts';
+import { readRecords } from '../../redis/index.ts';
+import { writeOfTenant } from '../../tenants/index.ts';
+import { toIso } from '../../time/index.ts';
+import type { DeliveryStorage } from '../delivery-store.ts';
+import type { DeliveryError } from '../delivery.ts';
 
 const endpointSchema = z.strictObject({
   /** Without its query. */
@@ -17,7 +17,7 @@ const endpointSchema = z.strictObject({
   disabledAt: z.number().nullable(),
 });
 
-/** A callback endpoint that fails. One whose last call succeeded has no record. */
+/** A callback endpoint that fails. An endpoint whose last call succeeded has no record. */
 export type CallbackEndpoint = z.infer<typeof endpointSchema>;
 
 /** What an endpoint is known by: its address without the query, which may differ from call to call. */
@@ -30,34 +30,34 @@ function readEndpointRecord(text: string): CallbackEndpoint {
   return endpointSchema.parse(JSON.parse(text));
 }
 
-export async function readEndpoint({ redis, keys }: DeliveryPlace, tenant: string, url: string): Promise<CallbackEndpoint | null> {
+export async function readEndpoint({ redis, keys }: DeliveryStorage, tenant: string, url: string): Promise<CallbackEndpoint | null> {
   const stored = await redis.hget(keys.tenant(tenant).callbackEndpoints, endpointOf(url));
-  // One that cannot be read counts as one that did not fail.
+  // A record that cannot be read counts as an endpoint that did not fail.
   const { items } = readRecords(stored === null ? [] : [[url, stored]], readEndpointRecord);
   return items[0] ?? null;
 }
 
-/** A success: whatever failed before is forgotten. Also how somebody enables an endpoint. Returns whether it had failed. */
-export async function forgetFailures({ redis, keys }: DeliveryPlace, tenant: string, url: string): Promise<boolean> {
+/** Forgets the failures of an endpoint after a success, or to enable it. Returns whether it had failed. */
+export async function forgetFailures({ redis, keys }: DeliveryStorage, tenant: string, url: string): Promise<boolean> {
   return (await redis.hdel(keys.tenant(tenant).callbackEndpoints, endpointOf(url))) === 1;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * Counts a failure, and disables an endpoint that failed for too long. Two at once may count as one. Of a time in which nobody called
- * it, nobody knows whether it failed: after one that is longer than any between two tries it is counted from now on.
+ * Counts a failure, and disables an endpoint that failed for too long. Two failures at once may count as one. The count starts anew
+ * after a pause longer than any between two tries: nobody knows whether the endpoint failed meanwhile.
  */
 export async function countFailure(
-  place: DeliveryPlace,
+  storage: DeliveryStorage,
   tenant: string,
   url: string,
   { error, now }: { error: DeliveryError; now: number },
 ): Promise<void> {
-  const { keys, settings } = place;
+  const { keys, settings } = storage;
   const { disableAfterMs, maxEndpoints, retryMs } = settings.deliveries.callbacks;
   const { callbackEndpoints } = keys.tenant(tenant);
-  const known = await readEndpoint(place, tenant, url);
+  const known = await readEndpoint(storage, tenant, url);
   const goesOn = known !== null && (known.disabledAt !== null || now - known.lastFailureAt <= 2 * Math.max(DAY_MS, ...retryMs));
   const failingSince = goesOn ? known.failingSince : now;
   const isOver = now - failingSince >= disableAfterMs;
@@ -69,29 +69,29 @@ export async function countFailure(
     error: error.message,
     disabledAt: known?.disabledAt ?? (isOver ? now : null),
   };
-  await writeOfTenant(place, { tenant, key: callbackEndpoints, command: ['HSET', next.url, JSON.stringify(next)] });
-  // Counted afterwards, so that callers at the same time cannot all take the last place.
-  if (known === null) await dropOldest(place, tenant, maxEndpoints);
+  await writeOfTenant(storage, { tenant, key: callbackEndpoints, command: ['HSET', next.url, JSON.stringify(next)] });
+  // Counted afterwards, so that callers at the same time cannot all take the last storage.
+  if (known === null) await trimToMax(storage, tenant, maxEndpoints);
 }
 
-/** Forgets those that failed longest ago when there are too many. */
-async function dropOldest(place: DeliveryPlace, tenant: string, maxEndpoints: number): Promise<void> {
-  const { redis, keys } = place;
+/** Forgets the endpoints that failed longest ago when there are too many. */
+async function trimToMax(storage: DeliveryStorage, tenant: string, maxEndpoints: number): Promise<void> {
+  const { redis, keys } = storage;
   const { callbackEndpoints } = keys.tenant(tenant);
   if ((await redis.hlen(callbackEndpoints)) <= maxEndpoints) return;
-  const oldest = (await listEndpoints(place, tenant)).slice(maxEndpoints);
+  const oldest = (await listEndpoints(storage, tenant)).slice(maxEndpoints);
   if (oldest.length > 0) await redis.hdel(callbackEndpoints, ...oldest.map(({ url }) => url));
 }
 
-/** Forgets endpoints of which nobody knows any more whether they fail, as of `now` (ms since the epoch). */
-export async function trimEndpoints(place: DeliveryPlace, tenant: string, now: number): Promise<void> {
-  const before = now - place.settings.deliveries.callbacks.endpointRetentionMs;
-  const old = (await listEndpoints(place, tenant)).filter(({ lastFailureAt }) => lastFailureAt < before);
-  if (old.length > 0) await place.redis.hdel(place.keys.tenant(tenant).callbackEndpoints, ...old.map(({ url }) => url));
+/** Forgets endpoints that were not called for `endpointRetentionMs`, as of `now` (ms since the epoch). */
+export async function trimEndpoints(storage: DeliveryStorage, tenant: string, now: number): Promise<void> {
+  const before = now - storage.settings.deliveries.callbacks.endpointRetentionMs;
+  const old = (await listEndpoints(storage, tenant)).filter(({ lastFailureAt }) => lastFailureAt < before);
+  if (old.length > 0) await storage.redis.hdel(storage.keys.tenant(tenant).callbackEndpoints, ...old.map(({ url }) => url));
 }
 
-/** A tenant's failing endpoints, the one that failed last first; at most `settings.deliveries.callbacks.maxEndpoints`. */
-export async function listEndpoints({ redis, keys }: DeliveryPlace, tenant: string): Promise<CallbackEndpoint[]> {
+/** A tenant's failing endpoints, latest failure first; at most `settings.deliveries.callbacks.maxEndpoints`. */
+export async function listEndpoints({ redis, keys }: DeliveryStorage, tenant: string): Promise<CallbackEndpoint[]> {
   const stored = await redis.hgetall(keys.tenant(tenant).callbackEndpoints);
   const { items } = readRecords(Object.entries(stored), readEndpointRecord);
   return items.toSorted((a, b) => b.lastFailureAt - a.lastFailureAt);

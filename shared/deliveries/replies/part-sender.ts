@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { wait } from '../time/index.ts';
-import { callPlatform } from './call-platform.ts';
-import { DeliveryRefused, type ChatPort } from './chat-port.ts';
-import type { DeliveryPart } from './delivery.ts';
-import type { HeldDelivery } from './held-delivery.ts';
+import { wait } from '../../time/index.ts';
+import type { DeliveryPart } from '../delivery.ts';
+import type { HeldDelivery } from '../held-delivery.ts';
+import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import { splitText } from './split-text.ts';
 
 export interface PartSenderOptions {
@@ -13,24 +12,23 @@ export interface PartSenderOptions {
   signal: AbortSignal;
 }
 
-/** What is left in a message that the final text does not need any more: nothing can be taken back. */
+/** The text of a message that the final text does not need any more: a posted message cannot be taken back. */
 const SPARE = '…';
 const DIGEST_CHARACTERS = 16;
 
 /**
- * PartSender is responsible for making the messages of a chat what they should be: posted when they are not there, edited when
- * they are, left alone when they say it already. Each step is in the record before it is done and after, so that another process
- * goes on from there.
+ * PartSender is responsible for the messages of one answer: it posts what is missing, edits what differs and leaves the rest. Each
+ * step is in the record before and after it is done, so that another process goes on from there.
  */
 export class PartSender {
   readonly #options: PartSenderOptions;
-  readonly #most: number;
-  /** Parts whose message takes no more edits: they are posted again once, with the last text. */
+  readonly #maxCharacters: number;
+  /** Parts whose message takes no more edits; each is posted again once, with the last text. */
   readonly #lost = new Set<number>();
 
   constructor(options: PartSenderOptions) {
     this.#options = options;
-    this.#most = options.port.maxCharacters;
+    this.#maxCharacters = options.port.maxCharacters;
   }
 
   /** Whether the chat has seen anything. */
@@ -43,9 +41,8 @@ export class PartSender {
    * are emptied. Throws `DeliveryRefused`, and `DeliveryLost`.
    */
   async show(text: string, isFinal: boolean): Promise<void> {
-    const wanted = splitText(text, this.#most);
+    const wanted = splitText(text, this.#maxCharacters);
     for (const [index, part] of wanted.entries()) {
-      // Of a part that is followed by another one nothing is expected to change.
       if (!this.#options.signal.aborted || isFinal) await this.#put(index, part, isFinal);
     }
     const spare = isFinal ? this.#parts.slice(wanted.length).filter(({ messageId }) => messageId !== null) : [];
@@ -85,7 +82,7 @@ export class PartSender {
       await callPlatform(() => port.edit(thread, part.messageId, text));
     } catch (error) {
       if (!isGone(error)) throw asRepeatable(error);
-      // Somebody deleted the message, or it cannot be changed any more. Posted again while it grows, it would be for each edit.
+      // The message was deleted or takes no more edits. While the text grows, each edit would post it again.
       this.#lost.add(part.index);
       const { messageId: _gone, ...again } = part;
       if (part.isFinal && text !== SPARE) await this.#post(again, text);

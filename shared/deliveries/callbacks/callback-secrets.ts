@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { MusterError } from '../errors/index.ts';
-import { writeOfTenant } from '../tenants/index.ts';
-import type { DeliveryPlace } from './delivery-store.ts';
+import { MusterError } from '../../errors/index.ts';
+import { writeOfTenant } from '../../tenants/index.ts';
+import type { DeliveryStorage } from '../delivery-store.ts';
 
 const secretsSchema = z.strictObject({
   secret: z.string(),
-  /** The one before; null for none. */
+  /** The secret before; null for none. */
   previous: z.string().nullable(),
   /** When `secret` was made, ms since the epoch. */
   createdAt: z.number(),
@@ -19,11 +19,11 @@ export type CallbackSecrets = z.infer<typeof secretsSchema>;
 const BYTES = 32;
 
 /** A tenant's secrets, made on first use. */
-export async function readCallbackSecrets({ redis, keys }: DeliveryPlace, tenant: string, now: number): Promise<CallbackSecrets> {
+export async function readCallbackSecrets({ redis, keys }: DeliveryStorage, tenant: string, now: number): Promise<CallbackSecrets> {
   const key = keys.tenant(tenant).callbackSecret;
   const known = await redis.get(key);
   if (known !== null) return secretsSchema.parse(JSON.parse(known));
-  // Of two that come first at once, one writes and both read what it wrote.
+  // Of two first callers at once one writes, and both read what it wrote.
   const first: CallbackSecrets = { secret: newSecret(), previous: null, createdAt: now };
   await writeOfTenant({ redis, keys }, { tenant, key, command: ['SET', JSON.stringify(first), 'NX'] });
   const written = await redis.get(key);
@@ -31,16 +31,16 @@ export async function readCallbackSecrets({ redis, keys }: DeliveryPlace, tenant
   return secretsSchema.parse(JSON.parse(written));
 }
 
-/** Makes a new secret. The one before signs too for `settings.deliveries.callbacks.secretOverlapMs`. */
-export async function rotateCallbackSecret(place: DeliveryPlace, tenant: string, now: number): Promise<CallbackSecrets> {
-  const { secret: previous } = await readCallbackSecrets(place, tenant, now);
+/** Makes a new secret. The secret before signs too for `settings.deliveries.callbacks.secretOverlapMs`. */
+export async function rotateCallbackSecret(storage: DeliveryStorage, tenant: string, now: number): Promise<CallbackSecrets> {
+  const { secret: previous } = await readCallbackSecrets(storage, tenant, now);
   const next: CallbackSecrets = { secret: newSecret(), previous, createdAt: now };
-  await writeOfTenant(place, { tenant, key: place.keys.tenant(tenant).callbackSecret, command: ['SET', JSON.stringify(next)] });
+  await writeOfTenant(storage, { tenant, key: storage.keys.tenant(tenant).callbackSecret, command: ['SET', JSON.stringify(next)] });
   return next;
 }
 
 export interface CallbackToSign {
-  /** The same for every try, so that a receiver can tell a repeated one. */
+  /** The same for every try, so that a receiver recognizes a repeated call. */
   id: string;
   body: string;
   now: number;

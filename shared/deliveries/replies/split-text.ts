@@ -1,6 +1,6 @@
 /** A code fence that is open: the characters that close it, and what opens it again. */
 interface Fence {
-  /** Where its line begins in the text that was looked at; -1 for one that was open before. */
+  /** Where its line begins in the text; -1 for a fence that was open before. */
   at: number;
   marker: string;
   language: string;
@@ -14,13 +14,12 @@ interface Cut {
 }
 
 const FENCE_LINE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm;
-const MOST_LANGUAGE = 40;
+const MAX_LANGUAGE_CHARACTERS = 40;
 
 /**
  * Splits a text into parts of at most `maxCharacters` UTF-16 units, at the end of a paragraph, line or word where there is one. A
- * code fence goes whole into the next part when it fits there; one that is longer is closed at the end of a part and opened again,
- * with its language, in the next. Nothing else is added, and nothing lost but white space at the cuts. Parts are never blank; a
- * blank text has none.
+ * code fence goes as one into the next part when it fits there; a longer fence is closed at the end of a part and opened again, with
+ * its language, in the next. Nothing else is added, and only white space at the cuts is lost. Parts are never blank.
  *
  * What comes later in the text hardly ever changes an earlier part, so that a text that grows can be shown part by part.
  */
@@ -62,7 +61,7 @@ function findCut(text: string, room: number, open: Fence | null): Cut {
   const fence = fenceAt(text, at, open);
   if (fence === null) return { at, fence };
   const hasTextBefore = fence.at > 0 && text.slice(0, fence.at).trim() !== '';
-  if (hasTextBefore && fitsWhole(text, fence, room)) return { at: fence.at, fence: null };
+  if (hasTextBefore && fitsInOnePart(text, fence, room)) return { at: fence.at, fence: null };
   return insideFence(text, room, { at, fence });
 }
 
@@ -72,16 +71,16 @@ function findCut(text: string, room: number, open: Fence | null): Cut {
  */
 function insideFence(text: string, room: number, { at, fence }: { at: number; fence: Fence }): Cut {
   const closing = fence.marker.length + 1;
-  const least = fence.at < 0 ? 0 : endOfLine(text, fence.at);
-  const most = Math.min(at, room - closing);
-  if (most > least && closing * 2 + MOST_LANGUAGE <= room) {
-    const best = [breakBefore(text, most, 'code'), lastSpace(text, most)].find((cut) => cut > least);
-    return { at: best ?? wholeCharacters(text, most), fence };
+  const min = fence.at < 0 ? 0 : endOfLine(text, fence.at);
+  const max = Math.min(at, room - closing);
+  if (max > min && closing * 2 + MAX_LANGUAGE_CHARACTERS <= room) {
+    const best = [breakBefore(text, max, 'code'), lastSpace(text, max)].find((cut) => cut > min);
+    return { at: best ?? characterBoundary(text, max), fence };
   }
   return fence.at > 0 ? { at: fence.at, fence: null } : { at: breakBefore(text, room, 'prose'), fence: null };
 }
 
-function fitsWhole(text: string, { at, marker }: Fence, room: number): boolean {
+function fitsInOnePart(text: string, { at, marker }: Fence, room: number): boolean {
   const end = new RegExp(`^ {0,3}${marker}${marker[0]}*[^\\S\\n]*$`, 'm').exec(text.slice(endOfLine(text, at)));
   const length = end === null ? text.length - at : endOfLine(text, at) - at + end.index + end[0].length;
   return length <= room;
@@ -101,11 +100,11 @@ function breakBefore(text: string, room: number, what: 'prose' | 'code'): number
   if (line > (what === 'code' ? 0 : half)) return line + 1;
   const word = lastSpace(text, room);
   if (word > 0) return word;
-  return wholeCharacters(text, room);
+  return characterBoundary(text, room);
 }
 
-/** The same place, or the one before when it lies inside a character. */
-function wholeCharacters(text: string, at: number): number {
+/** The same position, or the one before when it lies inside a character. */
+function characterBoundary(text: string, at: number): number {
   const unit = text.charCodeAt(at - 1);
   return at > 1 && unit >= 0xd800 && unit <= 0xdbff ? at - 1 : at;
 }
@@ -132,7 +131,7 @@ function fenceAt(text: string, end: number, open: Fence | null): Fence | null {
 function opened(at: number, marker: string, info: string): Fence | null {
   // Code within a line, not a fence.
   if (marker.startsWith('`') && info.includes('`')) return null;
-  return { at, marker, language: (info.trim().split(/\s/)[0] ?? '').slice(0, MOST_LANGUAGE) };
+  return { at, marker, language: (info.trim().split(/\s/)[0] ?? '').slice(0, MAX_LANGUAGE_CHARACTERS) };
 }
 
 function afterLine(fence: Fence, marker: string, info: string): Fence | null {

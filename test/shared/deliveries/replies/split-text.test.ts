@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitText } from '#shared/deliveries/split-text.ts';
+import { splitText } from '#shared/deliveries/replies/split-text.ts';
 
 const withoutSpace = (text: string): string => text.replaceAll(/\s/g, '');
 /** Numbered words: what is lost, doubled or moved shows. */
@@ -84,9 +84,9 @@ describe('splitting a text', () => {
 
   it('keeps every word, whole and in order, every part within the limit and every fence closed', () => {
     fc.assert(
-      fc.property(documents, limits, (text, most) => {
-        const parts = splitText(text, most);
-        for (const part of parts) expect(part.length).toBeLessThanOrEqual(most);
+      fc.property(documents, limits, (text, max) => {
+        const parts = splitText(text, max);
+        for (const part of parts) expect(part.length).toBeLessThanOrEqual(max);
         expect(parts.filter((part) => !isBalanced(part))).toEqual([]);
         expect(parts.flatMap(wordsOf)).toEqual(wordsOf(text));
       }),
@@ -96,10 +96,10 @@ describe('splitting a text', () => {
 
   it('loses nothing but white space, whatever the text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.integer({ min: 2, max: 60 }), (raw, most) => {
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.integer({ min: 2, max: 60 }), (raw, max) => {
         const text = raw.replaceAll(/[`~]/g, '');
-        const parts = splitText(text, most);
-        for (const part of parts) expect(part.length).toBeLessThanOrEqual(most);
+        const parts = splitText(text, max);
+        for (const part of parts) expect(part.length).toBeLessThanOrEqual(max);
         expect(withoutSpace(parts.join(''))).toBe(withoutSpace(text));
       }),
       { numRuns: 150 },
@@ -109,10 +109,10 @@ describe('splitting a text', () => {
   it('loses nothing of a heap of broken fences either, and comes to an end', () => {
     const units = fc.constantFrom('`', '```', '~~~', '\n', ' ', 'a', 'bc', '\n```x\n', '````');
     fc.assert(
-      fc.property(fc.array(units, { maxLength: 120 }), fc.integer({ min: 60, max: 150 }), (pieces, most) => {
+      fc.property(fc.array(units, { maxLength: 120 }), fc.integer({ min: 60, max: 150 }), (pieces, max) => {
         const text = pieces.join('');
-        const parts = splitText(text, most);
-        for (const part of parts) expect(part.length).toBeLessThanOrEqual(most);
+        const parts = splitText(text, max);
+        for (const part of parts) expect(part.length).toBeLessThanOrEqual(max);
         expect(isSubsequence(withoutSpace(text), withoutSpace(parts.join('')))).toBe(true);
       }),
       { numRuns: 150 },

@@ -3,8 +3,8 @@ import type { SettingsInput } from '#shared/config/settings.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/reissue.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { DeliveryFleet, TENANT } from './delivery-fleet.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { DeliveryFleet, TENANT } from '../delivery-fleet.ts';
 
 let fleet: DeliveryFleet;
 
@@ -51,7 +51,7 @@ describe('a reply', () => {
     expect(fleet.port.texts()).toEqual(['Late but here']);
   });
 
-  it('leaves no end of a task untold: the set of ends is empty once it has its delivery', async () => {
+  it('removes the end of a task from the set of ends once it has its delivery', async () => {
     const { drive, parts } = await open();
     const id = await fleet.message();
     await drive.complete(id, 'done');
@@ -234,15 +234,15 @@ describe('when a process dies', () => {
     await reached;
     await dying.stop(0);
     fleet.start();
-    const whole = `One two three ${'four '.repeat(12)}`.trim();
-    await drive.end(attempt, whole);
+    const complete = `One two three ${'four '.repeat(12)}`.trim();
+    await drive.end(attempt, complete);
     const delivery = await fleet.becomes(id, 'delivered');
     const calls = port.calls.length;
     release();
     // The one that woke up finds out at its next write, which it needs before anything it would send.
     await fleet.offered({ reply: { platform: 'fake', thread: 't2' } });
     await waitFor(() => port.count('typing', 't2') > 0, { deadlineMs: 5000, what: 'work after the waking' });
-    expect(port.texts().join(' ')).toBe(whole);
+    expect(port.texts().join(' ')).toBe(complete);
     expect(port.count('post')).toBe(2);
     expect(port.calls.slice(calls).filter(({ thread }) => thread === 't1')).toEqual([]);
     expect(await fleet.delivery(id)).toEqual(delivery);
@@ -277,7 +277,7 @@ describe('when a process dies', () => {
 });
 
 describe('a platform that refuses', () => {
-  it('for now is asked again when it said, which costs no try', async () => {
+  it('for now is tried again when the platform said, which costs no try', async () => {
     const { port, drive } = await open({ deliveries: { maxAttempts: 1 } });
     const id = await fleet.message();
     await drive.complete(id, 'Patience');

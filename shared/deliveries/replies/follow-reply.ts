@@ -1,13 +1,12 @@
-import { watchTask } from '../events/index.ts';
-import { readState, readTask } from '../ledger/index.ts';
-import { isTerminal, parseTimeline, type Task } from '../tasks/index.ts';
-import { callPlatform } from './call-platform.ts';
-import { DeliveryRefused, type ChatPort } from './chat-port.ts';
-import type { DeliveryContext } from './delivery-context.ts';
-import type { HeldDelivery } from './held-delivery.ts';
-import { OutputReader } from './output-reader.ts';
+import { watchTask } from '../../events/index.ts';
+import { readState, readTask } from '../../ledger/index.ts';
+import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
+import type { DeliveryContext } from '../delivery-context.ts';
+import type { HeldDelivery } from '../held-delivery.ts';
+import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import type { PartSender } from './part-sender.ts';
 import { hasEarlierReply } from './reply-order.ts';
+import { OutputReader } from './reply-text.ts';
 
 export interface FollowReplyOptions {
   held: HeldDelivery;
@@ -18,31 +17,31 @@ export interface FollowReplyOptions {
 }
 
 /**
- * - `ended`: the task has; `text` is what its last attempt wrote, and `quietMs` how long the platform wants to be left alone
+ * - `ended`: the task has; `text` is what its last attempt wrote, and `quietMs` how long the platform asked to wait
  * - `left`: this process stops, or makes room for others; due again at `at`
  * - `gone`: there is no such task any more
  */
 export type Followed = { kind: 'ended'; task: Task; text: string; quietMs: number } | { kind: 'left'; at: number } | { kind: 'gone' };
 
-/** An answer that a platform does not take while it is written waits this long before the next try, twice as long each time. */
+/** A growing answer that its platform refuses waits this long before the next try, twice as long each time. */
 const FIRST_QUIET_MS = 2000;
-const MOST_QUIET_MS = 30_000;
-/** Between two looks whether an earlier reply was sent: while the answer is written, and after. It is woken before that as a rule. */
-const ORDER_LOOK_MS = 300;
-const ORDER_AGAIN_MS = 2000;
-/** The longest that a delivery stays away, in `stepAsideMs`. */
-const MOST_ROOM = 8;
+const MAX_QUIET_MS = 30_000;
+/** Between two checks whether an earlier reply was sent: while the answer is written, and after. Mostly it is woken before. */
+const ORDER_POLL_MS = 300;
+const ORDER_RETRY_MS = 2000;
+/** The longest that a delivery stays away, as a multiple of `stepAsideMs`. */
+const MAX_STEPS_ASIDE = 8;
 const SECOND = 1000;
 
 /**
- * ReplyFollower is responsible for what a chat sees of a task until it ends: that somebody is at it, how long it waited, and the
- * answer as it grows. Only what follows the end decides whether the delivery succeeds, so refusals here just make it slower.
+ * ReplyFollower is responsible for what a chat sees of a task until it ends: that an answer is coming, how long it waited, and the
+ * answer as it grows. Refusals here only slow it down: whether the delivery succeeds is decided after the end.
  */
 export class ReplyFollower {
   readonly #context: DeliveryContext;
   readonly #options: FollowReplyOptions;
   readonly #reader: OutputReader;
-  /** What the chat was shown last. */
+  /** The text that the chat was shown last. */
   #shown = '';
   #text = '';
   /** Until when nothing is shown, monotonic ms. */
@@ -68,10 +67,10 @@ export class ReplyFollower {
       let task = await readTask(ledger, tenant, id);
       for (;;) {
         if (task === null) return { kind: 'gone' };
-        const end = await this.#look(task);
+        const end = await this.#check(task);
         if (end !== null) return end;
-        const { ms, isDeaf } = this.#pause();
-        await watch.next(ms, isDeaf);
+        const { ms, ignoreOutput } = this.#pause();
+        await watch.next(ms, ignoreOutput);
         task = await this.#refresh(task);
       }
     } finally {
@@ -87,20 +86,20 @@ export class ReplyFollower {
     return { ...task, state };
   }
 
-  /** One look at the task. Returns how the following ended; null while it has not. */
-  async #look(task: Task): Promise<Followed | null> {
+  /** Checks the task once. Returns how the following ended; null while it has not. */
+  async #check(task: Task): Promise<Followed | null> {
     const { signal, port, thread } = this.#options;
     const { status, gate } = task.state;
     if (status === 'running' || isTerminal(status)) await this.#notice(task);
     if (isTerminal(status)) {
-      if (await this.#isBehind(task)) return { kind: 'left', at: this.#context.clock.now() + ORDER_AGAIN_MS };
+      if (await this.#isBehind(task)) return { kind: 'left', at: this.#context.clock.now() + ORDER_RETRY_MS };
       const quietMs = Math.max(0, this.#quietUntil - this.#context.clock.monotonic());
       return { kind: 'ended', task, text: await this.#reader.read(), quietMs };
     }
     if (signal.aborted) return { kind: 'left', at: 0 };
     if (gate !== 'time') this.#context.typing.show(port, thread);
     if (status === 'running') await this.#stream(task);
-    else if (this.#context.isCrowded(task.body.tenant)) return { kind: 'left', at: this.#context.clock.now() + this.#roomMs(task) };
+    else if (this.#context.isCrowded(task.body.tenant)) return { kind: 'left', at: this.#context.clock.now() + this.#stepAsideMs(task) };
     return null;
   }
 
@@ -109,7 +108,7 @@ export class ReplyFollower {
     this.#text = await this.#reader.read();
     if (this.#text.trim() === '' || this.#text === this.#shown || this.#context.clock.monotonic() < this.#quietUntil) return;
     if (await this.#isBehind(task)) {
-      this.#heldUntil = this.#context.clock.monotonic() + ORDER_LOOK_MS;
+      this.#heldUntil = this.#context.clock.monotonic() + ORDER_POLL_MS;
       return;
     }
     try {
@@ -118,36 +117,38 @@ export class ReplyFollower {
       this.#refusals = 0;
     } catch (error) {
       if (!(error instanceof DeliveryRefused) || error.kind === 'gone') throw error;
-      this.#beQuiet(error);
+      this.#backOff(error);
     }
   }
 
-  /** Whether the chat has to hear something else first. Once an answer has begun, it is where it belongs. */
+  /** Whether another answer has to come first. Once an answer has begun, it stands where it belongs. */
   async #isBehind(task: Task): Promise<boolean> {
     return !this.#options.sender.hasShown && (await hasEarlierReply(this.#context.ledger, task, this.#context.clock.now()));
   }
 
-  #beQuiet({ kind, retryAfterMs }: DeliveryRefused): void {
+  #backOff({ kind, retryAfterMs }: DeliveryRefused): void {
     const { maxThrottleMs } = this.#context.ledger.settings.deliveries;
-    const backoffMs = Math.min(FIRST_QUIET_MS * 2 ** this.#refusals, MOST_QUIET_MS);
+    const backoffMs = Math.min(FIRST_QUIET_MS * 2 ** this.#refusals, MAX_QUIET_MS);
     this.#refusals += 1;
-    // What may have been posted is not posted again and again: the rest of the answer comes with its end.
+    // A message that may have been posted is not posted again: the rest of the answer comes with its end.
     const quietMs = kind === 'unknown' ? Number.POSITIVE_INFINITY : Math.min(retryAfterMs ?? backoffMs, maxThrottleMs);
     this.#quietUntil = this.#context.clock.monotonic() + quietMs;
   }
 
-  /** How long until the next look, and whether it waits although the task writes: nothing more may be shown before. */
-  #pause(): { ms: number; isDeaf: boolean } {
+  /** How long until the next check, and whether output ends the wait: not while nothing more may be shown. */
+  #pause(): { ms: number; ignoreOutput: boolean } {
     const { clock, typing, ledger } = this.#context;
     const { port, sender, thread } = this.#options;
     const lookMs = Math.min(ledger.settings.deliveries.lookMs, typing.everyMs(port));
     const quietMs = Math.max(this.#quietUntil - clock.monotonic(), this.#heldUntil - clock.monotonic(), port.quietMs(thread), 0);
-    if (!port.canEdit) return { ms: lookMs, isDeaf: true };
+    if (!port.canEdit) return { ms: lookMs, ignoreOutput: true };
     const hasMore = this.#text !== this.#shown;
-    return quietMs > 0 && (hasMore || sender.hasShown) ? { ms: Math.min(quietMs, lookMs), isDeaf: true } : { ms: lookMs, isDeaf: false };
+    return quietMs > 0 && (hasMore || sender.hasShown)
+      ? { ms: Math.min(quietMs, lookMs), ignoreOutput: true }
+      : { ms: lookMs, ignoreOutput: false };
   }
 
-  /** A line about how long the message waited, once, behind the answers before it, and not when that fails. */
+  /** Posts once how long the message waited, after the answers before it. A failure is not tried again. */
   async #notice(task: Task): Promise<void> {
     const { body, state } = task;
     const { held, port, thread } = this.#options;
@@ -160,11 +161,11 @@ export class ReplyFollower {
     await callPlatform(() => port.post(thread, text)).catch(() => undefined);
   }
 
-  /** A task that waits needs no slot. The longer it waited the longer it stays away: as long again, within bounds. */
-  #roomMs({ state }: Task): number {
+  /** A waiting task needs no slot. The delivery stays away for as long as the task has waited, within bounds. */
+  #stepAsideMs({ state }: Task): number {
     const { stepAsideMs } = this.#context.ledger.settings.deliveries;
     const waitedMs = this.#context.clock.now() - state.createdAt;
-    return Math.min(Math.max(waitedMs, stepAsideMs), stepAsideMs * MOST_ROOM);
+    return Math.min(Math.max(waitedMs, stepAsideMs), stepAsideMs * MAX_STEPS_ASIDE);
   }
 }
 

@@ -1,16 +1,15 @@
-import { type Ledger, readLookup, readLookupAfter, readStates, sessionLookup } from '../ledger/index.ts';
-import { ensureDeliveryJob, type Queues } from '../queue/index.ts';
-import type { Task } from '../tasks/index.ts';
-import { deliveryId, type Delivery } from './delivery.ts';
-import { readDeliveries } from './delivery-store.ts';
+import { type Ledger, readLookup, readLookupAfter, readStates, sessionLookup } from '../../ledger/index.ts';
+import { ensureDeliveryJob, type Queues } from '../../queue/index.ts';
+import type { Task } from '../../tasks/index.ts';
+import { readDeliveries } from '../delivery-store.ts';
+import { type Delivery, deliveryId } from '../delivery.ts';
 
-/** Messages looked at on either side. Each waits for those before it in turn, so a few are enough. */
+/** Messages read on either side. Each waits for the ones before it in turn, so a few are enough. */
 const NEIGHBOURS = 5;
 
 /**
- * Whether a message of the same session that came before is answered already and its chat has not heard: then this one's reply
- * waits, so that answers stand in the order of their messages. Nobody waits for one that ended longer ago than
- * `settings.deliveries.orderWaitMs`.
+ * Whether an earlier message of the session is answered and its reply still pending: then this reply waits, so that answers stand in
+ * the order of their messages. A task that ended longer ago than `settings.deliveries.orderWaitMs` is not waited for.
  */
 export async function hasEarlierReply(ledger: Ledger, { body }: Pick<Task, 'body'>, now: number): Promise<boolean> {
   const pending = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'before'));
@@ -23,10 +22,10 @@ export async function hasEarlierReply(ledger: Ledger, { body }: Pick<Task, 'body
   return states.some((state) => state?.completedAt !== undefined && now - state.completedAt < orderWaitMs);
 }
 
-/** Brings the reply back that waits for this one to be sent, when there is one. */
+/** Brings back the reply that waits for this one, when there is one. */
 export async function wakeLaterReply(ledger: Ledger, queues: Queues, { body }: Pick<Task, 'body'>): Promise<void> {
   const [next] = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'after'));
-  // One with a time of its own was refused by its platform and keeps that.
+  // A throttled reply keeps its retry time.
   if (next?.nextTryAt !== null) return;
   await ensureDeliveryJob(queues, ledger.keys.shardOf(body.tenant), next, true);
 }

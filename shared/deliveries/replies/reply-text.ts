@@ -1,0 +1,83 @@
+import type { OutcomeKind, Task } from '../../tasks/index.ts';
+import type { DeliveryStorage } from '../delivery-store.ts';
+
+/** Entries read at once. */
+const PAGE = 500;
+
+/**
+ * OutputReader is responsible for what a task's current attempt has written so far, read from its output stream piece by piece.
+ * A later attempt's text restorages the one before.
+ */
+export class OutputReader {
+  readonly #storage: DeliveryStorage;
+  readonly #key: string;
+  #after: string | null = null;
+  #attempt = '';
+  #pieces: string[] = [];
+
+  constructor(storage: DeliveryStorage, tenant: string, task: string) {
+    this.#storage = storage;
+    this.#key = storage.keys.tenant(tenant).output(task);
+  }
+
+  /** Reads what came since the last call. Returns the complete text. */
+  async read(): Promise<string> {
+    for (;;) {
+      const start = this.#after === null ? '-' : `(${this.#after}`;
+      const entries = await this.#storage.redis.xrange(this.#key, start, '+', 'COUNT', PAGE);
+      for (const [id, fields] of entries) {
+        this.#take(fields);
+        this.#after = id;
+      }
+      if (entries.length < PAGE) break;
+    }
+    this.#pieces = [this.#pieces.join('')];
+    return this.#pieces[0] ?? '';
+  }
+
+  /** An attempt that was interrupted and ran again keeps its number, and starts over with its first entry. */
+  #take(fields: readonly string[]): void {
+    const [, attempt = '', , seq = '', , text = ''] = fields;
+    if (attempt !== this.#attempt || seq === '1') this.#pieces = [];
+    this.#attempt = attempt;
+    this.#pieces.push(text);
+  }
+}
+
+const NO_ANSWER = '(no answer)';
+
+/** Added to the part of an answer that a chat saw before it was cut short; nothing when it saw nothing. */
+const CUT_SHORT: Readonly<Partial<Record<OutcomeKind, string>>> = { superseded: 'interrupted', cancelled: 'stopped' };
+/** The outcomes that end a message unanswered. A message that went into another task's input gets no text. */
+const NOT_RUN: Readonly<Partial<Record<OutcomeKind, string>>> = {
+  rejected: 'not taken',
+  dropped: 'dropped',
+  expired: 'not started in time',
+};
+
+/**
+ * What a chat gets at the end of a task; null for nothing. `shown`: what the chat saw so far of the answer, null when it saw
+ * nothing.
+ */
+export function endingText({ state, output }: Pick<Task, 'state' | 'output'>, shown: string | null): string | null {
+  if (state.status === 'completed') return orNoAnswer(output);
+  if (state.status === 'permanently_failed') return failureText(state.error?.code ?? 'unknown error', shown);
+  return outcomeText(state.outcome?.kind ?? 'cancelled', state.outcome?.reason ?? '', shown);
+}
+
+/** The text that the chat saw stays, with a line that nothing follows. */
+function failureText(code: string, shown: string | null): string {
+  if (shown === null || shown.trim() === '') return `Sorry, this did not work (${code}).`;
+  return `${shown.trimEnd()}\n\n(Sorry, the answer broke off here: ${code}.)`;
+}
+
+function orNoAnswer(output: string | null): string {
+  return output === null || output.trim() === '' ? NO_ANSWER : output;
+}
+
+function outcomeText(kind: OutcomeKind, reason: string, shown: string | null): string | null {
+  const cut = CUT_SHORT[kind];
+  if (cut !== undefined) return shown === null ? null : `${shown.trimEnd()}\n\n(${cut})`.trim();
+  const notRun = NOT_RUN[kind];
+  return notRun === undefined ? null : `(${notRun}${reason === '' ? '' : `: ${reason}`})`;
+}
