@@ -11,14 +11,8 @@ import { postDeliveryRetry } from './deliveries/retry-delivery.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { getQueues } from './queues/get-queues.ts';
 import { pauseQueue, resumeQueue } from './queues/pause-queue.ts';
-import { changeSchedule } from './schedules/change-schedule.ts';
-import { createSchedule } from './schedules/create-schedule.ts';
-import { deleteSchedule } from './schedules/delete-schedule.ts';
-import { getRuns, getScheduleRuns } from './schedules/get-runs.ts';
-import { getSchedule } from './schedules/get-schedule.ts';
-import { getSchedules } from './schedules/get-schedules.ts';
-import { previewSchedule } from './schedules/preview-schedule.ts';
-import { runSchedule } from './schedules/run-schedule.ts';
+import { getRuns, getScheduleRuns, postScheduleRun } from './schedules/runs.ts';
+import { deleteSchedule, getSchedule, getSchedules, patchSchedule, postSchedule, postSchedulePreview } from './schedules/schedules.ts';
 import { deleteVisitor, getVisitors, postVisitor } from './sessions/visitors.ts';
 import { getSession, getSessions, getTranscript, postSessionStop, putSessionMode } from './sessions/sessions.ts';
 import { postMessage } from './sessions/messages.ts';
@@ -80,13 +74,13 @@ const ROUTES = [
   getAgent,
   putAgent,
   deleteAgent,
-  createSchedule,
+  postSchedule,
   getSchedules,
-  previewSchedule,
+  postSchedulePreview,
   getSchedule,
-  changeSchedule,
+  patchSchedule,
   deleteSchedule,
-  runSchedule,
+  postScheduleRun,
   getScheduleRuns,
   getRuns,
   streamNotifications,

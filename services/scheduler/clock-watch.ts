@@ -1,28 +1,27 @@
 import type { TickClock } from '#shared/queue/index.ts';
-import type { ScheduleParts } from '#shared/schedules/index.ts';
-import type { TenantWatch } from './tenant-watch.ts';
+import { reconcileTenant, type ScheduleParts } from '#shared/schedules/index.ts';
 
 export interface ClockWatchOptions {
   parts: ScheduleParts;
   clock: TickClock;
   nameOf: (shard: number) => string;
   /** Fires what is due in a shard. */
-  look: (shard: number) => Promise<void>;
-  tenants: TenantWatch;
+  fire: (shard: number) => Promise<void>;
 }
 
-/** Between two looks at the clock itself, while nothing says that it is silent. */
-const CLOCK_EVERY_MS = 5000;
+/** Between two checks of the clock while no schedule is overdue. */
+const CHECK_CLOCK_EVERY_MS = 5000;
 
 /**
- * ClockWatch is responsible for noticing that the clock is silent: in every process, by a timer of its own. What is overdue is
- * fired from here then, and the clock is wound up.
+ * ClockWatch is responsible for what the clock cannot do itself, by a timer in every process: it restarts a silent clock, fires
+ * overdue schedules, and resumes the schedules of a tenant that is enabled again.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #clockSeenAt = 0;
+  #clockCheckedAt = 0;
+  #disabledTenants = new Set<string>();
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
@@ -48,23 +47,35 @@ export class ClockWatch {
   async #watchAll(): Promise<void> {
     const { parts } = this.#options;
     const now = await parts.now();
-    const isClockDue = now - this.#clockSeenAt >= CLOCK_EVERY_MS;
-    if (isClockDue) this.#clockSeenAt = now;
-    for (let shard = 0; shard < parts.keys.shards; shard += 1) await this.#watchShard(shard, now, isClockDue);
-    await this.#options.tenants.look();
+    const isCheckDue = now - this.#clockCheckedAt >= CHECK_CLOCK_EVERY_MS;
+    if (isCheckDue) this.#clockCheckedAt = now;
+    for (let shard = 0; shard < parts.keys.shards; shard += 1) await this.#watchShard(shard, now, isCheckDue);
+    await this.#resumeTenants();
   }
 
-  async #watchShard(shard: number, now: number, isClockDue: boolean): Promise<void> {
-    const { parts, clock, nameOf, look } = this.#options;
+  async #watchShard(shard: number, now: number, isCheckDue: boolean): Promise<void> {
+    const { parts, clock, nameOf, fire } = this.#options;
     const { silentMs } = parts.settings.scheduler;
-    const dueAt = await parts.store.nextDue(shard);
+    const dueAt = await parts.store.due.next(shard);
     const isOverdue = dueAt !== null && dueAt < now - silentMs;
-    if (!isOverdue && !isClockDue) return;
+    if (!isOverdue && !isCheckDue) return;
     const next = await clock.nextTick(nameOf(shard));
     if (next === null || next < now - silentMs) {
-      parts.log.warn({ event: 'clock.silent', shard, next, dueAt }, 'the clock is silent; wound up again');
+      parts.log.warn({ event: 'clock.silent', shard, next, dueAt }, 'the clock is silent; restarted');
       await clock.wind(nameOf(shard));
     }
-    if (isOverdue) await look(shard);
+    if (isOverdue) await fire(shard);
+  }
+
+  /** A tenant that this process did not see disabled is handled when the records are reconciled. */
+  async #resumeTenants(): Promise<void> {
+    const { parts } = this.#options;
+    const tenants = parts.tenants.list();
+    const enabled = tenants.filter(({ id, disabled }) => !disabled && this.#disabledTenants.has(id));
+    for (const { id } of enabled) {
+      await reconcileTenant(parts, id);
+      parts.log.info({ event: 'tenant.schedules-resumed', tenant: id }, 'a tenant is enabled again; its schedules are resumed');
+    }
+    this.#disabledTenants = new Set(tenants.filter(({ disabled }) => disabled).map(({ id }) => id));
   }
 }

@@ -5,11 +5,10 @@ import { wait } from '#shared/time/index.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { Reconciler } from './reconciler.ts';
 import { ShardFiring } from './shard-firing.ts';
-import { TenantWatch } from './tenant-watch.ts';
 
 const SYNC_AGAIN_MS = 1000;
 
-/** Fires schedules: makes the tasks of those that are due. It keeps nothing in memory, so any number of it may run. */
+/** Fires schedules: accepts the tasks of due occurrences. All state is in Redis, so any number of processes may run it. */
 export function createSchedulerService(parts: Parts): Service {
   const scheduling = openScheduleParts(parts);
   const stopping = new AbortController();
@@ -47,17 +46,16 @@ interface Firing {
 function startFiring(parts: ScheduleParts, source: JobSource): Firing {
   const { keys, settings } = parts;
   const shards = Array.from({ length: keys.shards }, (_, shard) => new ShardFiring(parts, shard));
-  const look = async (shard: number): Promise<void> => await shards[shard]?.look();
-  const tenants = new TenantWatch(parts);
+  const fire = async (shard: number): Promise<void> => await shards[shard]?.fire();
   const clock = new TickClock({
     names: shards.map((_, shard) => nameOf(shard)),
     everyMs: settings.scheduler.tickMs,
     onTick: async (name) => {
-      await look(Number(name.split('-')[1]));
+      await fire(Number(name.split('-')[1]));
     },
     source,
   });
-  const watch = new ClockWatch({ parts, clock, nameOf, look, tenants });
+  const watch = new ClockWatch({ parts, clock, nameOf, fire });
   const reconciler = new Reconciler(parts, clock);
   clock.start();
   reconciler.start();
@@ -72,7 +70,7 @@ function startFiring(parts: ScheduleParts, source: JobSource): Firing {
   };
 }
 
-/** The configuration's schedules are made as soon as Redis answers. */
+/** Retries until Redis answers. */
 async function syncWhenPossible(parts: ScheduleParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {

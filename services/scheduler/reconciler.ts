@@ -1,12 +1,12 @@
 import type { TickClock } from '#shared/queue/index.ts';
 import { reconcileSchedules, type ScheduleParts } from '#shared/schedules/index.ts';
 
-/** After the start of one process, others that start with it need not do the same. */
+/** Processes that start together reconcile once. */
 const START_SHARE_MS = 2000;
 
 /**
- * Reconciler is responsible for undoing what others did behind our back: to the clock's repeatable jobs, and to when schedules are
- * looked at. At the start and every `scheduler.reconcileMs`; of several processes one does it.
+ * Reconciler is responsible for repairing the clock's repeatable jobs and the due times of schedules when somebody else changed them.
+ * It runs at the start and every `scheduler.reconcileMs`, in one of several processes.
  */
 export class Reconciler {
   readonly #parts: ScheduleParts;
@@ -21,7 +21,7 @@ export class Reconciler {
 
   start(): void {
     const { reconcileMs } = this.#parts.settings.scheduler;
-    // A little less than the period, so that the next round finds the place free.
+    // Shorter than the period, so that the mark has expired by the next round.
     this.#timer = setInterval(() => this.#begin(reconcileMs * 0.9), reconcileMs);
     this.#begin(Math.min(START_SHARE_MS, reconcileMs), { isFirst: true });
   }
@@ -41,10 +41,10 @@ export class Reconciler {
 
   async #reconcile(shareMs: number, isFirst: boolean): Promise<void> {
     const { redis, keys, settings, log } = this.#parts;
-    const mended = await this.#clock.mend(settings.scheduler.silentMs, await this.#parts.now());
-    // At the start it has stood still since the last process, or has never run.
-    const told = isFirst ? mended.edited : [...mended.edited, ...mended.silent];
-    if (told.length > 0) log.warn({ event: 'clock.mended', reason: told.join('; ') }, 'the clock was not as it is to be; mended');
+    const repaired = await this.#clock.mend(settings.scheduler.silentMs, await this.#parts.now());
+    // A silent clock is normal at the start: no process ran before.
+    const reported = isFirst ? repaired.edited : [...repaired.edited, ...repaired.silent];
+    if (reported.length > 0) log.warn({ event: 'clock.repaired', reason: reported.join('; ') }, 'repaired the clock');
     for (let shard = 0; shard < keys.shards; shard += 1) {
       const isOurs = await redis.set(keys.shard(shard).schedulesReconciled, '1', 'PX', Math.floor(shareMs), 'NX');
       if (isOurs !== null) await reconcileSchedules(this.#parts, shard);

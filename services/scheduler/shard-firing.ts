@@ -1,14 +1,14 @@
 import { fireDue, followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
 
 /**
- * ShardFiring is responsible for one shard's looks in this process: one at a time, and between two ticks one more at the moment when
- * the next schedule is due.
+ * ShardFiring is responsible for firing one shard in this process: once at a time, and between two ticks also when the next schedule
+ * is due.
  */
 export class ShardFiring {
   readonly #parts: ScheduleParts;
   readonly #shard: number;
-  #looking: Promise<void> | undefined;
-  #isAskedAgain = false;
+  #firing: Promise<void> | undefined;
+  #isRequestedAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -17,44 +17,44 @@ export class ShardFiring {
     this.#shard = shard;
   }
 
-  /** Fires what is due. Resolves when that was looked at; what became due meanwhile is looked at once more. */
-  async look(): Promise<void> {
-    if (this.#looking) {
-      this.#isAskedAgain = true;
-      await this.#looking;
+  /** Fires what is due. A call while one is at work waits for it, and makes it fire once more. */
+  async fire(): Promise<void> {
+    if (this.#firing) {
+      this.#isRequestedAgain = true;
+      await this.#firing;
       return;
     }
-    this.#looking = this.#lookAll().finally(() => {
-      this.#looking = undefined;
+    this.#firing = this.#fireWhileRequested().finally(() => {
+      this.#firing = undefined;
     });
-    await this.#looking;
+    await this.#firing;
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#looking?.catch(() => undefined);
+    await this.#firing?.catch(() => undefined);
   }
 
-  async #lookAll(): Promise<void> {
+  async #fireWhileRequested(): Promise<void> {
     do {
-      this.#isAskedAgain = false;
+      this.#isRequestedAgain = false;
       const nextDue = await fireDue(this.#parts, this.#shard);
       await followEndedRuns(this.#parts, this.#shard);
-      await this.#wakeAt(nextDue);
-    } while (this.#isAskedAgain && !this.#isStopped);
+      await this.#setTimer(nextDue);
+    } while (this.#isRequestedAgain && !this.#isStopped);
   }
 
-  /** What is due later than the next tick is the next tick's. */
-  async #wakeAt(dueAt: number | null): Promise<void> {
+  /** Only for schedules that are due before the next tick. */
+  async #setTimer(dueAt: number | null): Promise<void> {
     clearTimeout(this.#timer);
     if (dueAt === null || this.#isStopped) return;
     const ms = dueAt - (await this.#parts.now());
     if (ms > this.#parts.settings.scheduler.tickMs) return;
-    this.#timer = setTimeout(() => void this.#lookQuietly(), Math.max(1, ms));
+    this.#timer = setTimeout(() => void this.#fireByTimer(), Math.max(1, ms));
   }
 
-  async #lookQuietly(): Promise<void> {
-    await this.look().catch((error: unknown) => this.#parts.log.debug({ err: error }, 'nothing could be fired now; the next tick comes'));
+  async #fireByTimer(): Promise<void> {
+    await this.fire().catch((error: unknown) => this.#parts.log.debug({ err: error }, 'nothing could be fired; the next tick retries'));
   }
 }

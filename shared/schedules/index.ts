@@ -1,25 +1,26 @@
-/** Work by time: rules and phrases, the record of a schedule, its firings and runs, and the commands that people and agents write. */
+/**
+ * Work by time. `rules/` reads when a schedule fires, `store/` keeps its record, `changes/` creates and changes it, `firing/` makes
+ * runs of its occurrences, and `commands/` runs what people and agents write after `/schedule`.
+ */
 export { removeSchedule } from './changes/change-schedule.ts';
 export { createSchedule } from './changes/create-schedule.ts';
+export { updateSchedule } from './changes/update-schedule.ts';
+export { runScheduleNow } from './changes/run-schedule-now.ts';
+export { ruleShape, schedulePatchSchema, scheduleRequestSchema } from './changes/schedule-request.ts';
+export { assertSchedules, syncSchedules } from './changes/sync-schedules.ts';
+export { scheduleCommands } from './commands/chat-command.ts';
+export { formatCommandResult } from './commands/command-result.ts';
+export { type ScheduleCommandCall, runScheduleCommand } from './commands/run-schedule-command.ts';
+export { type Directive, extractDirectives } from './commands/schedule-command.ts';
 export { fireDue } from './firing/fire-due.ts';
 export { followEndedRuns } from './firing/follow-ended-runs.ts';
-export { formatCommandResult } from './commands/command-result.ts';
-export { listRuns } from './public-records.ts';
-export { listSchedules } from './store/list-schedules.ts';
-export { nextTimes } from './rules/next-times.ts';
-export { patchSchedule } from './changes/patch-schedule.ts';
+export { reconcileSchedules, reconcileTenant } from './firing/reconcile-schedules.ts';
 export { announcePlatforms, assertServed } from './platforms.ts';
+export { RUN_STATUSES, listRuns, runRecord, scheduleRecord } from './public-records.ts';
+export { nextTimes } from './rules/next-times.ts';
 export { readRule } from './rules/read-rule.ts';
 export { readZone } from './rules/wall-time.ts';
-export { reconcileSchedules, resumeTenant } from './firing/reconcile-schedules.ts';
-export { RUN_STATUSES, runRecord } from './public-records.ts';
-export { type ScheduleCommandCall, runScheduleCommand } from './commands/run-schedule-command.ts';
-export { runScheduleNow } from './changes/run-schedule-now.ts';
 export { type ScheduleParts, openScheduleParts } from './schedule-parts.ts';
-export { scheduleRecord } from './public-records.ts';
-export { ruleShape, schedulePatchSchema, scheduleRequestSchema } from './changes/schedule-request.ts';
+export { listSchedules } from './store/list-schedules.ts';
 export { ScheduleStore } from './store/schedule-store.ts';
 export { OVERLAPS, SCHEDULE_STATUSES, parseSchedule } from './store/schedule.ts';
-export { scheduleCommands } from './commands/chat-command.ts';
-export { assertSchedules, syncSchedules } from './changes/sync-schedules.ts';
-export { type Directive, extractDirectives } from './commands/schedule-command.ts';

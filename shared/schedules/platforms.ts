@@ -1,15 +1,15 @@
 import { CHAT_PLATFORMS, type ChatPlatformName } from '../config/index.ts';
-import type { Schedule } from './store/schedule.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
+import type { Schedule } from './store/schedule.ts';
 
-/** The console's and the API's own chat: its `channel` is a session, in which the runs are turns. */
+/** The chat of the console and the API: its `channel` is a session, and the runs are turns of it. */
 export const WEB_CHAT = 'webchat';
 
-/** Where a schedule's results can be sent. */
+/** The places that can receive a schedule's results. */
 export const SCHEDULE_PLATFORMS = [...CHAT_PLATFORMS, WEB_CHAT] as const;
-export type SchedulePlatform = (typeof SCHEDULE_PLATFORMS)[number];
+type SchedulePlatform = (typeof SCHEDULE_PLATFORMS)[number];
 
 /** The session that the runs belong to; null for none. */
 export function sessionOf({ session, platform, channel }: Pick<Schedule, 'session' | 'platform' | 'channel'>): string | null {
@@ -21,11 +21,11 @@ interface Place {
   keys: Keys;
 }
 
-/** A platform counts as on for so long after a chat process last said so: longer than a deploy takes. */
+/** How long a platform counts as served after its announcement: longer than a deploy takes. */
 const SERVED_MS = 600_000;
-const AGAIN_MS = 60_000;
+const ANNOUNCE_EVERY_MS = 60_000;
 
-/** Says which platforms this process serves, now and from time to time. Returns what ends that. */
+/** Announces the platforms that this process serves, now and periodically. Returns the function that ends it. */
 export async function announcePlatforms(
   { redis, keys, log }: Place & { log: Log },
   names: readonly ChatPlatformName[],
@@ -36,11 +36,11 @@ export async function announcePlatforms(
     );
   };
   await announce();
-  const timer = setInterval(() => void announce(), AGAIN_MS);
+  const timer = setInterval(() => void announce(), ANNOUNCE_EVERY_MS);
   return () => clearInterval(timer);
 }
 
-/** Refuses a platform that no chat process serves: results would be sent nowhere. Errors: `schedule.platform-off`. */
+/** Refuses a platform that no chat process serves, because results would be lost. Errors: `schedule.platform-off`. */
 export async function assertServed({ redis, keys }: Place, platform: SchedulePlatform | null | undefined): Promise<void> {
   if (platform == null || platform === WEB_CHAT || (await redis.exists(keys.fleet.servedPlatform(platform))) === 1) return;
   throw new MusterError('schedule.platform-off', `platform: expected one that is on; no chat service serves ${platform} now`, {

@@ -1,13 +1,12 @@
-import { toIso } from '../time/index.ts';
-import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
-import { upcomingTimes } from './firing/occurrences.ts';
-import { formatDuration } from './rules/duration.ts';
-import type { Missed, Schedule } from './store/schedule.ts';
 import { beginningOf } from '../errors/index.ts';
 import { listTasks, type TaskFilter } from '../ledger/index.ts';
+import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
+import { toIso } from '../time/index.ts';
+import { upcomingTimes } from './firing/occurrences.ts';
+import { formatDuration } from './rules/duration.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
+import type { Missed, Schedule } from './store/schedule.ts';
 
-const SHOWN_TIMES = 3;
 const DEFAULT_PRIORITY = 10;
 
 /** The public record of a schedule: the contract's field names, ISO times, null for what is absent. */
@@ -30,15 +29,15 @@ export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
     channel: schedule.channel,
     platform: schedule.platform,
     callbackUrl: schedule.callbackUrl,
-    missed: missedText(schedule.missed),
-    maxLateness: maxLatenessMs === null ? null : durationText(maxLatenessMs),
+    missed: formatMissed(schedule.missed),
+    maxLateness: maxLatenessMs === null ? null : durationOf(maxLatenessMs),
     overlap: schedule.overlap,
-    jitter: jitterMs === 0 ? null : durationText(jitterMs),
+    jitter: jitterMs === 0 ? null : durationOf(jitterMs),
     exact: schedule.isExact,
     until: toIso(schedule.until),
     maxRuns: schedule.maxRuns,
     nextFireAt: toIso(schedule.nextFireAt),
-    next: nextOf(schedule).map((at) => toIso(at)),
+    next: nextOccurrences(schedule).map((at) => toIso(at)),
     lastRunAt: toIso(schedule.lastRunAt),
     lastRunId: schedule.lastRunId,
     runCount: schedule.runCount,
@@ -47,28 +46,47 @@ export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
   };
 }
 
-function missedText(missed: Missed): string {
+function formatMissed(missed: Missed): string {
   return missed.policy === 'all' ? `all(${missed.most})` : missed.policy;
 }
 
-/** Such a text can be sent back as it is. */
-function durationText(ms: number): string | number {
+/** A request accepts both forms. */
+function durationOf(ms: number): string | number {
   return ms % 1000 === 0 ? formatDuration(ms) : ms;
 }
 
-/** The next occurrences, as long as there are runs left. */
-function nextOf(schedule: Schedule): number[] {
+const SHOWN_TIMES = 3;
+
+/** The next occurrences, as long as runs are left. */
+function nextOccurrences(schedule: Schedule): number[] {
   if (schedule.nextFireAt === null) return [];
   const left = schedule.maxRuns === null ? SHOWN_TIMES : Math.max(0, schedule.maxRuns - schedule.runCount);
   const later = upcomingTimes(schedule, schedule.nextFireAt, SHOWN_TIMES - 1);
   return [schedule.nextFireAt, ...later].slice(0, Math.min(left, SHOWN_TIMES));
 }
 
+interface RunPage {
+  items: Record<string, unknown>[];
+  nextCursor: string | null;
+}
+
+/** Runs of a tenant, or of one of its schedules, newest first. A page may be short while `nextCursor` says that there is more. */
+export async function listRuns(
+  parts: Pick<ScheduleParts, 'ledger' | 'settings'>,
+  tenant: string,
+  filter: Pick<TaskFilter, 'schedule' | 'since'>,
+  page: { limit: number; before: string | undefined },
+): Promise<RunPage> {
+  const { items, next } = await listTasks(parts.ledger, tenant, { ...filter, source: 'schedule' }, page);
+  const runs = items.filter(({ body }) => body.scheduleId !== null);
+  return { items: runs.map((task) => runRecord(task, parts.settings.scheduler.resultSummaryChars)), nextCursor: next };
+}
+
 export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
 type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** One that failed an attempt waits for its next one. */
-const BY_TASK_STATUS: Readonly<Record<TaskStatus, RunStatus>> = {
+/** A run whose attempt failed waits for the next attempt. */
+const STATUS_OF_RUN: Readonly<Record<TaskStatus, RunStatus>> = {
   pending: 'pending',
   queued: 'pending',
   scheduled: 'pending',
@@ -89,7 +107,7 @@ export function runRecord({ body, state, output }: Task, summaryCharacters: numb
     id: body.id,
     scheduleId: body.scheduleId,
     occurrence: toIso(body.scheduledFor),
-    status: BY_TASK_STATUS[state.status],
+    status: STATUS_OF_RUN[state.status],
     reason: reasonOf(state),
     agent: body.agent,
     trigger: body.trigger,
@@ -104,30 +122,12 @@ export function runRecord({ body, state, output }: Task, summaryCharacters: numb
   };
 }
 
-/** Why it did not do what it was made for. */
+/** Why the run has no result. */
 function reasonOf({ status, outcome, error }: TaskState): string | null {
   if (status === 'completed') return null;
   return outcome?.reason ?? error?.message ?? null;
 }
 
-function summaryOf(output: string, most: number): string {
-  if (output.length <= most) return output;
-  return `${beginningOf(output, most)} ...`;
-}
-
-interface RunPage {
-  items: Record<string, unknown>[];
-  nextCursor: string | null;
-}
-
-/** Runs of a tenant, or of one of its schedules, newest first. A page may be short while `nextCursor` says that there is more. */
-export async function listRuns(
-  parts: Pick<ScheduleParts, 'ledger' | 'settings'>,
-  tenant: string,
-  filter: Pick<TaskFilter, 'schedule' | 'since'>,
-  page: { limit: number; before: string | undefined },
-): Promise<RunPage> {
-  const { items, next } = await listTasks(parts.ledger, tenant, { ...filter, source: 'schedule' }, page);
-  const runs = items.filter(({ body }) => body.scheduleId !== null);
-  return { items: runs.map((task) => runRecord(task, parts.settings.scheduler.resultSummaryChars)), nextCursor: next };
+function summaryOf(output: string, max: number): string {
+  return output.length <= max ? output : `${beginningOf(output, max)} ...`;
 }

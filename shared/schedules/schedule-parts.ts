@@ -4,21 +4,20 @@ import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
 import type { Tenant } from '../tenants/index.ts';
 import { ScheduleStore } from './store/schedule-store.ts';
 
-/** What making and firing schedules needs. */
+/** The parts for changing and firing schedules. */
 export interface ScheduleParts extends Intake {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly settings: Settings;
   readonly store: ScheduleStore;
   readonly tenants: { get(id: string): Tenant | null; find(name: string): Tenant | null; list(): Tenant[] };
-  /** Redis's clock, ms since the epoch: the same for all processes, whatever their own ones say. */
+  /** Redis's clock, ms since the epoch, the same for all processes. */
   now(): Promise<number>;
 }
 
-type Given = Intake & Pick<ScheduleParts, 'redis' | 'keys' | 'tenants'> & { config: { settings: Settings } };
+type ProcessParts = Intake & Pick<ScheduleParts, 'redis' | 'keys' | 'tenants'> & { config: { settings: Settings } };
 
-/** Composes them from a process's parts. */
-export function openScheduleParts(parts: Given): ScheduleParts {
+export function openScheduleParts(parts: ProcessParts): ScheduleParts {
   const { ledger, relay, queues, log, redis, keys, tenants } = parts;
   const { settings } = parts.config;
   return {

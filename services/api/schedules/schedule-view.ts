@@ -9,7 +9,7 @@ const duration = z.union([z.string(), z.number()]);
 export const scheduleStatusSchema = z.enum(SCHEDULE_STATUSES).meta({ id: 'ScheduleStatus' });
 const kindSchema = z.enum(['heartbeat', 'cron', 'once']);
 
-/** A schedule as callers see it; absent means null. */
+/** A schedule in the API; null for what is absent. */
 export const scheduleViewSchema = z
   .strictObject({
     id: z.string(),
@@ -45,7 +45,7 @@ export const scheduleViewSchema = z
   })
   .meta({ id: 'Schedule' });
 
-/** A run as callers see it. */
+/** A run in the API. */
 const runViewSchema = z
   .strictObject({
     id: z.string().meta({ description: 'Of its task.' }),
@@ -68,7 +68,7 @@ const runViewSchema = z
 
 export const runListSchema = z.strictObject({ items: z.array(runViewSchema), nextCursor: z.string().nullable() });
 
-/** A rule as it was understood. */
+/** A rule as `readRule` understood it. */
 export const previewSchema = z.strictObject({
   kind: kindSchema,
   rule: z.string(),

@@ -1,42 +1,42 @@
 import { createHash } from 'node:crypto';
 import { MusterError } from '../../errors/index.ts';
+import { measureKey } from '../../ledger/index.ts';
 import { assertBytes, assertContext, type Intake } from '../../queue/index.ts';
 import { canonicalJson, newTaskId, type ReplyAddress } from '../../tasks/index.ts';
 import { tenantClosed } from '../../tenants/index.ts';
-import { advanced } from '../firing/decide-firing.ts';
-import { upcomingTimes } from '../firing/occurrences.ts';
+import { upcomingTimes, wakeFor } from '../firing/occurrences.ts';
 import { readRule } from '../rules/read-rule.ts';
 import { readZone } from '../rules/wall-time.ts';
+import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Schedule } from '../store/schedule.ts';
 import { assertPlace, FIELD_DEFAULTS, ruleFields, scheduleFields } from './schedule-fields.ts';
-import type { ScheduleParts } from '../schedule-parts.ts';
 import type { SchedulePatch, ScheduleRequest } from './schedule-request.ts';
 
 interface CreateScheduleOptions {
   tenant: string;
-  /** Who asks for it in a chat. */
+  /** The person who creates it in a chat. */
   user?: string | undefined;
-  /** The place in a chat where its results go. */
+  /** The place in a chat that receives its results. */
   reply?: ReplyAddress | undefined;
-  /** The session that its runs belong to, for a chat that shows what happens in one. */
+  /** The session of its runs, for web chat. */
   session?: string | undefined;
-  /** W3C trace context that its runs belong to. */
+  /** The W3C trace context of the request. */
   traceparent?: string | undefined;
-  /** Under which it is made once; by default the request's own `idempotencyKey`. */
+  /** The key under which it is created once; by default the request's own `idempotencyKey`. */
   key?: string | undefined;
-  /** JSON of the configuration's, when it comes from there. */
+  /** The configuration's JSON, for a schedule of the configuration. */
   definition?: string | undefined;
 }
 
 interface CreatedSchedule {
   schedule: Schedule;
-  /** False for a key that came before: it is the schedule that was made then. */
+  /** False for a known key: then it is the schedule that was created under it. */
   isNew: boolean;
 }
 
 /**
- * Makes a schedule. Errors: `schedule.unreadable`, `schedule.unknown-zone`, `agent.unknown`, `request.invalid`, `request.too-large`, `limit.storage`,
- * `schedule.idempotency-conflict`, `tenant.disabled`, `tenant.ended`.
+ * Creates a schedule. Errors: `schedule.unreadable`, `schedule.unknown-zone`, `agent.unknown`, `request.invalid`, `request.too-large`,
+ * `limit.storage`, `schedule.idempotency-conflict`, `tenant.disabled`, `tenant.ended`.
  */
 export async function createSchedule(
   parts: ScheduleParts,
@@ -45,13 +45,13 @@ export async function createSchedule(
 ): Promise<CreatedSchedule> {
   const { tenant } = options;
   const key = options.key ?? ownKeyOf(request);
-  // Sent again, a phrase like "in 5 minutes" means another time, and may by now be refused.
-  const earlier = key === undefined ? null : await parts.store.findByKey(tenant, key);
-  const schedule = earlier ?? (await newSchedule(parts, request, { ...options, key }));
+  // A phrase like "in 5 minutes" means another time when it is sent again, and may be refused by now.
+  const known = key === undefined ? null : await parts.store.findByKey(tenant, key);
+  const schedule = known ?? (await newSchedule(parts, request, { ...options, key }));
   const answer = await parts.store.create(schedule, digestOf(request));
   switch (answer.kind) {
     case 'created':
-      parts.log.info({ event: 'schedule.created', schedule: schedule.id, tenant, number: answer.number }, 'a schedule was made');
+      parts.log.info({ event: 'schedule.created', schedule: schedule.id, tenant, number: answer.number }, 'a schedule was created');
       return { schedule: { ...schedule, number: answer.number, version: 1 }, isNew: true };
     case 'known':
       return { schedule: (await parts.store.find(tenant, answer.id)) ?? schedule, isNew: false };
@@ -66,9 +66,13 @@ export async function createSchedule(
   }
 }
 
-/** Told apart from the keys of writs and of the configuration, which no caller may take. */
+/** The prefix keeps callers off the keys of directives and of the configuration. */
 function ownKeyOf({ idempotencyKey }: ScheduleRequest): string | undefined {
   return idempotencyKey === undefined ? undefined : `api:${idempotencyKey}`;
+}
+
+function digestOf(request: ScheduleRequest): string {
+  return createHash('sha256').update(canonicalJson(request)).digest('base64url');
 }
 
 async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, options: CreateScheduleOptions): Promise<Schedule> {
@@ -84,8 +88,8 @@ async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, optio
     ...FIELD_DEFAULTS,
     ...scheduleFields(request, settings.scheduler.maxCaughtUp),
     ...ruleFields(read, now),
-    ...BEGINNING,
-    ...origin(request, options),
+    ...INITIAL_STATE,
+    ...originOf(request, options),
     id,
     agent: request.agent,
     message: request.message,
@@ -96,18 +100,18 @@ async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, optio
   assertPlace(schedule);
   const [nextFireAt] = upcomingTimes(schedule, now, 1);
   if (nextFireAt === undefined) throw new MusterError('request.invalid', 'until: this schedule would never fire');
-  return { ...schedule, ...advanced(schedule, nextFireAt, settings.scheduler) };
+  return { ...schedule, ...wakeFor(schedule, nextFireAt, settings.scheduler) };
 }
 
 type Origin = Pick<Schedule, 'tenant' | 'user' | 'reply' | 'session' | 'traceparent' | 'key' | 'definition' | 'platform'>;
 
-/** Who made it, and where. */
-function origin({ platform }: ScheduleRequest, options: CreateScheduleOptions): Origin {
+/** Who created it, and where. */
+function originOf({ platform }: ScheduleRequest, options: CreateScheduleOptions): Origin {
   const { tenant, user = null, reply = null, session = null, traceparent = null, key = null, definition = null } = options;
   return { tenant, user, reply, session, traceparent, key, definition, platform: platform ?? reply?.platform ?? null };
 }
 
-const BEGINNING = {
+const INITIAL_STATE = {
   number: 0,
   version: 0,
   status: 'active',
@@ -126,22 +130,23 @@ const BEGINNING = {
   counted: [],
 } satisfies Partial<Schedule>;
 
-/** Refused now, and not each time that it fires. Errors: `request.too-large`, `limit.storage`. */
+/** Refuses now what every run would be refused for. Errors: `request.too-large`, `limit.storage`. */
 export async function assertStorable(parts: ScheduleParts, tenant: string, { message, context }: SchedulePatch): Promise<void> {
   const { tasks, scheduler } = parts.settings;
   if (message !== undefined) assertBytes('message', message, Math.min(tasks.maxInputBytes, scheduler.maxMessageBytes));
-  // As it is counted when a run is accepted, which has no metadata.
+  // Counted as for a run, which has no metadata.
   if (context) assertContext('context', [context, null], tasks.maxContextBytes);
   if (message === undefined && !context) return;
   parts.ledger.stored.assertRoom(tenant);
-  await parts.store.assertRoom(tenant);
+  const bytes = await measureKey(parts.redis, parts.keys.tenant(tenant).schedules);
+  const { maxBytesPerTenant } = scheduler;
+  if (bytes < maxBytesPerTenant) return;
+  throw new MusterError('limit.storage', `The schedules of a tenant take at most ${maxBytesPerTenant} bytes, and take ${bytes}`, {
+    details: { maxBytesPerTenant, bytes },
+  });
 }
 
-function digestOf(request: ScheduleRequest): string {
-  return createHash('sha256').update(canonicalJson(request)).digest('base64url');
-}
-
-/** Throws `agent.unknown` for an agent that the tenant does not have, so that its owner finds out now and not when it fires. */
+/** Refuses an agent that the tenant does not have, before the schedule fires. Errors: `agent.unknown`. */
 export async function assertAgent(parts: Pick<Intake, 'findAgent'>, tenant: string, agent: string): Promise<void> {
   if ((await parts.findAgent(tenant, agent)) === null) {
     throw new MusterError('agent.unknown', `There is no agent "${agent}"`, { details: { agent } });

@@ -7,7 +7,7 @@ import { maxOfMissed, type SchedulePatch, type ScheduleRequest } from './schedul
 
 type Given = ScheduleRequest | SchedulePatch;
 
-/** The fields of the record that a request says something about. Errors: `request.invalid`. */
+/** The fields of the record that a request sets. Errors: `request.invalid`. */
 export function scheduleFields(given: Given, maxCaughtUp: number): Partial<Schedule> {
   return withoutUndefined({
     agent: given.agent,
@@ -18,10 +18,10 @@ export function scheduleFields(given: Given, maxCaughtUp: number): Partial<Sched
     channel: given.channel,
     platform: given.platform,
     callbackUrl: given.callbackUrl,
-    // Whoever names another place means it.
+    // Another place replaces the chat of its creation.
     reply: given.channel === undefined && given.platform === undefined ? undefined : null,
     session: given.channel === undefined && given.platform === undefined ? undefined : null,
-    missed: given.missed === undefined ? undefined : missedOf(given.missed, maxCaughtUp),
+    missed: given.missed === undefined ? undefined : parseMissed(given.missed, maxCaughtUp),
     maxLatenessMs: given.maxLateness,
     overlap: given.overlap,
     jitterMs: given.jitter === null ? 0 : given.jitter,
@@ -31,7 +31,7 @@ export function scheduleFields(given: Given, maxCaughtUp: number): Partial<Sched
   });
 }
 
-/** What it does not say it has by default. */
+/** The values of fields that a request leaves out. */
 export const FIELD_DEFAULTS = {
   name: null,
   context: null,
@@ -60,7 +60,7 @@ export function ruleFields({ rule, text, sentence }: ReadRule, now: number): Pic
   };
 }
 
-/** A platform alone is no place for results. Errors: `request.invalid`. */
+/** A platform needs a channel for the results. Errors: `request.invalid`. */
 export function assertPlace({ platform, channel, reply }: Pick<Schedule, 'platform' | 'channel' | 'reply'>): void {
   if (platform === WEB_CHAT && channel !== null && !sessionIdSchema.safeParse(channel).success)
     throw new MusterError('request.invalid', 'channel: expected the id of a session, for results in web chat');
@@ -68,7 +68,7 @@ export function assertPlace({ platform, channel, reply }: Pick<Schedule, 'platfo
   throw new MusterError('request.invalid', 'platform: expected a channel with it, the chat that results are sent to');
 }
 
-function missedOf(text: string, maxCaughtUp: number): Missed {
+function parseMissed(text: string, maxCaughtUp: number): Missed {
   if (text === 'skip' || text === 'once') return { policy: text };
   const most = maxOfMissed(text) ?? maxCaughtUp;
   if (most < 1 || most > maxCaughtUp) {
@@ -80,7 +80,7 @@ function missedOf(text: string, maxCaughtUp: number): Missed {
 type Defined<T> = { [Field in keyof T]?: Exclude<T[Field], undefined> };
 
 function withoutUndefined<T extends object>(fields: T): Defined<T> {
-  // What is left has these fields or lacks them.
+  // The remaining fields have values.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -7,19 +7,19 @@ import { SCHEDULE_PLATFORMS } from '../platforms.ts';
 import { OVERLAPS } from '../store/schedule.ts';
 
 const shortText = z.string().min(1).max(200);
-/** Of any length: the reader refuses what is too long as it refuses all else, with the accepted forms. */
+/** Of any length, because `readRule` refuses a long text with the accepted forms. */
 const ruleText = z.string();
 const SECOND_MS = 1000;
 const DAY_MS = 86_400_000;
 
 /** `1.5h`, or milliseconds as a number. */
-const duration = (leastMs: number, mostMs: number): z.ZodType<number> =>
+const duration = (minMs: number, maxMs: number): z.ZodType<number> =>
   z
     .union([z.string().max(100), z.number()])
     .transform((given, context) => {
       const ms = typeof given === 'number' ? given : readDuration(given.trim().toLowerCase());
-      if (ms !== undefined && Number.isInteger(ms) && ms >= leastMs && ms <= mostMs) return ms;
-      const range = `from ${leastMs / SECOND_MS}s to ${formatDuration(mostMs)}`;
+      if (ms !== undefined && Number.isInteger(ms) && ms >= minMs && ms <= maxMs) return ms;
+      const range = `from ${minMs / SECOND_MS}s to ${formatDuration(maxMs)}`;
       context.addIssue({
         code: 'custom',
         message: `expected a duration like 90s, 10m or 1.5h, or whole milliseconds as a number, ${range}`,
@@ -37,7 +37,7 @@ const missed = z
 
 const instant = instantSchema.transform((text) => Date.parse(text));
 
-/** When it fires: one of the four. */
+/** When it fires: exactly one of the four fields. */
 export const ruleShape = {
   phrase: ruleText.optional().meta({ description: '`every monday at 09:00`, `in 30 minutes`, or what the other three take.' }),
   cron: ruleText.optional().meta({ description: 'Five fields, or six with seconds first.' }),
@@ -63,7 +63,7 @@ const shape = {
     .max(2000)
     .nullish(),
   missed: missed.optional(),
-  // No occurrence fires in the very millisecond in which it is due.
+  // No occurrence fires in the very millisecond of its due time.
   maxLateness: duration(SECOND_MS, 365 * DAY_MS).nullish(),
   overlap: z.enum(OVERLAPS).optional(),
   jitter: duration(0, DAY_MS).nullish(),

@@ -1,41 +1,31 @@
 import { invalidConfig, type Settings } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
-import { changeSchedule } from './change-schedule.ts';
-import { createSchedule } from './create-schedule.ts';
-import { patchSchedule, resume } from './patch-schedule.ts';
 import { readRule } from '../rules/read-rule.ts';
 import { readZone } from '../rules/wall-time.ts';
-import type { Schedule } from '../store/schedule.ts';
-import { scheduleFields } from './schedule-fields.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
+import { haltSchedule, type Schedule } from '../store/schedule.ts';
+import { changeSchedule } from './change-schedule.ts';
+import { createSchedule } from './create-schedule.ts';
+import { updateSchedule, resumeSchedule } from './update-schedule.ts';
+import { scheduleFields } from './schedule-fields.ts';
 import { scheduleRequestSchema, type SchedulePatch, type ScheduleRequest } from './schedule-request.ts';
 
-const KEY = 'config:';
-
-interface Configured {
-  name: string;
-  tenant: string;
-  request: ScheduleRequest;
-}
-
-/**
- * Checks the configuration's schedules whole. Throws `config.invalid` with a line for each that cannot be made.
- */
+/** Checks all schedules of the configuration. Throws `config.invalid` with a line for each invalid one. */
 export function assertSchedules(settings: Settings, now: number): void {
-  const problems = Object.entries(settings.schedules).flatMap(([name, given]) => {
-    const wrong = whatIsWrong(given, settings, now);
-    return wrong === null ? [] : [`schedules.${name}: ${wrong}`];
+  const problems = Object.entries(settings.schedules).flatMap(([name, { tenant: _tenant, ...given }]) => {
+    const problem = problemOf(given, settings, now);
+    return problem === null ? [] : [`schedules.${name}: ${problem}`];
   });
   if (problems.length > 0) throw invalidConfig(problems);
 }
 
-function whatIsWrong({ tenant: _tenant, ...given }: Settings['schedules'][string], settings: Settings, now: number): string | null {
+function problemOf(given: object, settings: Settings, now: number): string | null {
   const parsed = scheduleRequestSchema.safeParse(given);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   try {
-    const { phrase, cron, every, at } = parsed.data;
-    // A time that passed since the configuration was written is no mistake.
-    readRule({ phrase, cron, every, at }, { tz: readZone(parsed.data.tz), now, mayBePast: true });
+    const { phrase, cron, every, at, tz } = parsed.data;
+    // A time may have passed since the configuration was written.
+    readRule({ phrase, cron, every, at }, { tz: readZone(tz), now, mayBePast: true });
     scheduleFields(parsed.data, settings.scheduler.maxCaughtUp);
     return null;
   } catch (error) {
@@ -43,47 +33,62 @@ function whatIsWrong({ tenant: _tenant, ...given }: Settings['schedules'][string
   }
 }
 
+interface Configured {
+  tenant: string;
+  /** The key under which it is created once. */
+  key: string;
+  request: ScheduleRequest;
+}
+
+const KEY_PREFIX = 'config:';
+
 /**
- * Makes, changes and resumes schedules so that they are what the configuration says, each known by its name. One that is no longer in
- * it is paused; what people changed of one stays until its definition changes.
+ * Creates, changes and resumes schedules as the configuration defines them, each known by its name. Removed definitions pause their
+ * schedules. What people changed stays until the definition changes.
  */
 export async function syncSchedules(parts: ScheduleParts): Promise<void> {
   const configured = Object.entries(parts.settings.schedules).map(([name, { tenant, ...given }]): Configured => {
-    return { name, tenant: parts.tenants.find(tenant)?.id ?? tenant, request: scheduleRequestSchema.parse({ ...given, name }) };
+    const request = scheduleRequestSchema.parse({ ...given, name });
+    return { tenant: parts.tenants.find(tenant)?.id ?? tenant, key: `${KEY_PREFIX}${name}`, request };
   });
   for (const each of configured) await syncIsolated(parts, each);
   const tenants = new Set([...parts.tenants.list().map(({ id }) => id), ...configured.map(({ tenant }) => tenant)]);
   for (const tenant of tenants) await pauseRemoved(parts, tenant, configured);
 }
 
-/** One that cannot be made, because its agent or its time is gone, must not keep the others from being made. */
+/** A schedule that cannot be created, because its agent is missing or its time is past, fails by itself. */
 async function syncIsolated(parts: ScheduleParts, configured: Configured): Promise<void> {
   try {
-    await sync(parts, configured);
+    await syncSchedule(parts, configured);
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    const { name, tenant } = configured;
-    parts.log.warn({ event: 'schedule.not-made', err: error, name, tenant }, 'a schedule of the configuration could not be made');
+    const { tenant, request } = configured;
+    const fields = { event: 'schedule.not-created', err: error, name: request.name, tenant };
+    parts.log.warn(fields, 'a schedule of the configuration could not be created');
   }
 }
 
-async function sync(parts: ScheduleParts, { name, tenant, request }: Configured): Promise<void> {
-  const key = `${KEY}${name}`;
+async function syncSchedule(parts: ScheduleParts, { tenant, key, request }: Configured): Promise<void> {
   const definition = JSON.stringify(request);
   const known = await parts.store.findByKey(tenant, key);
   if (!known) {
     await createSchedule(parts, request, { tenant, key, definition });
     return;
   }
-  const isHeld = known.heldBy === 'config';
+  const now = await parts.now();
   if (known.definition !== definition) {
-    await patchSchedule(parts, tenant, known.id, redefinition(known, request, await parts.now()));
+    await updateSchedule(parts, tenant, known.id, redefinition(known, request, now));
     await changeSchedule(parts, tenant, known.id, { change: (schedule) => ({ ...schedule, definition }) });
-    parts.log.info({ event: 'schedule.redefined', schedule: known.id, tenant, name }, 'a schedule follows its changed definition');
-  } else if (isHeld) await releaseHeld(parts, known);
+    const fields = { event: 'schedule.redefined', schedule: known.id, tenant, name: request.name };
+    parts.log.info(fields, 'a schedule follows its changed definition');
+    return;
+  }
+  // Its definition was removed and is back.
+  const release = (schedule: Schedule): Schedule => resumeSchedule(schedule, now, parts);
+  if (known.heldBy === 'config') await changeSchedule(parts, tenant, known.id, { change: release, event: 'resumed' });
 }
 
-/** What a definition that says nothing of it has. */
+/** The values of fields that a definition leaves out. */
 const DEFAULTS = {
   context: null,
   priority: null,
@@ -100,25 +105,25 @@ const DEFAULTS = {
 } as const satisfies SchedulePatch;
 
 /**
- * The change that makes a schedule what its definition says now. Times that it says already are left alone: to count them from now
- * would lose what was missed while no scheduler ran.
+ * The change that makes a schedule follow its definition. An unchanged rule is left out, because counting from now would lose what
+ * was missed while no scheduler ran.
  */
 function redefinition(known: Schedule, request: ScheduleRequest, now: number): SchedulePatch {
   const { idempotencyKey: _key, phrase, cron, every, at, tz, ...fields } = request;
   const { status, rule, runCount, heldBy } = known;
   const { maxRuns = null } = request;
-  const isOver = status === 'completed' || status === 'failed';
-  const goesOn = heldBy === 'config' || (isOver && rule.kind !== 'once' && (maxRuns === null || runCount < maxRuns));
+  const hasEnded = status === 'completed' || status === 'failed';
+  const isResumed = heldBy === 'config' || (hasEnded && rule.kind !== 'once' && (maxRuns === null || runCount < maxRuns));
   return {
     ...DEFAULTS,
     ...fields,
-    ...(hasTimesOf(known, request, now) ? {} : { phrase, cron, every, at, tz: readZone(tz) }),
-    ...(goesOn ? { status: 'active' } : {}),
+    ...(hasRuleOf(known, request, now) ? {} : { phrase, cron, every, at, tz: readZone(tz) }),
+    ...(isResumed ? { status: 'active' } : {}),
   };
 }
 
-function hasTimesOf({ id, rule, ruleText, tz, definition }: Schedule, request: ScheduleRequest, now: number): boolean {
-  // "tomorrow at 9" was another day then.
+function hasRuleOf({ id, rule, ruleText, tz, definition }: Schedule, request: ScheduleRequest, now: number): boolean {
+  // "tomorrow at 9" meant another day when it was defined.
   if (rule.kind === 'once' && request.phrase !== undefined) {
     const before = scheduleRequestSchema.safeParse(JSON.parse(definition ?? 'null'));
     return before.success && before.data.phrase === request.phrase && before.data.tz === request.tz;
@@ -128,25 +133,17 @@ function hasTimesOf({ id, rule, ruleText, tz, definition }: Schedule, request: S
   return zone === tz && readRule({ phrase, cron, every, at }, { tz: zone, now, seed: id, mayBePast: true }).text === ruleText;
 }
 
-async function releaseHeld(parts: ScheduleParts, { tenant, id }: Schedule): Promise<void> {
-  const now = await parts.now();
-  await changeSchedule(parts, tenant, id, { change: (schedule) => resume(schedule, now, parts), event: 'resumed' });
-}
-
 async function pauseRemoved(parts: ScheduleParts, tenant: string, configured: readonly Configured[]): Promise<void> {
-  const keys = (await parts.redis.hkeys(parts.keys.tenant(tenant).scheduleKeys)).filter((key) => key.startsWith(KEY));
-  const wanted = new Set(configured.filter((each) => each.tenant === tenant).map(({ name }) => `${KEY}${name}`));
-  for (const key of keys.filter((each) => !wanted.has(each))) {
+  const keys = (await parts.redis.hkeys(parts.keys.tenant(tenant).scheduleKeys)).filter((key) => key.startsWith(KEY_PREFIX));
+  const defined = new Set(configured.filter((each) => each.tenant === tenant).map(({ key }) => key));
+  for (const key of keys.filter((each) => !defined.has(each))) {
     const schedule = await parts.store.findByKey(tenant, key);
     if (schedule?.status !== 'active') continue;
-    const held = {
-      status: 'paused',
-      pausedReason: 'the configuration no longer has it',
-      heldBy: 'config',
-      nextFireAt: null,
-      wakeAt: null,
-    } as const;
-    await changeSchedule(parts, tenant, schedule.id, { change: (current) => ({ ...current, ...held }), event: 'paused' });
+    await changeSchedule(parts, tenant, schedule.id, { change: holdForConfig, event: 'paused' });
     parts.log.info({ event: 'schedule.paused', schedule: schedule.id, tenant }, 'a schedule is no longer in the configuration');
   }
+}
+
+function holdForConfig(schedule: Schedule): Schedule {
+  return { ...haltSchedule(schedule, 'paused', 'the configuration no longer has it'), heldBy: 'config' };
 }

@@ -1,13 +1,13 @@
 import type { SessionCommand } from '../../sessions/index.ts';
-import { runScheduleCommand } from './run-schedule-command.ts';
-import type { ScheduleParts } from '../schedule-parts.ts';
-import type { ListedSchedule, CommandResult } from './command-result.ts';
-import type { Directive } from './schedule-command.ts';
 import { formatWallTime } from '../rules/wall-time.ts';
+import type { ScheduleParts } from '../schedule-parts.ts';
+import type { CommandResult, ListedSchedule } from './command-result.ts';
+import { runScheduleCommand } from './run-schedule-command.ts';
+import type { Directive } from './schedule-command.ts';
 
 /**
- * `/schedule` in a chat. What it makes is for the agent that answers there, and its results come back to the same place: to the
- * platform's thread, else into the session.
+ * `/schedule` in a chat. A new schedule is for the agent that answers there, and its results return to the same place: the platform's
+ * thread, else the session.
  */
 export function scheduleCommands(parts: ScheduleParts): Readonly<Record<'schedule', SessionCommand>> {
   return {
@@ -32,45 +32,45 @@ export function scheduleCommands(parts: ScheduleParts): Readonly<Record<'schedul
   };
 }
 
-const SHOWN_CHARACTERS = 100;
-
-/** What came of a `/schedule` command, for the person who wrote it. Agents read `formatWritResult`. */
-function describeResult(_writ: Directive, result: CommandResult): string {
+/** The result of a command for the person who wrote it. Agents get `formatCommandResult`. */
+function describeResult(_directive: Directive, result: CommandResult): string {
   switch (result.kind) {
     case 'created':
-      return `Scheduled ${nameOf(result.schedule)}.`;
+      return `Scheduled ${describeSchedule(result.schedule)}.`;
     case 'listed':
-      return result.schedules.length === 0 ? 'This chat has no schedules.' : listOf(result.schedules, result.hasMore === true);
+      return result.schedules.length === 0 ? 'This chat has no schedules.' : describeList(result.schedules, result.hasMore === true);
     case 'canceled':
       return `Canceled #${result.number}.`;
     case 'paused':
       return `Paused #${result.number}. /schedule resume ${result.number} starts it again.`;
     case 'resumed':
-      return `Resumed #${result.number}${nextOf(result)}.`;
+      return `Resumed #${result.number}${describeNext(result)}.`;
     case 'refused':
       return [`This did not work: ${result.reason}`, ...(result.accepted ?? []).map((form) => `- ${form}`)].join('\n');
   }
 }
 
-function listOf(schedules: readonly ListedSchedule[], hasMore: boolean): string {
-  const lines = schedules.map((schedule) => `${nameOf(schedule)}${schedule.status === 'active' ? '' : ` (${schedule.status})`}`);
+function describeList(schedules: readonly ListedSchedule[], hasMore: boolean): string {
+  const lines = schedules.map((schedule) => `${describeSchedule(schedule)}${schedule.status === 'active' ? '' : ` (${schedule.status})`}`);
   return [...lines, ...(hasMore ? ['and more'] : []), '/schedule cancel, pause or resume with the number changes one.'].join('\n');
 }
 
 /** `#3: Every day at 08:00, next 2026-06-01 08:00 (Europe/Berlin): the weather`. */
-function nameOf({ number, sentence, message, ...time }: ListedSchedule): string {
-  const isOnce = sentence.startsWith('Once');
-  const when = isOnce && time.nextFireAt !== null ? `once, at ${at(time.nextFireAt, time.tz)}` : `${sentence}${nextOf(time)}`;
+function describeSchedule({ number, sentence, message, nextFireAt, tz }: ListedSchedule): string {
+  const isOnce = sentence.startsWith('Once') && nextFireAt !== null;
+  const when = isOnce ? `once, at ${formatTime(nextFireAt, tz)}` : `${sentence}${describeNext({ nextFireAt, tz })}`;
   return `#${number}: ${when}: ${shorten(message)}`;
 }
 
-function nextOf({ nextFireAt, tz }: Pick<ListedSchedule, 'nextFireAt' | 'tz'>): string {
-  return nextFireAt === null ? '' : `, next ${at(nextFireAt, tz)}`;
+function describeNext({ nextFireAt, tz }: Pick<ListedSchedule, 'nextFireAt' | 'tz'>): string {
+  return nextFireAt === null ? '' : `, next ${formatTime(nextFireAt, tz)}`;
 }
 
-function at(ms: number, tz: string): string {
+function formatTime(ms: number, tz: string): string {
   return `${formatWallTime(ms, tz)} (${tz})`;
 }
+
+const SHOWN_CHARACTERS = 100;
 
 function shorten(text: string): string {
   const characters = Array.from(text.replaceAll(/\s+/g, ' ').trim());

@@ -1,14 +1,14 @@
 import { beginningOf } from '../../errors/index.ts';
-import type { Directive } from './schedule-command.ts';
 import { formatWallTime } from '../rules/wall-time.ts';
+import type { Directive } from './schedule-command.ts';
 
-/** A schedule as a result names it. */
+/** The fields of a schedule that a result shows. */
 export interface ListedSchedule {
   number: number;
   status: string;
   /** The normalised rule. */
   rule: string;
-  /** The same in words. */
+  /** The rule in English. */
   sentence: string;
   tz: string;
   /** Milliseconds since the epoch; null when it does not fire again. */
@@ -17,7 +17,7 @@ export interface ListedSchedule {
   message: string;
 }
 
-/** What came of a writ. */
+/** The result of a `/schedule` command. */
 export type CommandResult =
   | { kind: 'created'; schedule: ListedSchedule }
   | { kind: 'listed'; schedules: readonly ListedSchedule[]; hasMore?: boolean }
@@ -30,17 +30,17 @@ const LIST_CHARACTERS = 60;
 const LINE_CHARACTERS = 500;
 
 /**
- * The block that tells an agent, or a person in a chat, what came of a writ: its heading, a line that begins with `OK:` or `ERR:`, what belongs
- * to it, and `[END SCHEDULE]`. Each text takes one line, so that no message can end the block.
+ * The result as a block for agents: a heading, a line that begins with `OK:` or `ERR:`, the details, and `[END SCHEDULE]`. Each text
+ * takes one line, so that no message can end the block.
  */
-export function formatCommandResult(writ: Directive, result: CommandResult): string {
-  return [`[${headingOf(writ)}]`, ...linesOf(writ, result), '[END SCHEDULE]'].join('\n');
+export function formatCommandResult(directive: Directive, result: CommandResult): string {
+  return [`[${headingOf(directive)}]`, ...linesOf(directive, result), '[END SCHEDULE]'].join('\n');
 }
 
 function headingOf({ line, command }: Directive): string {
   switch (command.kind) {
     case 'create':
-      return `/schedule create ${oneLine(command.phrase, LINE_CHARACTERS)}: ${shorten(command.message, HEADING_CHARACTERS)}`;
+      return `/schedule create ${oneLine(command.phrase)}: ${shorten(command.message, HEADING_CHARACTERS)}`;
     case 'list':
       return '/schedule list';
     case 'cancel':
@@ -62,52 +62,49 @@ function linesOf({ command }: Directive, result: CommandResult): string[] {
     case 'paused':
       return [`OK: ${result.kind} #${result.number}`];
     case 'resumed':
-      return [`OK: resumed #${result.number}${whenOf(result.nextFireAt, result.tz)}`];
+      return [`OK: resumed #${result.number}${formatTime(result.nextFireAt, result.tz)}`];
     case 'refused':
-      return refusedLines(result.reason, result.accepted ?? []);
+      return [`ERR: ${oneLine(result.reason)}`, ...(result.accepted ?? []).map((form) => `  ${form}`)];
   }
 }
 
-function createdLines(command: Directive['command'], { number, rule, tz, nextFireAt, agent, message }: ListedSchedule): string[] {
+function createdLines(command: Directive['command'], schedule: ListedSchedule): string[] {
+  const { number, rule, tz, nextFireAt, agent, message } = schedule;
   const phrase = command.kind === 'create' ? command.phrase : rule;
-  const first = `OK: scheduled #${number} ${oneLine(phrase, LINE_CHARACTERS)}${whenOf(nextFireAt, tz)} → ${agent}`;
-  // One time is said whole by the line above; a rule has more to it than its first time.
-  const recurs = isOneTime(rule) ? [] : [`  rule: ${rule} (${tz})`];
-  return [first, `  message: ${oneLine(message, LINE_CHARACTERS)}`, ...recurs];
-}
-
-function refusedLines(reason: string, accepted: readonly string[]): string[] {
-  return [`ERR: ${oneLine(reason, LINE_CHARACTERS)}`, ...accepted.map((form) => `  ${form}`)];
+  const first = `OK: scheduled #${number} ${oneLine(phrase)}${formatTime(nextFireAt, tz)} → ${agent}`;
+  // The first line shows the only time of a one-shot completely.
+  const recurrence = isOneTime(rule) ? [] : [`  rule: ${rule} (${tz})`];
+  return [first, `  message: ${oneLine(message)}`, ...recurrence];
 }
 
 function listedLines(schedules: readonly ListedSchedule[], hasMore: boolean): string[] {
   if (schedules.length === 0) return ['OK: no schedules'];
-  const lines = schedules.map(
-    ({ number, status, rule, tz, nextFireAt, agent, message }) =>
-      `  #${number} ${status} ${isOneTime(rule) && nextFireAt !== null ? 'once' : rule}${whenOf(nextFireAt, tz)} → ${agent}: ${shorten(message, LIST_CHARACTERS)}`,
-  );
+  const lines = schedules.map(({ number, status, rule, tz, nextFireAt, agent, message }) => {
+    const when = isOneTime(rule) && nextFireAt !== null ? 'once' : rule;
+    return `  #${number} ${status} ${when}${formatTime(nextFireAt, tz)} → ${agent}: ${shorten(message, LIST_CHARACTERS)}`;
+  });
   const count = schedules.length === 1 ? '1 schedule' : `${schedules.length} schedules`;
   return [`OK: ${count}${hasMore ? ', and there are more' : ''}`, ...lines];
 }
 
-/** Its rule is that time, in UTC. */
+/** The rule of a one-shot is its time, in UTC. */
 function isOneTime(rule: string): boolean {
   return /^\d{4}-/.test(rule);
 }
 
-function whenOf(at: number | null, tz: string): string {
+function formatTime(at: number | null, tz: string): string {
   return at === null ? '' : ` (${formatWallTime(at, tz)})`;
 }
 
-function oneLine(text: string, most: number): string {
+function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= most ? line : `${beginningOf(line, most)} ...`;
+  return line.length <= LINE_CHARACTERS ? line : `${beginningOf(line, LINE_CHARACTERS)} ...`;
 }
 
-/** Cut between two words where there is a place for it. */
-function shorten(text: string, most: number): string {
+/** Cuts between two words where possible. */
+function shorten(text: string, max: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  if (line.length <= most) return line;
-  const at = line.lastIndexOf(' ', most);
-  return `${beginningOf(line, at > 0 ? at : most)} ...`;
+  if (line.length <= max) return line;
+  const at = line.lastIndexOf(' ', max);
+  return `${beginningOf(line, at > 0 ? at : max)} ...`;
 }

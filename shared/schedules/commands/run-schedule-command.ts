@@ -1,47 +1,47 @@
+import type { ChatPlatformName } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import type { ReplyAddress } from '../../tasks/index.ts';
 import { removeSchedule } from '../changes/change-schedule.ts';
 import { createSchedule } from '../changes/create-schedule.ts';
-import { formatCommandResult, type ListedSchedule, type CommandResult } from './command-result.ts';
-import { type Directive, readScheduleCommand, type ScheduleCommand } from './schedule-command.ts';
-import { listSchedules, type SchedulePage } from '../store/list-schedules.ts';
-import { patchSchedule } from '../changes/patch-schedule.ts';
-import type { Schedule } from '../store/schedule.ts';
-import type { ScheduleParts } from '../schedule-parts.ts';
+import { updateSchedule } from '../changes/update-schedule.ts';
 import { scheduleRequestSchema } from '../changes/schedule-request.ts';
-import type { ChatPlatformName } from '../../config/index.ts';
 import { sessionOf } from '../platforms.ts';
+import type { ScheduleParts } from '../schedule-parts.ts';
+import { listSchedules, type SchedulePage } from '../store/list-schedules.ts';
+import type { Schedule } from '../store/schedule.ts';
+import { type CommandResult, formatCommandResult, type ListedSchedule } from './command-result.ts';
+import { type Directive, readScheduleCommand, type ScheduleCommand } from './schedule-command.ts';
 
 export interface ScheduleCommandCall {
   tenant: string;
-  /** Whom new schedules are for: the agent that wrote the writ, or that answers in the chat. */
+  /** The agent of new schedules: the agent that wrote the directive, or that answers in the chat. */
   agent: string;
   /** The command, with or without `/schedule` before it. */
   text: string;
-  /** Under which a schedule is made once, for callers that may come again with the same text: `writ:<task>:<place>`. */
+  /** The key under which a schedule is created once, for callers that may repeat the same text. */
   key?: string | undefined;
   user?: string | undefined;
   channel?: string | undefined;
-  /** The chat that it was written in: the results of a new schedule go there, and no other schedules are seen or changed. */
+  /** The chat of the command: it receives the results of a new schedule, and the command sees only the chat's schedules. */
   reply?: ReplyAddress | undefined;
-  /** The same for a chat without an address: the session that the runs of a new schedule belong to. */
+  /** The same for a chat without an address: the session of the new schedule's runs. */
   session?: string | undefined;
-  /** Zone of a new schedule; by default the host's. */
+  /** The zone of a new schedule; by default the host's. */
   tz?: string | undefined;
   traceparent?: string | undefined;
 }
 
-/** Schedules that one answer lists. */
-const LISTED = 50;
+/** The maximum of listed schedules. */
+const MAX_LISTED = 50;
 
 /**
- * Carries out a `/schedule` command, as people write it in a chat and agents in their output, and answers what came of it in the words
- * of `format`, by default those that agents read. What cannot be done is told in that text; throws only when Redis cannot be reached.
+ * Runs a `/schedule` command of a person in a chat or of an agent in its output. Returns the result in the words of `format`, by default
+ * those for agents. A refusal is a result too; throws only when Redis cannot be reached.
  */
 export async function runScheduleCommand(
   parts: ScheduleParts,
   call: ScheduleCommandCall,
-  format: (writ: Directive, result: CommandResult) => string = formatCommandResult,
+  format: (directive: Directive, result: CommandResult) => string = formatCommandResult,
 ): Promise<string> {
   const line = call.text.split('\n', 1)[0] ?? '';
   const command = readScheduleCommand(call.text);
@@ -49,7 +49,7 @@ export async function runScheduleCommand(
     return format({ line, command }, await applyCommand(parts, command, call));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return format({ line, command }, refused(error));
+    return format({ line, command }, refusalOf(error));
   }
 }
 
@@ -68,16 +68,28 @@ async function applyCommand(parts: ScheduleParts, command: ScheduleCommand, call
   }
 }
 
-/** Reads on while a page has few of the chat's own; a tenant's schedules are bounded. */
+async function applyCreate(
+  parts: ScheduleParts,
+  { phrase, message }: { phrase: string; message: string },
+  call: ScheduleCommandCall,
+): Promise<ListedSchedule> {
+  const { tenant, agent, key, user, channel, reply, session, tz, traceparent } = call;
+  const fields = { phrase, message, agent, ...(tz === undefined ? {} : { tz }), ...(channel === undefined ? {} : { channel }) };
+  const request = scheduleRequestSchema.safeParse(fields);
+  if (!request.success) throw new MusterError('request.invalid', request.error.issues.map((issue) => issue.message).join('; '));
+  return listed((await createSchedule(parts, request.data, { tenant, key, user, reply, session, traceparent })).schedule);
+}
+
+/** Reads further pages while few schedules are in scope; a tenant's schedules are bounded. */
 async function applyList(parts: ScheduleParts, call: ScheduleCommandCall): Promise<CommandResult> {
   const found: Schedule[] = [];
   let before: number | null = null;
   do {
     const filter = { isFitting: (schedule: Schedule) => isInScope(call, schedule) };
-    const page: SchedulePage = await listSchedules(parts, call.tenant, filter, { limit: LISTED - found.length, before });
+    const page: SchedulePage = await listSchedules(parts, call.tenant, filter, { limit: MAX_LISTED - found.length, before });
     found.push(...page.items);
     before = page.next;
-  } while (before !== null && found.length < LISTED);
+  } while (before !== null && found.length < MAX_LISTED);
   return { kind: 'listed', schedules: found.map((each) => listed(each)), hasMore: before !== null };
 }
 
@@ -88,58 +100,20 @@ async function applyToExisting(
 ): Promise<CommandResult> {
   const { tenant } = call;
   const schedule = await parts.store.find(tenant, `${number}`);
-  if (schedule === null || !isInScope(call, schedule)) return noSuch(number);
-  if (kind === 'cancel') return (await removeSchedule(parts, tenant, schedule.id)) ? { kind: 'canceled', number } : noSuch(number);
-  return await setStatus(parts, schedule, kind);
+  if (schedule === null || !isInScope(call, schedule)) return noSuchSchedule(number);
+  if (kind === 'cancel') return (await removeSchedule(parts, tenant, schedule.id)) ? { kind: 'canceled', number } : noSuchSchedule(number);
+  const changed = await updateSchedule(parts, tenant, schedule.id, { status: kind === 'pause' ? 'paused' : 'active' });
+  if (!changed) return noSuchSchedule(number);
+  return kind === 'pause' ? { kind: 'paused', number } : { kind: 'resumed', number, nextFireAt: changed.nextFireAt, tz: changed.tz };
 }
 
-async function applyCreate(
-  parts: ScheduleParts,
-  { phrase, message }: { phrase: string; message: string },
-  call: ScheduleCommandCall,
-): Promise<ListedSchedule> {
-  const { tenant, agent, key, user, channel, reply, session, tz, traceparent } = call;
-  const asked = { phrase, message, agent, ...(tz === undefined ? {} : { tz }), ...(channel === undefined ? {} : { channel }) };
-  const request = scheduleRequestSchema.safeParse(asked);
-  if (!request.success) throw new MusterError('request.invalid', request.error.issues.map(({ message: wrong }) => wrong).join('; '));
-  return listed((await createSchedule(parts, request.data, { tenant, key, user, reply, session, traceparent })).schedule);
-}
-
-async function setStatus(parts: ScheduleParts, { tenant, id, number }: Schedule, kind: 'pause' | 'resume'): Promise<CommandResult> {
-  const schedule = await patchSchedule(parts, tenant, id, { status: kind === 'pause' ? 'paused' : 'active' });
-  if (!schedule) return noSuch(number);
-  const { nextFireAt, tz } = schedule;
-  return kind === 'pause' ? { kind: 'paused', number } : { kind: 'resumed', number, nextFireAt, tz };
-}
-
-function noSuch(number: number): CommandResult {
-  return { kind: 'refused', reason: `there is no schedule #${number}` };
-}
-
-function listed({ number, status, ruleText: rule, sentence, tz, nextFireAt, agent, message }: Schedule): ListedSchedule {
-  return { number, status, rule, sentence, tz, nextFireAt, agent, message };
-}
-
-function refused({ code, message, details = {} }: MusterError): CommandResult {
-  if (code === 'schedule.idempotency-conflict') return { kind: 'refused', reason: 'an earlier attempt made another schedule here' };
-  const { given, reason, accepted } = details;
-  if (typeof reason !== 'string' || !Array.isArray(accepted)) return { kind: 'refused', reason: message };
-  return { kind: 'refused', reason: `${String(given)} ${reason}. Accepted forms:`, accepted: accepted.map(String) };
-}
-
-/** Where a `/schedule` command was written: in a chat of a platform, or in a session of web chat; nowhere for the tenant's own work. */
-interface CommandPlace {
-  readonly reply?: ReplyAddress | undefined;
-  readonly session?: string | undefined;
-}
-
-/** Parts of a thread's name that name its chat; what follows is a topic or a thread in it, which the same people see. */
+/** The leading parts of a thread's name that identify its chat. The rest is a topic or a thread for the same people. */
 const CHAT_PARTS: ReadonlyMap<string, number> = new Map(
   Object.entries({ telegram: 2, slack: 2, discord: 3, whatsapp: 3 } satisfies Record<ChatPlatformName, number>),
 );
 
-/** Whether a command in this place sees and changes the schedule. In a chat these are the schedules made in it. */
-function isInScope({ reply, session }: CommandPlace, schedule: Pick<Schedule, 'reply' | 'session' | 'platform' | 'channel'>): boolean {
+/** A command in a chat sees and changes the schedules of that chat; without a chat, all of the tenant. */
+function isInScope({ reply, session }: Pick<ScheduleCommandCall, 'reply' | 'session'>, schedule: Schedule): boolean {
   if (reply !== undefined) return schedule.reply?.platform === reply.platform && chatOf(schedule.reply) === chatOf(reply);
   return session === undefined || sessionOf(schedule) === session;
 }
@@ -147,4 +121,19 @@ function isInScope({ reply, session }: CommandPlace, schedule: Pick<Schedule, 'r
 function chatOf({ platform, thread }: ReplyAddress): string {
   const count = CHAT_PARTS.get(platform);
   return count === undefined ? thread : thread.split(':').slice(0, count).join(':');
+}
+
+function listed({ number, status, ruleText: rule, sentence, tz, nextFireAt, agent, message }: Schedule): ListedSchedule {
+  return { number, status, rule, sentence, tz, nextFireAt, agent, message };
+}
+
+function noSuchSchedule(number: number): CommandResult {
+  return { kind: 'refused', reason: `there is no schedule #${number}` };
+}
+
+function refusalOf({ code, message, details = {} }: MusterError): CommandResult {
+  if (code === 'schedule.idempotency-conflict') return { kind: 'refused', reason: 'an earlier attempt made another schedule here' };
+  const { given, reason, accepted } = details;
+  if (typeof reason !== 'string' || !Array.isArray(accepted)) return { kind: 'refused', reason: message };
+  return { kind: 'refused', reason: `${String(given)} ${reason}. Accepted forms:`, accepted: accepted.map(String) };
 }

@@ -1,37 +1,36 @@
 import type { SchedulerSettings } from '../../config/index.ts';
 import { beginningOf } from '../../errors/index.ts';
-import { type EndedTask, acknowledgeEnded, listEndedBefore, readTasks } from '../../ledger/index.ts';
+import { acknowledgeEnded, type EndedTask, listEndedBefore, readTasks } from '../../ledger/index.ts';
 import type { Task } from '../../tasks/index.ts';
-import { logChange } from '../store/report-schedule.ts';
-import type { Schedule } from '../store/schedule.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
+import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
 
-/** Ends looked at in one round. */
+/** Ends read in one batch. */
 const BATCH = 500;
-const ROUNDS = 20;
+const BATCHES = 20;
 
-/** A run that ended, with its name among those that ended, which orders them. */
-export interface EndedRun {
+interface EndedRun {
+  /** Its name in the ledger's list of ends, which orders them: `<kind>/<ms>/<tenant>/<task>`. */
   member: string;
   task: Task;
 }
 
 /**
- * Tells schedules what became of their runs: one-shots are over then, and those that fail again and again are paused. An end stays
- * in the ledger until this is written, and counts once, however often it is read. `before`: only what ended earlier, ms since the epoch.
+ * Updates schedules from the ends of their runs: one-shots end, and schedules whose runs fail in a row are paused. An end stays in the
+ * ledger until this is saved, and counts once, however often it is read. `before`: only earlier ends, ms since the epoch.
  */
 export async function followEndedRuns(parts: ScheduleParts, shard: number, before?: number): Promise<void> {
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let count = 0; count < BATCHES; count += 1) {
     const ended = await listEndedBefore(parts.ledger, shard, { kind: 'run', limit: BATCH, before });
     const byTenant = Map.groupBy(ended, ({ tenant }) => tenant);
-    const followed = await Promise.all([...byTenant].map(([tenant, runs]) => followTenant(parts, tenant, runs)));
-    await acknowledgeEnded(parts.ledger, shard, followed.flat());
+    const handled = await Promise.all([...byTenant].map(([tenant, runs]) => followTenant(parts, tenant, runs)));
+    await acknowledgeEnded(parts.ledger, shard, handled.flat());
     if (ended.length < BATCH) return;
   }
 }
 
-/** Answers what need not be looked at again. */
+/** Returns the members that are handled. */
 async function followTenant(parts: ScheduleParts, tenant: string, ended: readonly EndedTask[]): Promise<string[]> {
   const tasks = await readTasks(
     parts.ledger,
@@ -48,15 +47,14 @@ async function followTenant(parts: ScheduleParts, tenant: string, ended: readonl
     .filter((schedule) => schedule !== null)
     .map((schedule) => followRuns(schedule, bySchedule.get(schedule.id) ?? [], parts.settings.scheduler))
     .filter((change) => change !== null);
-  const written = await parts.store.save(tenant, changes);
-  changes.forEach((change, position) => written[position] && logChange(parts.log, change));
-  // What somebody else wrote meanwhile is read again in the next round.
-  const again = new Set(changes.filter((_, position) => !written[position]).map(({ schedule }) => schedule.id));
-  const left = new Set(runs.filter(({ task }) => again.has(task.body.scheduleId ?? '')).map(({ member }) => member));
-  return ended.map(({ member }) => member).filter((member) => !left.has(member));
+  const saved = new Set(await parts.store.saveAndLog(tenant, changes));
+  // The next batch reads again what another writer changed meanwhile.
+  const conflicts = changes.filter((change) => !saved.has(change)).flatMap(({ schedule }) => bySchedule.get(schedule.id) ?? []);
+  const unhandled = new Set(conflicts.map(({ member }) => member));
+  return ended.map(({ member }) => member).filter((member) => !unhandled.has(member));
 }
 
-/** What follows from ends of runs, oldest first; null when nothing does. */
+/** Applies ends of runs, oldest first; null when they change nothing. */
 export function followRuns(schedule: Schedule, runs: readonly EndedRun[], settings: SchedulerSettings): ScheduleChange | null {
   const fresh = runs.filter(({ member }) => !isCounted(schedule, member));
   if (fresh.length === 0) return null;
@@ -64,59 +62,57 @@ export function followRuns(schedule: Schedule, runs: readonly EndedRun[], settin
     schedule,
     fresh.map(({ member }) => member),
   );
-  return fresh.reduce<ScheduleChange>((change, { task }) => followRun(change, task, settings), { schedule: counted });
+  return fresh.reduce<ScheduleChange>((change, { task }) => applyEnd(change, task, settings), { schedule: counted });
 }
 
 function isCounted({ countedUpTo, counted }: Schedule, member: string): boolean {
   return counted.includes(member) || (countedUpTo !== null && member <= countedUpTo);
 }
 
-/** Ends that a schedule remembers one by one. Each is written at most a lease later than those behind it. */
+/** Ends that a schedule remembers one by one. An end is written at most a lease later than its successors. */
 const MAX_COUNTED = 100;
 const LATE_MS = 600_000;
 
-/** Remembers these ends as counted, the newest one by one, for as long as one before them may still be written. */
+/** Marks ends as counted. The newest are remembered one by one, as long as an earlier end may still be written. */
 function withCounted(schedule: Schedule, members: readonly string[]): Schedule {
   const all = [...schedule.counted, ...members].toSorted();
-  const until = endedAtOf(all.at(-1) ?? '') - LATE_MS;
-  const isDone = (member: string, position: number): boolean => position < all.length - MAX_COUNTED || endedAtOf(member) < until;
-  const done = all.filter((member, position) => isDone(member, position));
+  const oldest = endedAtOf(all.at(-1) ?? '') - LATE_MS;
+  const done = all.filter((member, position) => position < all.length - MAX_COUNTED || endedAtOf(member) < oldest);
   return { ...schedule, countedUpTo: done.at(-1) ?? schedule.countedUpTo, counted: all.slice(done.length) };
 }
 
-/** Of `<kind>/<ms>/<tenant>/<task>`. */
 function endedAtOf(member: string): number {
   return Number(member.split('/')[1] ?? 0);
 }
 
-function followRun(change: ScheduleChange, task: Task, settings: SchedulerSettings): ScheduleChange {
+function applyEnd(change: ScheduleChange, task: Task, settings: SchedulerSettings): ScheduleChange {
   if (task.state.status === 'skipped') return change;
-  return change.schedule.rule.kind === 'once' ? followOnce(change, task) : countFailures(change, task, settings);
+  return change.schedule.rule.kind === 'once' ? endOneShot(change, task) : countFailures(change, task, settings);
 }
 
-function followOnce(change: ScheduleChange, task: Task): ScheduleChange {
+function endOneShot(change: ScheduleChange, task: Task): ScheduleChange {
   const { schedule } = change;
-  // Somebody may have made it run besides, before its time.
+  // A run by request, before its time, does not end it.
   if (schedule.nextFireAt !== null || task.body.scheduledFor !== schedule.lastOccurrence) return change;
   const isSuccess = task.state.status === 'completed';
   const status = isSuccess ? 'completed' : 'failed';
-  return { schedule: { ...schedule, status, pausedReason: isSuccess ? null : whyOf(task) }, event: status };
+  return { schedule: { ...schedule, status, pausedReason: isSuccess ? null : reasonOf(task) }, event: status };
 }
 
-/** Who stops a run does not say that it fails. */
+/** A cancelled run counts neither as a failure nor as a success. */
 function countFailures(change: ScheduleChange, task: Task, { maxFailures }: SchedulerSettings): ScheduleChange {
   const { status } = task.state;
   const hasFailed = status === 'permanently_failed' || status === 'stale';
   const failures = status === 'completed' ? 0 : change.schedule.failures + Number(hasFailed);
   const schedule = { ...change.schedule, failures };
   if (maxFailures === 0 || failures < maxFailures || schedule.status !== 'active') return { ...change, schedule };
-  const pausedReason = `${failures} runs in a row failed; the last one: ${whyOf(task)}`;
-  return { schedule: { ...schedule, status: 'paused', pausedReason, nextFireAt: null, wakeAt: null }, event: 'paused' };
+  const reason = `${failures} runs in a row failed; the last one: ${reasonOf(task)}`;
+  return { schedule: haltSchedule(schedule, 'paused', reason), event: 'paused' };
 }
 
 const REASON_CHARACTERS = 500;
 
-function whyOf({ state }: Task): string {
-  const why = state.error?.message ?? state.outcome?.reason ?? `it was ${state.status}`;
-  return beginningOf(why, REASON_CHARACTERS);
+function reasonOf({ state }: Task): string {
+  const reason = state.error?.message ?? state.outcome?.reason ?? `it was ${state.status}`;
+  return beginningOf(reason, REASON_CHARACTERS);
 }

@@ -1,34 +1,35 @@
 import type { SchedulerSettings } from '../../config/index.ts';
-import type { DueOccurrences } from './occurrences.ts';
 import type { Firing, Schedule } from '../store/schedule.ts';
+import type { DueOccurrences } from './occurrences.ts';
 
-export interface PlanFacts {
+interface PlanFacts {
   now: number;
   settings: SchedulerSettings;
   /** Whether its last run is still pending or running. */
   isRunning: boolean;
   /** Runs that wait in its lane. */
   waiting: number;
-  /** From an occurrence to its firing. */
+  /** Milliseconds from an occurrence to its firing. */
   delayOf(occurrence: number): number;
 }
 
-type Planned = Omit<Firing, 'id'>;
+type PlannedRun = Omit<Firing, 'id'>;
 
 /**
- * What becomes of occurrences that are due: each runs, or is skipped for a reason; what was missed and is not caught up is told in
- * one skipped run. First `maxLateness`, then `missed`, then `overlap`, then `maxRuns`.
+ * Plans what happens to due occurrences: each runs or is skipped for a reason. All missed occurrences that are not caught up become one
+ * skipped run. `maxLateness` applies first, then `missed`, `overlap` and `maxRuns`.
  */
-export function planRuns(schedule: Schedule, { times, older }: DueOccurrences, facts: PlanFacts): Planned[] {
-  const late = (at: number): number => facts.now - at - facts.delayOf(at);
+export function planRuns(schedule: Schedule, { times, older }: DueOccurrences, facts: PlanFacts): PlannedRun[] {
+  const latenessOf = (at: number): number => facts.now - at - facts.delayOf(at);
   const onTimeMs = Math.min(facts.settings.missedAfterMs, schedule.maxLatenessMs ?? Infinity);
-  const firstFresh = times.findIndex((at) => late(at) <= onTimeMs);
+  const firstFresh = times.findIndex((at) => latenessOf(at) <= onTimeMs);
   const missed = firstFresh === -1 ? times : times.slice(0, firstFresh);
   const fresh = times.slice(missed.length);
-  const usable = missed.filter((at) => schedule.maxLatenessMs === null || late(at) <= schedule.maxLatenessMs);
+  const usable = missed.filter((at) => schedule.maxLatenessMs === null || latenessOf(at) <= schedule.maxLatenessMs);
   const caughtUp = catchUp(schedule, usable, fresh);
   const dropped = missed.filter((at) => !caughtUp.includes(at));
-  return [...tellOfMissed(schedule, dropped, older, usable.length), ...withinRuns(schedule, overlapping(schedule, caughtUp, fresh, facts))];
+  const runs = withinMaxRuns(schedule, withoutOverlap(schedule, caughtUp, fresh, facts));
+  return [...skippedForMissed(schedule, dropped, older, usable.length), ...runs];
 }
 
 /** The missed occurrences that run after all, always the newest. */
@@ -37,24 +38,25 @@ function catchUp({ missed }: Schedule, usable: readonly number[], fresh: readonl
     case 'skip':
       return [];
     case 'once':
-      // One that is due now stands for those that were missed.
+      // A fresh occurrence replaces the missed ones.
       return fresh.length > 0 ? [] : usable.slice(-1);
     case 'all':
       return usable.slice(-missed.most);
   }
 }
 
-function tellOfMissed(schedule: Schedule, dropped: readonly number[], older: DueOccurrences['older'], usable: number): Planned[] {
+function skippedForMissed(schedule: Schedule, dropped: readonly number[], older: DueOccurrences['older'], usable: number): PlannedRun[] {
   const occurrence = dropped.at(-1) ?? older?.from;
   if (occurrence === undefined) return [];
   const from = older?.from ?? dropped[0] ?? occurrence;
   const count = dropped.length + (older?.count ?? 0);
-  return [{ occurrence, skip: `${whatWasMissed(count, from, older !== null)}: ${whyDropped(schedule, usable)}`, missed: { count, from } }];
+  const skip = `${describeMissed(count, from, older !== null)}: ${whyDropped(schedule, usable)}`;
+  return [{ occurrence, skip, missed: { count, from } }];
 }
 
-function whatWasMissed(count: number, from: number, isAtLeast: boolean): string {
+function describeMissed(count: number, from: number, isMinimum: boolean): string {
   if (count === 1) return 'this occurrence was missed';
-  return `${isAtLeast ? 'at least ' : ''}${count} occurrences since ${new Date(from).toISOString()} were missed`;
+  return `${isMinimum ? 'at least ' : ''}${count} occurrences since ${new Date(from).toISOString()} were missed`;
 }
 
 function whyDropped({ missed, maxLatenessMs }: Schedule, usable: number): string {
@@ -64,8 +66,8 @@ function whyDropped({ missed, maxLatenessMs }: Schedule, usable: number): string
   return missed.policy === 'once' ? 'the schedule catches up once' : 'the schedule catches up only the newest';
 }
 
-/** What was asked to be caught up one by one waits in line and is not held against itself. */
-function overlapping(schedule: Schedule, caughtUp: readonly number[], fresh: readonly number[], facts: PlanFacts): Planned[] {
+/** Occurrences that are caught up one by one wait in the lane, and do not count as overlaps of each other. */
+function withoutOverlap(schedule: Schedule, caughtUp: readonly number[], fresh: readonly number[], facts: PlanFacts): PlannedRun[] {
   const all = [...caughtUp, ...fresh];
   if (schedule.missed.policy === 'all' && caughtUp.length > 0) return all.map((occurrence) => ({ occurrence }));
   switch (schedule.overlap) {
@@ -83,17 +85,17 @@ function overlapping(schedule: Schedule, caughtUp: readonly number[], fresh: rea
   }
 }
 
-/** Of those that come due in one look, because nobody looked for a while, one may run: the one that is least late. */
-function onlyNewest(all: readonly number[]): Planned[] {
+/** Of several occurrences in one firing, after a stop, the newest runs. */
+function onlyNewest(all: readonly number[]): PlannedRun[] {
   return [...skipped(all.slice(0, -1), 'a later one was due as well'), ...all.slice(-1).map((occurrence) => ({ occurrence }))];
 }
 
-function skipped(all: readonly number[], skip: string): Planned[] {
+function skipped(all: readonly number[], skip: string): PlannedRun[] {
   return all.map((occurrence) => ({ occurrence, skip }));
 }
 
-/** Skipped ones count nothing; those after the last run are no occurrences any more. */
-function withinRuns({ maxRuns, runCount }: Schedule, planned: Planned[]): Planned[] {
+/** Skipped runs do not count. Nothing is recorded for occurrences after the last run. */
+function withinMaxRuns({ maxRuns, runCount }: Schedule, planned: PlannedRun[]): PlannedRun[] {
   if (maxRuns === null) return planned;
   let left = maxRuns - runCount;
   return planned.filter(({ skip }) => {

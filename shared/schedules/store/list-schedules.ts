@@ -1,8 +1,10 @@
-import type { UnreadableRecord } from '../../redis/index.ts';
-import type { Schedule, ScheduleStatus } from './schedule.ts';
+import { pairs, readRecords, type ReadRecords, type UnreadableRecord } from '../../redis/index.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
+import { parseSchedule, type Schedule, type ScheduleStatus } from './schedule.ts';
 
-export interface ScheduleFilter {
+type ListParts = Pick<ScheduleParts, 'redis' | 'keys'>;
+
+interface ScheduleFilter {
   status?: ScheduleStatus | undefined;
   agent?: string | undefined;
   isFitting?: (schedule: Schedule) => boolean;
@@ -10,19 +12,19 @@ export interface ScheduleFilter {
 
 export interface SchedulePage {
   items: Schedule[];
-  /** Hand it in as `before` for the next page; null at the end. */
+  /** The `before` of the next page; null at the end. */
   next: number | null;
   /** Schedules of the page that cannot be read. */
   unreadable: UnreadableRecord[];
 }
 
-/** Records one page may read in search of a status. */
+/** Records that one page may read in search of matches. */
 const MAX_SCANNED = 2000;
 const BATCH = 100;
 
 /** Schedules of a tenant, newest first. A page may be short while `next` says that there is more. */
 export async function listSchedules(
-  { store }: Pick<ScheduleParts, 'store'>,
+  parts: ListParts,
   tenant: string,
   filter: ScheduleFilter,
   page: { limit: number; before: number | null; maxBytes?: number },
@@ -32,14 +34,14 @@ export async function listSchedules(
   const unreadable: UnreadableRecord[] = [];
   let before = page.before;
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += BATCH) {
-    const found = await store.list(tenant, before, BATCH);
-    const read = await store.readAll(
+    const found = await listNumbers(parts, tenant, before);
+    const read = await readAll(
+      parts,
       tenant,
       found.map(({ id }) => id),
     );
     unreadable.push(...read.unreadable);
-    const fitting = read.items.filter((schedule) => fits(schedule, filter));
-    for (const schedule of fitting) {
+    for (const schedule of read.items.filter((each) => fits(each, filter))) {
       if (!filled.add(schedule)) return { items, next: items.at(-1)?.number ?? null, unreadable };
     }
     if (found.length < BATCH) return { items, next: null, unreadable };
@@ -48,7 +50,28 @@ export async function listSchedules(
   return { items, next: before, unreadable };
 }
 
-/** FilledPage is responsible for the bounds of a page. The first one always fits, so that the next page is another one. */
+/** Ids and numbers of a batch of schedules with numbers below `before`, newest first. */
+async function listNumbers({ redis, keys }: ListParts, tenant: string, before: number | null): Promise<{ id: string; number: number }[]> {
+  const max = before === null ? '+inf' : `(${before}`;
+  const found = await redis.zrevrangebyscore(keys.tenant(tenant).scheduleNumbers, max, '-inf', 'WITHSCORES', 'LIMIT', 0, BATCH);
+  return pairs(found).map(([id, number]) => ({ id, number: Number(number) }));
+}
+
+async function readAll({ redis, keys }: ListParts, tenant: string, ids: readonly string[]): Promise<ReadRecords<Schedule>> {
+  if (ids.length === 0) return { items: [], unreadable: [] };
+  const stored = await redis.hmget(keys.tenant(tenant).schedules, ...ids);
+  return readRecords(
+    stored.flatMap((text, position) => (text === null ? [] : [[ids[position] ?? '', text] as const])),
+    parseSchedule,
+  );
+}
+
+function fits(schedule: Schedule, { status, agent, isFitting }: ScheduleFilter): boolean {
+  if ((status ?? schedule.status) !== schedule.status || (agent ?? schedule.agent) !== schedule.agent) return false;
+  return isFitting?.(schedule) ?? true;
+}
+
+/** FilledPage is responsible for the limits of a page. The first item always fits, so that every page advances. */
 class FilledPage {
   readonly items: Schedule[] = [];
   readonly #limit: number;
@@ -69,12 +92,7 @@ class FilledPage {
   }
 }
 
-/** Of what its maker wrote. */
+/** Only message and context have no fixed limit. */
 function bytesOf({ message, context }: Schedule): number {
   return Buffer.byteLength(message) + (context === null ? 0 : Buffer.byteLength(JSON.stringify(context)));
-}
-
-function fits(schedule: Schedule, { status, agent, isFitting }: ScheduleFilter): boolean {
-  if ((status ?? schedule.status) !== schedule.status || (agent ?? schedule.agent) !== schedule.agent) return false;
-  return isFitting?.(schedule) ?? true;
 }

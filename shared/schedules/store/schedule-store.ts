@@ -1,35 +1,23 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../config/index.ts';
-import { MusterError } from '../../errors/index.ts';
-import { measureKey } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import {
-  type Keys,
-  loadScripts,
-  pairs,
-  readRecord,
-  readRecords,
-  type ReadRecords,
-  type RedisClient,
-  runScript,
-  type Script,
-  scriptJson,
-} from '../../redis/index.ts';
+import { type Keys, loadScripts, pairs, readRecord, type RedisClient, runScript, type Script, scriptJson } from '../../redis/index.ts';
 import { tenantStateInLua } from '../../tenants/index.ts';
+import { DueTimes } from './due-times.ts';
 import { parseSchedule, serializeSchedule, type Schedule } from './schedule.ts';
 
-export interface ScheduleStoreParts {
+interface StoreParts {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly settings: Settings;
   readonly log: Log;
 }
 
-/** What happened, for the tenant's event stream. */
+/** What happened to a schedule, for the tenant's event stream. */
 export type ScheduleEvent = 'changed' | 'paused' | 'resumed' | 'completed' | 'failed';
 
 export interface ScheduleChange {
-  /** With the version it was read at. */
+  /** The new record, with the version that it was read at. */
   schedule: Schedule;
   event?: ScheduleEvent | undefined;
 }
@@ -40,34 +28,32 @@ export type CreateAnswer =
   | { kind: 'full'; count: number }
   | { kind: 'closed'; state: 'disabled' | 'ended' };
 
-export interface DueSchedule {
-  tenant: string;
-  id: string;
-  dueAt: number;
-}
-
+/** Records read per batch of a scan. */
+const BATCH = 200;
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
 
 /**
- * ScheduleStore is responsible for the records of schedules and for when each is looked at next, which change together. A write
- * says which version it saw, so that of two at the same time one is told to look again.
+ * ScheduleStore is responsible for the records of schedules. Each script writes a record together with its due time, and only at the
+ * version that the caller has read, so that of two concurrent writers one has to read again.
  */
 export class ScheduleStore {
-  readonly #parts: ScheduleStoreParts;
+  readonly due: DueTimes;
+  readonly #parts: StoreParts;
 
-  constructor(parts: ScheduleStoreParts) {
+  constructor(parts: StoreParts) {
     this.#parts = parts;
+    this.due = new DueTimes(parts);
   }
 
-  /** Makes a schedule; under a key that came before, none. */
+  /** Creates a schedule, unless one was created under the same key. */
   async create(schedule: Schedule, digest: string): Promise<CreateAnswer> {
     const { keys, settings } = this.#parts;
     const own = keys.tenant(schedule.tenant);
+    const { tenantStates } = keys.shard(keys.shardOf(schedule.tenant));
     const { maxSchedulesPerTenant: maxSchedules } = settings.scheduler;
-    const states = keys.shard(keys.shardOf(schedule.tenant)).tenantStates;
     const [kind, value] = await this.#run<[CreateAnswer['kind'], never]>(
       'create-schedule',
-      [own.schedules, own.scheduleNumbers, own.scheduleCount, own.scheduleKeys, this.#due(schedule.tenant), own.events, states],
+      [own.schedules, own.scheduleNumbers, own.scheduleCount, own.scheduleKeys, this.due.keyOf(schedule.tenant), own.events, tenantStates],
       [
         this.#options(schedule.tenant, { maxSchedules }),
         schedule.id,
@@ -75,7 +61,7 @@ export class ScheduleStore {
         schedule.wakeAt ?? '',
         schedule.key ?? '',
         digest,
-        aboutOf(schedule),
+        subjectOf(schedule),
       ],
     );
     if (kind === 'created') return { kind, number: value };
@@ -83,18 +69,7 @@ export class ScheduleStore {
     return kind === 'full' ? { kind, count: value } : { kind, id: value };
   }
 
-  /** Throws `limit.storage` when a tenant's schedules take all the memory that they may. */
-  async assertRoom(tenant: string): Promise<void> {
-    const { redis, keys, settings } = this.#parts;
-    const { maxBytesPerTenant } = settings.scheduler;
-    const bytes = await measureKey(redis, keys.tenant(tenant).schedules);
-    if (bytes < maxBytesPerTenant) return;
-    throw new MusterError('limit.storage', `The schedules of a tenant take at most ${maxBytesPerTenant} bytes, and take ${bytes}`, {
-      details: { maxBytesPerTenant, bytes },
-    });
-  }
-
-  /** Writes schedules of one tenant. Answers for each whether it was written; false when somebody else changed or removed it. */
+  /** Writes schedules of one tenant. Returns for each whether it was written; false when another writer changed or removed it. */
   async save(tenant: string, changes: readonly ScheduleChange[]): Promise<boolean[]> {
     if (changes.length === 0) return [];
     const own = this.#parts.keys.tenant(tenant);
@@ -105,108 +80,87 @@ export class ScheduleStore {
       schedule.wakeAt === null ? '' : String(schedule.wakeAt),
       event === undefined ? '' : `schedule.${event}`,
       schedule.pausedReason ?? '',
-      event === undefined ? '' : aboutOf(schedule),
+      event === undefined ? '' : subjectOf(schedule),
     ]);
     const written = await this.#run<number[]>(
       'save-schedules',
-      [own.schedules, this.#due(tenant), own.events],
+      [own.schedules, this.due.keyOf(tenant), own.events],
       [this.#options(tenant), scriptJson(items)],
     );
-    return written.map((one) => one === 1);
+    return written.map((each) => each === 1);
   }
 
-  /** False when somebody changed or removed it meanwhile. `isQuiet`: no event says so, because its time was over. */
+  /** Saves, and logs a line for each written change that has an event. Returns the written changes. */
+  async saveAndLog(tenant: string, changes: readonly ScheduleChange[]): Promise<ScheduleChange[]> {
+    const written = await this.save(tenant, changes);
+    const saved = changes.filter((_, position) => written[position]);
+    for (const { schedule, event } of saved) {
+      if (event === undefined) continue;
+      const level = event === 'paused' || event === 'failed' ? 'warn' : 'info';
+      const fields = { event: `schedule.${event}`, schedule: schedule.id, tenant, reason: schedule.pausedReason };
+      this.#parts.log[level](fields, `a schedule is ${event}`);
+    }
+    return saved;
+  }
+
+  /** False when another writer changed or removed it. `isQuiet`: without an event, for a schedule whose retention is over. */
   async remove(schedule: Schedule, isQuiet = false): Promise<boolean> {
     const { tenant, id, version, key } = schedule;
     const own = this.#parts.keys.tenant(tenant);
     const removed = await this.#run<number>(
       'remove-schedule',
-      [own.schedules, own.scheduleNumbers, own.scheduleKeys, this.#due(tenant), own.events],
-      [this.#options(tenant), id, version, key ?? '', aboutOf(schedule), isQuiet ? 1 : ''],
+      [own.schedules, own.scheduleNumbers, own.scheduleKeys, this.due.keyOf(tenant), own.events],
+      [this.#options(tenant), id, version, key ?? '', subjectOf(schedule), isQuiet ? 1 : ''],
     );
     return removed === 1;
   }
 
-  /** In their order; null for what is not there or cannot be read. */
+  /** Finds a schedule by its id or its number. Errors: `record.unreadable`. */
+  async find(tenant: string, idOrNumber: string): Promise<Schedule | null> {
+    const { redis, keys } = this.#parts;
+    const own = keys.tenant(tenant);
+    const isNumber = /^\d{1,15}$/.test(idOrNumber);
+    const [id] = isNumber ? await redis.zrangebyscore(own.scheduleNumbers, idOrNumber, idOrNumber) : [idOrNumber];
+    const stored = id === undefined ? null : await redis.hget(own.schedules, id);
+    return id === undefined || stored === null ? null : readRecord(id, stored, parseSchedule);
+  }
+
+  /** Finds the schedule that was created under this key. Errors: `record.unreadable`. */
+  async findByKey(tenant: string, key: string): Promise<Schedule | null> {
+    const entry = await this.#parts.redis.hget(this.#parts.keys.tenant(tenant).scheduleKeys, key);
+    return entry === null ? null : await this.find(tenant, entry.split(' ')[0] ?? '');
+  }
+
+  /** Records in the order of their ids; null for a missing or unreadable record. */
   async read(tenant: string, ids: readonly string[]): Promise<(Schedule | null)[]> {
     if (ids.length === 0) return [];
     const stored = await this.#parts.redis.hmget(this.#parts.keys.tenant(tenant).schedules, ...ids);
-    return stored.map((text, position) => (text === null ? null : this.readStored(tenant, ids[position] ?? '', text)));
+    return stored.map((text, position) => (text === null ? null : this.#parseOrLog(tenant, ids[position] ?? '', text)));
   }
 
-  /** The same with what cannot be read. */
-  async readAll(tenant: string, ids: readonly string[]): Promise<ReadRecords<Schedule>> {
-    if (ids.length === 0) return { items: [], unreadable: [] };
-    const stored = await this.#parts.redis.hmget(this.#parts.keys.tenant(tenant).schedules, ...ids);
-    return readRecords(
-      stored.flatMap((text, position) => (text === null ? [] : [[ids[position] ?? '', text] as const])),
-      parseSchedule,
-    );
+  /** All readable records of a tenant, in batches. Unreadable records lose their due time. */
+  async *scan(tenant: string): AsyncGenerator<Schedule[]> {
+    let cursor = '0';
+    do {
+      const [next, flat] = await this.#parts.redis.hscan(this.#parts.keys.tenant(tenant).schedules, cursor, 'COUNT', BATCH);
+      cursor = next;
+      const records = pairs(flat).map(([id, text]) => ({ id, schedule: this.#parseOrLog(tenant, id, text) }));
+      await this.due.remove(
+        tenant,
+        records.filter(({ schedule }) => schedule === null).map(({ id }) => id),
+      );
+      yield records.map(({ schedule }) => schedule).filter((schedule) => schedule !== null);
+    } while (cursor !== '0');
   }
 
-  /** One record as it is stored; null, with a line in the log, for one that cannot be read. */
-  readStored(tenant: string, id: string, text: string): Schedule | null {
+  #parseOrLog(tenant: string, id: string, text: string): Schedule | null {
     try {
       return parseSchedule(text);
     } catch (error) {
-      this.#parts.log.error(
-        { event: 'schedule.unreadable-record', err: error, tenant, schedule: id },
-        'the record of a schedule cannot be read',
-      );
+      const fields = { event: 'schedule.unreadable-record', err: error, tenant, schedule: id };
+      this.#parts.log.error(fields, 'the record of a schedule cannot be read');
       return null;
     }
-  }
-
-  /** By its id or its number. Errors: `record.unreadable`. */
-  async find(tenant: string, idOrNumber: string): Promise<Schedule | null> {
-    const id = /^\d{1,15}$/.test(idOrNumber) ? await this.#idOf(tenant, idOrNumber) : idOrNumber;
-    if (id === null) return null;
-    const stored = await this.#parts.redis.hget(this.#parts.keys.tenant(tenant).schedules, id);
-    return stored === null ? null : readRecord(id, stored, parseSchedule);
-  }
-
-  /** The schedule that was made under this key. */
-  async findByKey(tenant: string, key: string): Promise<Schedule | null> {
-    const made = await this.#parts.redis.hget(this.#parts.keys.tenant(tenant).scheduleKeys, key);
-    return made === null ? null : await this.find(tenant, made.split(' ')[0] ?? '');
-  }
-
-  /** Ids of up to `most` schedules with numbers below `before`, newest first, with their numbers. */
-  async list(tenant: string, before: number | null, most: number): Promise<{ id: string; number: number }[]> {
-    const { scheduleNumbers } = this.#parts.keys.tenant(tenant);
-    const high = before === null ? '+inf' : `(${before}`;
-    const found = await this.#parts.redis.zrevrangebyscore(scheduleNumbers, high, '-inf', 'WITHSCORES', 'LIMIT', 0, most);
-    return pairs(found).map(([id, number]) => ({ id, number: Number(number) }));
-  }
-
-  /** Schedules of a shard that are to be looked at by `now`, the longest overdue first. */
-  async due(shard: number, now: number, most: number): Promise<DueSchedule[]> {
-    const key = this.#parts.keys.shard(shard).schedulesDue;
-    const found = await this.#parts.redis.zrangebyscore(key, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most);
-    return pairs(found).map(([member, dueAt]) => {
-      const { tenant, id } = parseDue(member);
-      return { tenant, id, dueAt: Number(dueAt) };
-    });
-  }
-
-  /** When the first schedule of a shard is to be looked at; null when there is none. */
-  async nextDue(shard: number): Promise<number | null> {
-    const [, dueAt] = await this.#parts.redis.zrange(this.#parts.keys.shard(shard).schedulesDue, 0, '0', 'WITHSCORES');
-    return dueAt === undefined ? null : Number(dueAt);
-  }
-
-  /** Looks at it no more; its record, if there is one, says nothing about when. */
-  async forgetDue(tenant: string, ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.#parts.redis.zrem(this.#due(tenant), ...ids.map((id) => `${tenant}/${id}`));
-  }
-
-  async #idOf(tenant: string, number: string): Promise<string | null> {
-    const [id = null] = await this.#parts.redis.zrangebyscore(this.#parts.keys.tenant(tenant).scheduleNumbers, number, number);
-    return id;
-  }
-
-  #due(tenant: string): string {
-    return this.#parts.keys.shard(this.#parts.keys.shardOf(tenant)).schedulesDue;
   }
 
   #options(tenant: string, more: object = {}): string {
@@ -214,20 +168,14 @@ export class ScheduleStore {
     return scriptJson({ tenant, channel: keys.shard(keys.shardOf(tenant)).signal, maxEvents: settings.events.maxPerTenant, ...more });
   }
 
-  /** What a script answers is in its header. */
+  /** The header of each script documents its reply. */
   async #run<Reply>(name: string, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return (await runScript(this.#parts.redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
   }
 }
 
-/** What the event stream says of a schedule besides its number: it may be gone when somebody reads that. */
-function aboutOf({ name, agent, session }: Schedule): string {
+/** What an event says about its schedule besides the number, because readers may come when the schedule is gone. */
+function subjectOf({ name, agent, session }: Schedule): string {
   return JSON.stringify({ name, agent, session });
-}
-
-/** The name of a schedule among those that are due, taken apart. */
-export function parseDue(member: string): { tenant: string; id: string } {
-  const [tenant = '', id = ''] = member.split('/', 2);
-  return { tenant, id };
 }

@@ -22,28 +22,27 @@ const missedSchema = z.union([
 export type Missed = z.infer<typeof missedSchema>;
 
 /**
- * A run that was decided and may not be accepted yet: written down before its task is accepted, so that whoever comes next
- * accepts the same task and no other.
+ * A decided run. It is saved before its task is accepted, so that another process accepts the same task.
  */
 const firingSchema = z.object({
   /** The task's id. */
   id: z.string(),
-  /** When it was due. Its identity: a schedule makes one run for it. */
+  /** When it was due; a schedule has one run per occurrence. */
   occurrence: instant,
-  /** Why it is not to run; absent when it is. */
+  /** Why it is skipped; absent for a run. */
   skip: z.string().optional(),
-  /** How many occurrences its skipping stands for, and the first of them. */
+  /** The number of occurrences that it stands for, and the first of them. */
   missed: z.object({ count: z.number().int(), from: instant }).optional(),
 });
 export type Firing = z.infer<typeof firingSchema>;
 
-/** What is kept of a schedule. Times are milliseconds since the epoch. What is absent in the stored JSON is null. */
+/** The stored record of a schedule. Times are milliseconds since the epoch. A field that is absent in the JSON is null. */
 const storedSchema = z.object({
   id: z.string(),
   tenant: z.string(),
   name: text,
   rule: ruleSchema,
-  /** The rule as a person would write it, and in words. */
+  /** The normalised rule, and the rule in English. */
   ruleText: z.string(),
   sentence: z.string(),
   tz: z.string(),
@@ -58,9 +57,9 @@ const storedSchema = z.object({
   platform: text,
   callbackUrl: text,
   user: text,
-  /** The place in a chat that it was made in, where its results go; without one, `channel` on `platform`. */
+  /** The chat of its creation, which receives its results; without one, `channel` on `platform` does. */
   reply: z.object({ platform: z.string(), thread: z.string() }).nullable().default(null),
-  /** The session that its runs belong to: that of the web chat it was made in. */
+  /** The session of its runs: that of the web chat of its creation. */
   session: text,
   missed: missedSchema,
   maxLatenessMs: z.number().nullable().default(null),
@@ -72,13 +71,13 @@ const storedSchema = z.object({
   status: z.enum(SCHEDULE_STATUSES),
   /** Why it is paused or failed. */
   pausedReason: text,
-  /** What else than a person holds it, and lets it go again: its tenant is disabled, the configuration no longer has it. */
+  /** Why Muster holds it, until it releases it: its tenant is disabled, or the configuration no longer has it. */
   heldBy: z.enum(['tenant', 'config']).nullable().default(null),
   /** The next occurrence; null when there is none, or the schedule is not active. */
   nextFireAt: instant.nullable().default(null),
-  /** When it is looked at next: with jitter, later than `nextFireAt`; null for never. */
+  /** When the scheduler handles it next: with jitter, later than `nextFireAt`; null for never. */
   wakeAt: instant.nullable().default(null),
-  /** The occurrence that is caught up later, so that not all that was missed fires at once. */
+  /** The missed occurrence whose firing was spread over the catch-up time. */
   spreadFor: instant.nullable().default(null),
   firing: z.array(firingSchema).default([]),
   /** The newest occurrence that was decided. */
@@ -86,15 +85,15 @@ const storedSchema = z.object({
   lastRunAt: instant.nullable().default(null),
   lastRunId: text,
   runCount: z.number().int().default(0),
-  /** Runs in a row that failed. */
+  /** Failed runs in a row. */
   failures: z.number().int().default(0),
-  /** Ends of runs up to this one, by their order, have been counted; see `followEndedRuns`. */
+  /** Ends of runs up to this one, by their order, are counted; see `followEndedRuns`. */
   countedUpTo: text,
-  /** Those behind it that have been counted: an end may be written later than one that comes behind it. */
+  /** Counted ends after it: ends may be written out of order. */
   counted: z.array(z.string()).default([]),
-  /** Under which key it was made; see `scheduleKeys`. */
+  /** The key under which it was created once; see `scheduleKeys`. */
   key: text,
-  /** JSON of what the configuration said of it last. */
+  /** The JSON of its last definition in the configuration. */
   definition: text,
   traceparent: text,
   createdAt: instant,
@@ -102,13 +101,13 @@ const storedSchema = z.object({
 });
 
 export interface Schedule extends z.infer<typeof storedSchema> {
-  /** Given with the record's place in the store, and not in its JSON. */
+  /** Stored beside the JSON. */
   number: number;
-  /** Goes up with each write; 0 before the first. */
+  /** Stored beside the JSON; rises with each write from 0. */
   version: number;
 }
 
-/** The record's JSON. What is null or empty is left out, because there may be very many of them. */
+/** The record's JSON, without null and empty fields, because there may be very many records. */
 export function serializeSchedule({ number: _number, version: _version, ...stored }: Schedule): string {
   return JSON.stringify(stored, (_key, value: unknown) => (isEmpty(value) ? undefined : value));
 }
@@ -117,8 +116,13 @@ function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Reads what the store holds: `<version> <number> <JSON>`. Throws for what is no schedule. */
+/** Parses a stored record: `<version> <number> <JSON>`. Throws for an invalid one. */
 export function parseSchedule(stored: string): Schedule {
   const [, version, number, json = ''] = /^(\d+) (\d+) (.*)$/s.exec(stored) ?? [];
   return { ...storedSchema.parse(JSON.parse(json)), number: Number(number), version: Number(version) };
+}
+
+/** Returns the schedule stopped, without a next occurrence. */
+export function haltSchedule(schedule: Schedule, status: 'paused' | 'failed', reason: string | null): Schedule {
+  return { ...schedule, status, pausedReason: reason, nextFireAt: null, wakeAt: null };
 }

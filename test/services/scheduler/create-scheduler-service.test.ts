@@ -90,9 +90,9 @@ describe('the scheduler', () => {
     await service.start();
     const clock = async (): Promise<string[]> => await parts.redis.keys('*bull:ticks:repeat*');
     await waitFor(async () => (await clock()).length > 0, { deadlineMs: SOON, what: 'a clock' });
-    expect(lines.filter((line) => line.includes('clock.mended'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('clock.repaired'))).toEqual([]);
     await parts.redis.del(...(await parts.redis.keys('*bull:ticks*')));
-    const warning = await waitFor(() => lines.find((line) => line.includes('clock.mended')), { deadlineMs: SOON, what: 'a warning' });
+    const warning = await waitFor(() => lines.find((line) => line.includes('clock.repaired')), { deadlineMs: SOON, what: 'a warning' });
     expect(JSON.parse(warning)).toMatchObject({ level: 'warn', reason: expect.stringMatching(/"shard-0" was (missing|silent)/) });
     await service.stop(2000);
     lines.length = 0;
@@ -101,8 +101,8 @@ describe('the scheduler', () => {
     const second = createSchedulerService({ ...parts, log });
     opened = [{ parts, service: second }];
     await second.start();
-    const told = await waitFor(() => lines.find((line) => line.includes('clock.mended')), { deadlineMs: SOON, what: 'a warning' });
-    expect(JSON.parse(told)).toMatchObject({ level: 'warn', reason: '"shard-0" ticked every 3600000 ms and not every 1000 ms' });
+    const edited = await waitFor(() => lines.find((line) => line.includes('clock.repaired')), { deadlineMs: SOON, what: 'a warning' });
+    expect(JSON.parse(edited)).toMatchObject({ level: 'warn', reason: '"shard-0" ticked every 3600000 ms and not every 1000 ms' });
   });
 
   it('follows the records: one put behind our back among the due is put back', async () => {

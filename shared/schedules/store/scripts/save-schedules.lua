@@ -1,11 +1,11 @@
--- Writes schedules of one tenant, each only when nobody wrote it since it was read, and when to look at each next.
+-- Writes schedules of one tenant and their due times, each only at the version that was read.
 -- KEYS[1] schedules: the tenant's
 -- KEYS[2] due: the shard's
 -- KEYS[3] events: the tenant's event stream
--- ARGV[1] options: JSON of tenant, channel, maxEvents
--- ARGV[2] changes: JSON array of {id, version it was read at, record, when to look at it in ms or empty, event or empty, reason, JSON for the event stream}
--- RETURNS per schedule 1, or 0 when it was written or removed meanwhile
--- include: tell
+-- ARGV[1] options: JSON, tenant, channel and maxEvents
+-- ARGV[2] changes: JSON, array of {id, version that was read, record, due time in ms or empty, event or empty, reason, about}
+-- RETURNS per schedule 1, or 0 when another writer changed or removed it
+-- include: publish-event
 local options = cjson.decode(ARGV[1])
 local answers = {}
 for position, change in ipairs(cjson.decode(ARGV[2])) do
@@ -20,7 +20,7 @@ for position, change in ipairs(cjson.decode(ARGV[2])) do
     else
       redis.call('ZADD', KEYS[2], wake, options.tenant .. '/' .. id)
     end
-    if event ~= '' then tell(options, KEYS[3], event, id, reason, number, about) end
+    if event ~= '' then publish_event(options, KEYS[3], event, id, reason, number, about) end
   end
 end
 return answers

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeSchedule, removeSchedule } from '#shared/schedules/changes/change-schedule.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
-import { patchSchedule } from '#shared/schedules/changes/patch-schedule.ts';
+import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
 import { runScheduleNow } from '#shared/schedules/changes/run-schedule-now.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { schedulePatchSchema } from '#shared/schedules/changes/schedule-request.ts';
@@ -11,7 +11,7 @@ import { useSchedules } from '../use-schedules.ts';
 const t = await useSchedules();
 
 const patch = async ({ id }: Schedule, changes: object): Promise<Schedule> =>
-  (await patchSchedule(t.parts, TENANT, id, schedulePatchSchema.parse(changes))) as Schedule;
+  (await updateSchedule(t.parts, TENANT, id, schedulePatchSchema.parse(changes))) as Schedule;
 
 /** A schedule whose run was decided by a process that died before the task was accepted. */
 async function makeBegun(): Promise<Schedule> {
@@ -185,7 +185,7 @@ const full: typeof t.parts.ledger.batched = () => () => Promise.reject(new Error
 const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
 const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batched: full } });
 const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
-  await patchSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
+  await updateSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
 
 describe('what was decided and cannot be accepted now', () => {
   it('of a one-shot is made up for after a change, by what it is then', async () => {

@@ -1,19 +1,26 @@
 import { expect, it } from 'vitest';
 import { runScheduleCommand, type ScheduleCommandCall } from '#shared/schedules/commands/run-schedule-command.ts';
+import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 
 const t = await useSchedules();
 
-const say = async (text: string, call: Partial<ScheduleCommandCall> = {}): Promise<string> =>
+/** Numbers of all schedules, newest first. */
+const numbers = async (): Promise<number[]> => {
+  const { items } = await listSchedules(t.parts, TENANT, {}, { limit: 10, before: null });
+  return items.map(({ number }) => number);
+};
+
+const run = async (text: string, call: Partial<ScheduleCommandCall> = {}): Promise<string> =>
   await runScheduleCommand(t.parts, { tenant: TENANT, agent: 'echo', text, tz: 'UTC', ...call });
 
 it('makes a schedule for the agent, whose results go where it was asked for', async () => {
   const reply = { platform: 'slack', thread: '{"id":"C1:1.2"}' };
-  const told = await say('/schedule in 30 minutes: review the deploy', { agent: 'other', reply, user: 'U1' });
+  const answer = await run('/schedule in 30 minutes: review the deploy', { agent: 'other', reply, user: 'U1' });
   const at = new Date(t.clock.now + 30 * MINUTE).toISOString().slice(0, 16).replace('T', ' ');
-  expect(told).toContain(`OK: scheduled #1 in 30 minutes (${at}`);
-  expect(told).toMatch(/→ other\n {2}message: review the deploy\n.*\[END SCHEDULE\]$/s);
+  expect(answer).toContain(`OK: scheduled #1 in 30 minutes (${at}`);
+  expect(answer).toMatch(/→ other\n {2}message: review the deploy\n.*\[END SCHEDULE\]$/s);
   const schedule = await t.parts.store.find(TENANT, '1');
   t.clock.now += 30 * MINUTE;
   await t.fire();
@@ -21,26 +28,26 @@ it('makes a schedule for the agent, whose results go where it was asked for', as
 });
 
 it('lists, pauses, resumes and cancels by number', async () => {
-  await say('/schedule every monday at 09:00: summarise');
-  expect(await say('/schedule list')).toMatch(/OK: 1 schedule\n {2}#1 active 0 9 \* \* 1/);
-  expect(await say('pause 1')).toContain('OK: paused #1');
+  await run('/schedule every monday at 09:00: summarise');
+  expect(await run('/schedule list')).toMatch(/OK: 1 schedule\n {2}#1 active 0 9 \* \* 1/);
+  expect(await run('pause 1')).toContain('OK: paused #1');
   expect((await t.parts.store.find(TENANT, '1'))?.status).toBe('paused');
-  expect(await say('/schedule resume 1')).toContain('OK: resumed #1');
-  expect(await say('/schedule cancel 1')).toContain('OK: canceled #1');
-  expect(await say('/schedule cancel 1')).toContain('ERR: there is no schedule #1');
-  expect(await say('/schedule list')).toContain('OK: no schedules');
+  expect(await run('/schedule resume 1')).toContain('OK: resumed #1');
+  expect(await run('/schedule cancel 1')).toContain('OK: canceled #1');
+  expect(await run('/schedule cancel 1')).toContain('ERR: there is no schedule #1');
+  expect(await run('/schedule list')).toContain('OK: no schedules');
 });
 
 it('tells what it cannot read, with the accepted forms, and makes nothing', async () => {
-  expect(await say('/schedule now and then: do it')).toMatch(/ERR: "now and then" is no rule[\s\S]*\n {2}every/);
-  expect(await say('/schedule in 5 minutes: do it', { agent: 'nobody' })).toContain('ERR: There is no agent "nobody"');
-  expect(await say('/schedule nonsense')).toContain('ERR: ');
-  expect(await t.parts.store.list(TENANT, null, 10)).toEqual([]);
+  expect(await run('/schedule now and then: do it')).toMatch(/ERR: "now and then" is no rule[\s\S]*\n {2}every/);
+  expect(await run('/schedule in 5 minutes: do it', { agent: 'nobody' })).toContain('ERR: There is no agent "nobody"');
+  expect(await run('/schedule nonsense')).toContain('ERR: ');
+  expect(await numbers()).toEqual([]);
 });
 
 it('makes one schedule under one key, and reaches no other tenant', async () => {
   const call = { key: 'writ:1:0' };
-  await Promise.all([1, 2, 3].map(async () => await say('/schedule in 5 minutes: do it', call)));
-  expect((await t.parts.store.list(TENANT, null, 10)).length).toBe(1);
-  expect(await say('/schedule cancel 1', { tenant: 'acme' })).toContain('ERR: there is no schedule #1');
+  await Promise.all([1, 2, 3].map(async () => await run('/schedule in 5 minutes: do it', call)));
+  expect(await numbers()).toEqual([1]);
+  expect(await run('/schedule cancel 1', { tenant: 'acme' })).toContain('ERR: there is no schedule #1');
 });

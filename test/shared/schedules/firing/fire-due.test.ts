@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { ScheduleStore } from '#shared/schedules/store/schedule-store.ts';
-import { resumeTenant } from '#shared/schedules/firing/reconcile-schedules.ts';
+import { reconcileTenant } from '#shared/schedules/firing/reconcile-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
@@ -340,7 +340,7 @@ describe('a schedule that cannot fire', () => {
     await t.fire();
     expect(await history(good)).toEqual(['1 queued']);
     expect(await t.read(bad)).toMatchObject({ status: 'failed', pausedReason: expect.stringMatching(/cannot be fired/) as string });
-    expect(await t.parts.store.due(0, t.clock.now, 10)).toEqual([]);
+    expect(await t.parts.store.due.list(0, t.clock.now, 10)).toEqual([]);
   });
 });
 
@@ -358,7 +358,7 @@ describe('while the tenant is disabled', () => {
     expect(await t.read(beat)).toMatchObject({ status: 'active', nextFireAt: beat.createdAt + 61 * MINUTE, heldBy: 'tenant' });
     expect(await t.read(once)).toMatchObject({ status: 'paused', pausedReason: 'the tenant is disabled' });
     at(beat, 3.5);
-    await resumeTenant(partsWith(false), beat.tenant);
+    await reconcileTenant(partsWith(false), beat.tenant);
     expect(await t.read(beat)).toMatchObject({ status: 'active', nextFireAt: beat.createdAt + 4 * MINUTE, heldBy: null });
     expect(await t.read(once)).toMatchObject({ status: 'active', pausedReason: null });
     await fireDue(partsWith(false), 0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reconcileSchedules } from '#shared/schedules/firing/reconcile-schedules.ts';
-import { patchSchedule } from '#shared/schedules/changes/patch-schedule.ts';
+import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
 import { driveTasks } from '../../../services/api/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
@@ -12,7 +12,7 @@ const due = (): string => t.parts.keys.shard(0).schedulesDue;
 describe('reconciling', () => {
   it('puts back what is missing among the due, takes out what should not be there, and mends the times', async () => {
     const [lost, moved, paused, right] = [await t.make(), await t.make(), await t.make(), await t.make()];
-    await patchSchedule(t.parts, TENANT, paused.id, { status: 'paused' });
+    await updateSchedule(t.parts, TENANT, paused.id, { status: 'paused' });
     await t.parts.redis.zrem(due(), `${TENANT}/${lost.id}`);
     await t.parts.redis.zadd(due(), 17, `${TENANT}/${moved.id}`, 18, `${TENANT}/${paused.id}`, 19, `${TENANT}/stranger`);
     await reconcileSchedules(t.parts, 0);

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { agentIdSchema } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import {
+  assertServed,
+  createSchedule,
+  listSchedules,
+  nextTimes,
+  openScheduleParts,
+  readRule,
+  readZone,
+  removeSchedule,
+  ruleShape,
+  schedulePatchSchema,
+  scheduleRecord,
+  scheduleRequestSchema,
+  updateSchedule,
+} from '#shared/schedules/index.ts';
+import { instantSchema, toIso } from '#shared/time/index.ts';
+import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
+import { previewSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
+
+/** The path of one schedule: its id, or its number. */
+export const schedulePathSchema = z.object({ id: z.string().max(100).meta({ description: "The schedule's id, or its number." }) });
+
+/** The same for a schedule of another tenant. */
+export function scheduleNotFound(id: string): MusterError {
+  return new MusterError('schedule.not-found', 'There is no such schedule', { details: { id } });
+}
+
+const createHeadersSchema = z.object({
+  'idempotency-key': idempotencyKeySchema
+    .meta({ description: 'The same as `idempotencyKey`: the same key with the same request gives the same schedule.' })
+    .optional(),
+});
+
+/** `POST /v1/schedules`. Answers 201, or 200 for a known key with the schedule that was created under it. */
+export function postSchedule(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'post',
+    path: '/v1/schedules',
+    summary: 'Make a schedule',
+    description:
+      'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
+      'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes it once, however often it is sent. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number. A `platform` that no chat service serves answers 422 `schedule.platform-off`.',
+    scope: 'submit',
+    request: { headers: createHeadersSchema, body: scheduleRequestSchema },
+    responses: { 200: scheduleViewSchema, 201: scheduleViewSchema },
+    handle: async ({ body, headers }, { tenant, traceparent }) => {
+      const idempotencyKey = body.idempotencyKey ?? headers['idempotency-key'];
+      const request = idempotencyKey === undefined ? body : { ...body, idempotencyKey };
+      await assertServed(parts, body.platform);
+      const { schedule, isNew } = await createSchedule(scheduling, request, { tenant, traceparent });
+      return { status: isNew ? 201 : 200, body: scheduleRecord(schedule), headers: { Location: `/v1/schedules/${schedule.id}` } };
+    },
+  });
+}
+
+const listQuerySchema = z.strictObject({
+  status: scheduleStatusSchema.optional(),
+  agent: agentIdSchema.optional(),
+  limit: pageLimitSchema,
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected the nextCursor of the page before')
+    .optional(),
+});
+
+/** `GET /v1/schedules`, newest first. */
+export function getSchedules(parts: Parts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/schedules',
+    summary: 'List schedules, newest first',
+    description:
+      'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find, and long messages end a page early.',
+    scope: 'read',
+    request: { query: listQuerySchema },
+    responses: {
+      200: z.strictObject({ items: z.array(scheduleViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }),
+    },
+    handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
+      const maxBytes = parts.config.settings.http.maxListBytes;
+      const page = { limit, before: cursor === undefined ? null : Number(cursor), maxBytes };
+      const { items, next, unreadable } = await listSchedules(parts, tenant, filter, page);
+      const nextCursor = next === null ? null : String(next);
+      return { status: 200, body: { items: items.map((each) => scheduleRecord(each)), nextCursor, ...unreadableOf(unreadable) } };
+    },
+  });
+}
+
+const previewBodySchema = z.strictObject({
+  ...ruleShape,
+  tz: z.string().max(100).optional(),
+  from: instantSchema.optional().meta({ description: 'From when on; by default now.' }),
+  count: z.number().int().min(1).max(100).default(3),
+});
+
+/** `POST /v1/schedules/preview`: how a rule is understood, without creating a schedule. */
+export function postSchedulePreview(): Route {
+  return route({
+    method: 'post',
+    path: '/v1/schedules/preview',
+    summary: 'Read a rule and list its next times',
+    scope: 'read',
+    request: { body: previewBodySchema },
+    responses: { 200: previewSchema },
+    handle: ({ body: { phrase, cron, every, at, tz: zone, from, count } }) => {
+      const now = from === undefined ? Date.now() : Date.parse(from);
+      const tz = readZone(zone);
+      const { rule, text, sentence } = readRule({ phrase, cron, every, at }, { tz, now });
+      const next = nextTimes(rule, { tz, after: now, count }).map((time) => toIso(time));
+      return { status: 200, body: { kind: rule.kind, rule: text, sentence, tz, next } };
+    },
+  });
+}
+
+/** `GET /v1/schedules/:id`. */
+export function getSchedule(parts: Parts): Route {
+  const { store } = openScheduleParts(parts);
+  return route({
+    method: 'get',
+    path: '/v1/schedules/:id',
+    summary: 'Read a schedule',
+    scope: 'read',
+    request: { params: schedulePathSchema },
+    responses: { 200: scheduleViewSchema },
+    handle: async ({ params: { id } }, { tenant }) => {
+      const schedule = await store.find(tenant, id);
+      if (!schedule) throw scheduleNotFound(id);
+      return { status: 200, body: scheduleRecord(schedule) };
+    },
+  });
+}
+
+/** `PATCH /v1/schedules/:id`. Takes effect at once, in all processes. */
+export function patchSchedule(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'patch',
+    path: '/v1/schedules/:id',
+    summary: 'Change, pause or resume a schedule',
+    description:
+      'Once it is answered, nothing fires by what it was. `null` takes away what may be absent. A new rule makes a schedule that had ' +
+      'ended active again.',
+    scope: 'submit',
+    request: { params: schedulePathSchema, body: schedulePatchSchema },
+    responses: { 200: scheduleViewSchema },
+    handle: async ({ params: { id }, body }, { tenant }) => {
+      await assertServed(parts, body.platform);
+      const schedule = await updateSchedule(scheduling, tenant, id, body);
+      if (!schedule) throw scheduleNotFound(id);
+      return { status: 200, body: scheduleRecord(schedule) };
+    },
+  });
+}
+
+/** `DELETE /v1/schedules/:id`. Its runs stay, also a running one. */
+export function deleteSchedule(parts: Parts): Route {
+  const scheduling = openScheduleParts(parts);
+  return route({
+    method: 'delete',
+    path: '/v1/schedules/:id',
+    summary: 'Remove a schedule',
+    scope: 'submit',
+    request: { params: schedulePathSchema },
+    responses: { 204: z.null() },
+    handle: async ({ params: { id } }, { tenant }) => {
+      if (!(await removeSchedule(scheduling, tenant, id))) throw scheduleNotFound(id);
+      return { status: 204 };
+    },
+  });
+}
