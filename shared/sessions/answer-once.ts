@@ -7,7 +7,7 @@ import { loadScripts, type RedisClient, runScript, type Script } from '../redis/
 import { writeOfTenant } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
 
-/** Without a text while somebody is doing it. */
+/** Without a text while a process runs the command. */
 const rememberedSchema = z.object({ digest: z.string(), text: z.string().optional() });
 
 let loaded: ReadonlyMap<string, Script> | undefined;
@@ -17,15 +17,14 @@ interface CommandMessage {
   digest: string;
 }
 
-/** How long whoever does it is waited for; when a process dies over it, the next one does it after that. */
-const DOING_MS = 5000;
-const LOOK_MS = 50;
+/** How long a process holds a command without renewing it; after that another process runs it. */
+const LOCK_MS = 5000;
+const POLL_MS = 50;
 
 /**
- * Does what a message asks for and remembers the answer under the message's key for `tasks.idempotencyMs`, so that the same
- * message again is answered and not done: a `/stop` that comes late a second time must not stop what came after it, and one that
- * comes to two processes at once must not be answered by the one that found nothing left to stop.
- * When a process dies in between, it is done again. Errors: `task.idempotency-conflict`, also when the key is that of a task.
+ * Runs the command of a message and remembers the answer under the message's key for `tasks.idempotencyMs`. The same message again gets
+ * that answer: a `/stop` that comes a second time must not stop what came after it, and of two processes that get it at once only one runs it.
+ * When a process dies in between, the command runs again. Errors: `task.idempotency-conflict`, also when the key is that of a task.
  */
 export async function answerOnce(
   ledger: Ledger,
@@ -42,11 +41,11 @@ export async function answerOnce(
   for (;;) {
     const known = await lookUp(ledger, tenant, message);
     if (known?.text !== undefined) return known.text;
-    if (known === null && (await remember(own, ['PX', DOING_MS, 'NX'])) === 'OK') break;
-    await wait(LOOK_MS);
+    if (known === null && (await remember(own, ['PX', LOCK_MS, 'NX'])) === 'OK') break;
+    await wait(POLL_MS);
   }
   const lock: OwnLock = { redis, key, own };
-  const renewing = setInterval(() => void replaceOwn(lock, own, DOING_MS).catch(() => undefined), DOING_MS / 3);
+  const renewing = setInterval(() => void replaceOwn(lock, own, LOCK_MS).catch(() => undefined), LOCK_MS / 3);
   try {
     const text = await act();
     await replaceOwn(lock, JSON.stringify({ digest: message.digest, text }), settings.tasks.idempotencyMs);
@@ -59,14 +58,14 @@ export async function answerOnce(
   }
 }
 
-/** What says that this process is doing it. */
+/** The value that says that this process runs the command. */
 interface OwnLock {
   redis: RedisClient;
   key: string;
   own: string;
 }
 
-/** Whoever was frozen past its lock changes nothing of what another process does or has answered by now. */
+/** A process that was frozen past its lock must not overwrite another's lock or answer. */
 async function replaceOwn({ redis, key, own }: OwnLock, value: string, keepMs: number): Promise<void> {
   loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
   const script = loaded.get('replace-own');

@@ -1,14 +1,45 @@
+import pMap from 'p-map';
 import { type Ledger, readLaneIds } from '../ledger/index.ts';
+import { cancelTree, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
+import type { ReplyAddress } from '../tasks/index.ts';
+import { describeMode, describeSession, HOW_TO_CHOOSE } from './describe-session.ts';
+import { chooseMode } from './routing.ts';
 import { readSession } from './session-record.ts';
 import { beginTranscript, readChoices } from './session-store.ts';
-import { chooseMode } from './routing.ts';
-import { describeMode, describeSession, HOW_TO_CHOOSE } from './describe-session.ts';
 import { plainWords } from './waiting.ts';
-import type { ReplyAddress } from '../tasks/index.ts';
-import { cancelTree, sessionLane } from '../queue/index.ts';
 
-/** The commands that every session has, and those of others; a name that is none of them is text for the agent. */
+/** A command as a person sent it. */
+export interface SessionCall {
+  tenant: string;
+  session: string;
+  /** Who sent it, by the surface's own id; null when unknown. */
+  user: string | null;
+  surface: string;
+  channel: string | null;
+  /** The agent that a message sent in its place would go to. */
+  agent: string;
+  /** What stands behind the command's name. */
+  argument: string;
+  reply: ReplyAddress | null;
+  /** The same when the message is sent again, to make something once; null when its surface has none. */
+  idempotencyKey: string | null;
+}
+
+/** A right of a person in a session: to make schedules, or to reach and stop what runs. */
+export type SessionRight = 'schedule' | 'steer';
+
+/** A command of a session. */
+export interface SessionCommand {
+  /** The right that it takes; absent for none. */
+  readonly needs?: SessionRight;
+  /** Its line in `/help`, which begins with the command. */
+  readonly help: string;
+  /** Runs at once, whatever tasks run; returns the answer for the person. */
+  run(call: SessionCall): Promise<string>;
+}
+
+/** By name, the commands that every session has, and those of others. */
 export function createCommands(ledger: Ledger, others: Readonly<Record<string, SessionCommand>>): ReadonlyMap<string, SessionCommand> {
   const own: Record<string, SessionCommand> = {
     stop: {
@@ -49,7 +80,7 @@ export function createCommands(ledger: Ledger, others: Readonly<Record<string, S
       run: ({ argument }) => Promise.resolve(withNote([...commands.values()].map(({ help }) => help).join('\n'), argument)),
     },
   };
-  // Ours win, and are listed last: `/help` stands at the end.
+  // Own commands win, and are listed last, so that `/help` stands at the end.
   const commands = new Map([...Object.entries(others).filter(([name]) => !Object.hasOwn(own, name)), ...Object.entries(own)]);
   return commands;
 }
@@ -60,50 +91,20 @@ function describeStop(withdrawn: number, stopped: number): string {
   return `${waiting}; ${stopped === 0 ? 'nothing ran' : `stopping ${stopped === 1 ? 'the one that runs' : `${stopped} that run`}`}.`;
 }
 
-/** What somebody wrote behind a command that takes nothing must not vanish without a word. */
+/** Text behind a command without arguments must not vanish without a word. */
 function withNote(answer: string, argument: string): string {
   return argument === '' ? answer : `${answer}\nWhat stood behind the command was not sent to the agent.`;
-}
-
-/** A command as it was sent. */
-interface SessionCall {
-  tenant: string;
-  session: string;
-  /** Who sent it, by the surface's own id; null when nobody said. */
-  user: string | null;
-  surface: string;
-  channel: string | null;
-  /** The agent that a message sent in its place would go to. */
-  agent: string;
-  /** What stands behind the command's name. */
-  argument: string;
-  reply: ReplyAddress | null;
-  /** The same when the message is sent again, to make something once; null when its surface has none. */
-  idempotencyKey: string | null;
-}
-
-/** What a person may not be allowed to do in a session: make schedules, or reach and stop what runs. */
-export type SessionRight = 'schedule' | 'steer';
-
-/** A command of a session. */
-export interface SessionCommand {
-  /** The right that it takes; absent for none. */
-  readonly needs?: SessionRight;
-  /** What `/help` says of it, in a line that begins with the command. */
-  readonly help: string;
-  /** Carries it out at once, whatever runs; answers what to tell the person. */
-  run(call: SessionCall): Promise<string>;
 }
 
 interface StopCounts {
   /** Tasks that had not started. */
   withdrawn: number;
-  /** Tasks that run and were told to stop. */
+  /** Running tasks whose worker was asked to stop. */
   stopped: number;
 }
 
-/** Tasks that one stop reaches: more than may wait in a session by chat. */
-const MOST = 10_000;
+/** Bound of the tasks that one stop reaches: more than may wait in a session by chat. */
+const MAX_TASKS = 10_000;
 const AT_ONCE = 50;
 
 /**
@@ -111,15 +112,14 @@ const AT_ONCE = 50;
  * lane, each with what it delegated. What arrives from now on is not touched.
  */
 export async function stopSession(ledger: Ledger, tenant: string, id: string, reason: string): Promise<StopCounts> {
-  const { waiting, held } = await readLaneIds(ledger, tenant, sessionLane(id), MOST);
+  const { waiting, held } = await readLaneIds(ledger, tenant, sessionLane(id), MAX_TASKS);
   const counts: StopCounts = { withdrawn: 0, stopped: 0 };
   const stop = async (task: string): Promise<void> => {
     const { answer } = await cancelTree(ledger, tenant, task, reason);
     if (answer.kind === 'cancelled') counts.withdrawn += 1;
     if (answer.kind === 'stopping') counts.stopped += 1;
   };
-  const line = waiting.toReversed();
-  for (let from = 0; from < line.length; from += AT_ONCE) await Promise.all(line.slice(from, from + AT_ONCE).map(stop));
+  await pMap(waiting.toReversed(), stop, { concurrency: AT_ONCE });
   await Promise.all([...held.keys()].map(stop));
   return counts;
 }

@@ -1,9 +1,9 @@
-import type { SessionHolder, SessionRecord } from './session-record.ts';
-import { type SessionWaiting, spanText } from './waiting.ts';
 import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
 import type { ChosenMode, ModeSource } from './routing.ts';
+import type { SessionHolder, SessionRecord } from './session-record.ts';
+import { type SessionWaiting, spanText } from './waiting.ts';
 
-/** Waiting tasks that an answer in a chat names. */
+/** Bound of the waiting tasks that an answer in a chat names. */
 const SHOWN = 10;
 const EXCERPT_CHARACTERS = 60;
 

@@ -1,11 +1,12 @@
-/** Conversations: messages that meet running work, queue modes, commands typed by people, transcripts and their lists. */
-export { composeInput } from './transcript.ts';
-export { type SessionSummary, listSessions } from './list-sessions.ts';
-export { readTranscript } from './transcript.ts';
-export { type IncomingMessage, type MessageAnswer, type MessageParts, acceptMessage } from './accept-message.ts';
-export type { SessionCommand } from './commands.ts';
-export { notifySession, sessionTopic } from './session-store.ts';
-export { type SessionRecord, readSession } from './session-record.ts';
-export { setMode } from './session-store.ts';
-export { stopSession } from './commands.ts';
+/**
+ * Conversations. `handleMessage` is the way in: a message is a command and runs, or it becomes a task of its session, for an agent and in a
+ * mode that `routing` chooses. Beside it: what people chose for a session, its record, its transcript, and lists of sessions.
+ */
+export { type SessionCommand, stopSession } from './commands.ts';
+export { handleMessage, type MessageAnswer, type MessageParts } from './handle-message.ts';
+export type { IncomingMessage } from './incoming-message.ts';
+export { listSessions, type SessionSummary } from './list-sessions.ts';
 export { countTurns } from './list-turns.ts';
+export { readSession, type SessionRecord } from './session-record.ts';
+export { notifySession, sessionTopic, setMode } from './session-store.ts';
+export { composeInput, readTranscript } from './transcript.ts';

@@ -32,8 +32,8 @@ export interface ListSessionsOptions {
   active?: boolean;
 }
 
-/** Sessions one page of active ones may look at, so that a quiet tenant's many are not walked in one call. */
-const SCAN_MOST = 2000;
+/** Bound of the sessions that one page of active ones reads: a quiet tenant may have many. */
+const MAX_SCANNED = 2000;
 const BATCH = 100;
 /** Waiting tasks that each session of a list shows; its own record shows more. */
 const SHOWN = 10;
@@ -44,7 +44,7 @@ export async function listSessions(ledger: Ledger, tenant: string, options: List
   return { items: await describe(ledger, tenant, found), next };
 }
 
-/** A session and who is in its lane, by ids alone. */
+/** A session and the ids of the tasks in its lane. */
 interface Found extends LaneIds {
   id: string;
   choices: SessionChoices;
@@ -58,10 +58,10 @@ async function findSessions(
   const found: Found[] = [];
   const batch = active ? BATCH : limit;
   let cursor = after ?? null;
-  for (let scanned = 0; scanned < SCAN_MOST; scanned += batch) {
+  for (let scanned = 0; scanned < MAX_SCANNED; scanned += batch) {
     const ids = await sessionIdsAfter(ledger, tenant, cursor, batch);
     // All of them at once, so that the connection sends them together.
-    const seen = await Promise.all(ids.map((id) => look(ledger, tenant, id)));
+    const seen = await Promise.all(ids.map((id) => readFound(ledger, tenant, id)));
     const fitting = active ? seen.filter(isActive) : seen;
     const taken = fitting.slice(0, limit - found.length);
     found.push(...taken);
@@ -73,7 +73,7 @@ async function findSessions(
   return { found, next: cursor };
 }
 
-async function look(ledger: Ledger, tenant: string, id: string): Promise<Found> {
+async function readFound(ledger: Ledger, tenant: string, id: string): Promise<Found> {
   const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLaneIds(ledger, tenant, sessionLane(id), SHOWN)]);
   return { id, choices, ...lane };
 }
@@ -108,28 +108,28 @@ function summaryOf({ body, state }: Task): SessionSummary['holder'] {
   return { taskId: body.id, startedAt: isRunning ? (state.startedAt ?? null) : null, worker: isRunning ? (state.worker ?? null) : null };
 }
 
-/** What the index lists a task of a session under, before the session's id. */
+/** Begins the index's entries of tasks with a session; the session's id follows. */
 const PREFIX = 'session=';
 /** `/` and the task's id. */
 const SUFFIX_CHARACTERS = 27;
 /** Members read at once: of a session with one task, each is another one. */
 const READ = 50;
-/** Clocks of the processes that make ids may differ by as much. */
+/** Bound of the difference between the clocks of processes that make ids. */
 const AHEAD_MS = 86_400_000;
 
 /**
- * The next ids of sessions that have tasks, at most so many, in the order of the index: each step jumps over the rest of a
- * session's tasks, so that the cost is in sessions and not in tasks.
+ * At most `limit` ids of sessions that have tasks, in the order of the index. Each step skips the rest of a session's tasks, so the cost
+ * grows with sessions and not with tasks.
  */
-async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | null, most: number): Promise<string[]> {
+async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | null, limit: number): Promise<string[]> {
   const { index } = ledger.keys.tenant(tenant);
   const found = new Set<string>();
   let from = after === null ? `[${PREFIX}` : behind(after);
-  while (found.size < most) {
+  while (found.size < limit) {
     // The character after `=` ends the range, whatever letters the ids begin with.
     const members = await ledger.redis.zrangebylex(index, from, '(session>', 'LIMIT', 0, READ);
     const ids = members.map((member) => lookupValue(member.slice(PREFIX.length, -SUFFIX_CHARACTERS)));
-    for (const id of ids) if (found.size < most) found.add(id);
+    for (const id of ids) if (found.size < limit) found.add(id);
     const last = ids.at(-1);
     if (last === undefined || members.length < READ) break;
     from = behind(last);

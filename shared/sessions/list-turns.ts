@@ -20,8 +20,8 @@ export interface TurnRef {
 const CLOCKS_APART_MS = 60_000;
 /** States read at once. */
 const PAGE = 100;
-/** Tasks looked at for one transcript at most: a session may have many that came to nothing. */
-const SCAN_MOST = 2000;
+/** Bound of the tasks read for one transcript: a session may have many that came to nothing. */
+const MAX_SCANNED = 2000;
 
 /**
  * The turns of a session's transcript, the one that was run last first, at most `sessions.transcriptTurns`: its tasks that completed
@@ -34,7 +34,7 @@ export async function listTurns(ledger: Ledger, { tenant, session, except }: Tur
   const lookup = sessionLookup(ledger, tenant, session);
   const turns: TurnRef[] = [];
   let cursor: string | null = null;
-  for (let scanned = 0; scanned < SCAN_MOST && turns.length < transcriptTurns; scanned += PAGE) {
+  for (let scanned = 0; scanned < MAX_SCANNED && turns.length < transcriptTurns; scanned += PAGE) {
     const ids = await readLookup(ledger, lookup, { low, before: cursor, max: PAGE });
     const times = await readTimes(ledger, tenant, ids);
     turns.push(...ids.flatMap((id, position) => turnOf(id, times[position] ?? null, from)).filter(({ id }) => id !== except));
@@ -51,11 +51,11 @@ interface Times {
   startedAt: number;
 }
 
-/** Of those that completed by themselves. */
+/** Null for a task that did not complete by itself. */
 async function readTimes(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Times | null)[]> {
   if (ids.length === 0) return [];
   const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
-  // One that cannot be read is no turn.
+  // A state that cannot be read is no turn.
   return states.map((state) => readRecords(state === null ? [] : [['', state] as const], timesOf).items[0] ?? null);
 }
 
@@ -72,7 +72,7 @@ function turnOf(id: string, times: Times | null, from: number): TurnRef[] {
   return times === null || times.createdAt < from ? [] : [{ id, startedAt: times.startedAt }];
 }
 
-/** How many turns a session's transcript has, up to `sessions.transcriptTurns`. Its bytes are not looked at. */
+/** How many turns a session's transcript has, up to `sessions.transcriptTurns`. Bytes are not counted. */
 export async function countTurns(ledger: Ledger, tenant: string, session: string): Promise<number> {
   return (await listTurns(ledger, { tenant, session })).length;
 }

@@ -4,12 +4,12 @@ import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
 export type ModeWord = QueueMode | 'default';
 
 /**
- * What a message says:
+ * The meaning of a message:
  *
  * - `text`: for the agent, in the mode that it names itself, if any
- * - `command`: a word that only looks like one is for whoever knows the commands to see
+ * - `command`: a word in the form of one, whether or not such a command exists
  * - `mode`: `/queue <mode>` and nothing else
- * - `unknown-mode`: `/queue` before a word that is none
+ * - `unknown-mode`: `/queue` before a word that is no mode
  */
 export type ParsedMessage =
   | { kind: 'text'; text: string; mode: ModeWord | null }
@@ -23,7 +23,7 @@ const COMMAND = /^\/([a-z][a-z0-9_-]{0,31})(?:@\S+)?(?:\s+([\s\S]*))?$/i;
 const MODE_FIRST = /^\/queue(?:@\S+)?\s+(\S+)(?=\s|$)/i;
 const MODE_WITHIN = /\s\/queue(?:@\S+)?\s+([a-z]+)(?=\s|$)/i;
 
-/** Reads the commands and the mode out of a message. */
+/** Finds the command or the mode in a message's text. */
 export function parseMessage(text: string): ParsedMessage {
   const trimmed = text.trim();
   const named = MODE_FIRST.exec(trimmed) ?? modeWithin(trimmed);
@@ -32,7 +32,7 @@ export function parseMessage(text: string): ParsedMessage {
   return name === undefined ? { kind: 'text', text, mode: null } : { kind: 'command', name: name.toLowerCase(), argument: argument.trim() };
 }
 
-/** One may write about `/queue` itself; a slip of the finger is not sent to the agent. */
+/** People may write about `/queue` itself; a mistyped mode is not sent to the agent. */
 function modeWithin(text: string): RegExpExecArray | null {
   const named = MODE_WITHIN.exec(text);
   const word = named?.[1]?.toLowerCase() ?? '';

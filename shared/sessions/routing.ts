@@ -1,9 +1,9 @@
-import type { Intake } from '../queue/index.ts';
 import type { QueueMode, Settings } from '../config/index.ts';
+import type { Intake } from '../queue/index.ts';
 import type { ModeWord } from './parse-message.ts';
 import type { SessionChoices } from './session-store.ts';
 
-interface AgentQuestion {
+interface AgentRequest {
   tenant: string;
   agent?: string | undefined;
   surface: string;
@@ -11,8 +11,8 @@ interface AgentQuestion {
   user?: string | undefined;
 }
 
-/** Who answers a message: whom it names, else the first rule that fits, else the one for all, `assistant` or `echo`. */
-export async function chooseAgent(parts: Intake, message: AgentQuestion): Promise<string> {
+/** The agent of a message: the one it names, else that of the first rule that fits, else the default, `assistant` or `echo`. */
+export async function chooseAgent(parts: Intake, message: AgentRequest): Promise<string> {
   if (message.agent !== undefined) return message.agent;
   const { agents, agent } = parts.ledger.settings.routing;
   const rule = agents.find(
@@ -23,7 +23,7 @@ export async function chooseAgent(parts: Intake, message: AgentQuestion): Promis
   return (await parts.findAgent(message.tenant, 'assistant')) ? 'assistant' : 'echo';
 }
 
-/** What a rule does not name fits anything. */
+/** A field that a rule does not name fits anything. */
 function fits(wanted: string | undefined, actual: string | undefined): boolean {
   return wanted === undefined || wanted === actual;
 }
@@ -36,17 +36,17 @@ export interface ChosenMode {
   source: ModeSource;
 }
 
-/** Web chat is Muster's own, and what a message comes from that does not say. */
+/** Web chat is Muster's own, and the surface of a message that names none. */
 export const DEFAULT_SURFACE = 'webchat';
 
-interface ModeQuestion {
+interface ModeRequest {
   inline: ModeWord | null;
   choices: Pick<SessionChoices, 'mode'>;
   surface: string;
 }
 
-/** The mode of a message: its own, else the session's, else its surface's, else the one for all. */
-export function chooseMode({ routing }: Settings, { inline, choices, surface }: ModeQuestion): ChosenMode {
+/** The mode of a message: its own, else the session's, else its surface's, else the default. */
+export function chooseMode({ routing }: Settings, { inline, choices, surface }: ModeRequest): ChosenMode {
   if (inline !== null && inline !== 'default') return { mode: inline, source: 'message' };
   if (choices.mode !== null) return { mode: choices.mode, source: 'session' };
   const { bySurface, mode } = routing.queue;

@@ -17,7 +17,7 @@ export interface SessionHolder {
   reason: string | null;
 }
 
-/** A session as people see it: who holds its lane, what waits and why. */
+/** A session as people see it: the task that holds its lane, what waits and why. */
 export interface SessionRecord {
   id: string;
   mode: QueueMode;
@@ -34,7 +34,7 @@ export interface SessionRecord {
 const SHOWN = 100;
 
 export interface ReadSessionOptions {
-  /** Where the one who asks writes; by default where the session's last message came from. */
+  /** Where the reader writes; by default where the session's last message came from. */
   surface?: string;
   /** By default exact. */
   words?: WaitingWords;

@@ -21,7 +21,6 @@ const choicesSchema = z.object({
   surface: z.string().nullable().catch(null),
 });
 
-/** What was chosen for a session. */
 export async function readChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
   const [mode, transcriptFrom, surface] = await ledger.redis.hmget(
     ledger.keys.tenant(tenant).session(id),
@@ -32,7 +31,7 @@ export async function readChoices(ledger: Ledger, tenant: string, id: string): P
   return choicesSchema.parse({ mode, transcriptFrom, surface });
 }
 
-/** The same for a session that is used now: its choices are kept that much longer. */
+/** Reads the choices of a session that is used now, and prolongs them. */
 export async function touchChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
   const [choices] = await Promise.all([readChoices(ledger, tenant, id), prolongChoices(ledger, tenant, id)]);
   return choices;
@@ -49,7 +48,7 @@ export async function setSurface(ledger: Ledger, tenant: string, id: string, sur
   await writeChoice(ledger, { tenant, id }, 'surface', surface);
 }
 
-/** Lets the session's transcript begin with what is accepted from now on. */
+/** The session's transcript begins with what is accepted from now on. */
 export async function beginTranscript(ledger: Ledger, tenant: string, id: string): Promise<void> {
   // Tasks are dated by the same clock, and one of this same millisecond came before.
   const from = (await redisNow(ledger.redis)) + 1;
@@ -75,10 +74,10 @@ async function prolongChoices(ledger: Ledger, tenant: string, id: string): Promi
   ]);
 }
 
-/** Records dropped for one that is written; more than one, where the bound was lowered. */
+/** Records dropped for each that is written: more than one where the bound was lowered. */
 const MAX_DROPPED = 100;
 
-/** Ids are the caller's: whoever makes them up would fill Redis with choices. */
+/** Callers choose the ids, and invented ones must not fill Redis with choices. */
 async function boundRecords(ledger: Ledger, tenant: string, id: string): Promise<void> {
   const { redis, settings } = ledger;
   const own = ledger.keys.tenant(tenant);
@@ -90,12 +89,12 @@ async function boundRecords(ledger: Ledger, tenant: string, id: string): Promise
   await redis.del(...dropped.map(([oldest]) => own.session(oldest)));
 }
 
-/** What stands for a session where a hint names a task. Task ids hold no `~`, and this holds neither `/` nor `,`. */
+/** The name of a session where a hint names a task. Task ids hold no `~`, and this holds neither `/` nor `,`. */
 export function sessionTopic(id: string): string {
   return `~${encodeURIComponent(id)}`;
 }
 
-/** Tells whoever watches the session that there is something new in it. A lost hint costs them a moment, so nobody waits for it. */
+/** Notifies the watchers of a session that it has something new. A lost hint costs them a moment, so nobody waits for it. */
 export function notifySession({ redis, keys }: Ledger, tenant: string, id: string): void {
   const { signal } = keys.shard(keys.shardOf(tenant));
   redis.publish(signal, `${tenant}/${sessionTopic(id)}/session.changed`).catch(() => undefined);

@@ -3,7 +3,7 @@ import { type Ledger, readInputs, readTasks, type TakenInput } from '../ledger/i
 import type { Task } from '../tasks/index.ts';
 import { listTurns, type TurnRef } from './list-turns.ts';
 
-/** A turn as agents get it, and whether a visitor said some of it. */
+/** A turn as agents get it, and whether a visitor wrote some of it. */
 interface TranscriptTurn extends AgentTurn {
   readonly hasVisitor: boolean;
 }
@@ -19,10 +19,10 @@ const BATCH = 10;
 const CUT = '…';
 
 /**
- * What was said in a session so far, oldest first: of the tasks that completed, what the agent was asked and what it answered.
+ * The turns of a session so far, oldest first: of the tasks that completed, what the agent was asked and what it answered.
  * At most `sessions.transcriptTurns` turns and `sessions.transcriptBytes` bytes, of which the oldest go first, and none from
- * before the transcript was last begun anew. Of a last turn that is longer than all of it, as when somebody sends a whole file, there
- * is the beginning: whoever asks about it next would else speak to somebody who never heard of it.
+ * before the transcript was last begun anew. A last turn that is longer than all of it, such as a file,
+ * is cut to its beginning, so that the agent knows what a next question is about.
  */
 export async function readTranscript(
   ledger: Ledger,
@@ -67,18 +67,18 @@ function cutTurn(turn: TranscriptTurn, bytes: number): TranscriptTurn {
   return { ...turn, input: cutBytes(turn.input, bytes - outputBytes), output: cutBytes(turn.output, outputBytes) };
 }
 
-/** At most so many bytes of a text, in whole characters. */
+/** At most so many bytes of a text; no character is cut in two. */
 function cutBytes(text: string, bytes: number): string {
   const all = Buffer.from(text);
   if (all.length <= bytes) return text;
-  // As a stream it keeps back the beginning of a character that goes on behind the cut.
+  // A stream's decoder keeps back the beginning of a character that goes on behind the cut.
   const kept = new TextDecoder().decode(all.subarray(0, Math.max(bytes - Buffer.byteLength(CUT), 0)), { stream: true });
   return `${kept}${CUT}`;
 }
 
 /** Between the messages that make one input. */
 const BREAK = '\n\n';
-const LEFT_OUT = 'Earlier messages that were left out, because too many waited, by how they began:';
+const LEFT_OUT_HEADING = 'Earlier messages that were left out, because too many waited, by how they began:';
 
 /**
  * What an agent is asked when messages belong to its task: those it carries on from a stopped one, the task's own text, then those
@@ -88,6 +88,7 @@ const LEFT_OUT = 'Earlier messages that were left out, because too many waited, 
 export function composeInput(own: string, inputs: readonly Pick<TakenInput, 'how' | 'text'>[], leftOut: readonly string[] = []): string {
   const carried = inputs.filter(({ how }) => how === 'carried');
   const others = inputs.filter(({ how }) => how !== 'carried');
-  const notes = leftOut.length === 0 ? [] : [[LEFT_OUT, ...leftOut.map((text) => `- ${text.replaceAll(/\s+/g, ' ').trim()}`)].join('\n')];
+  const notes =
+    leftOut.length === 0 ? [] : [[LEFT_OUT_HEADING, ...leftOut.map((text) => `- ${text.replaceAll(/\s+/g, ' ').trim()}`)].join('\n')];
   return [...notes, ...carried.map(({ text }) => text), own, ...others.map(({ text }) => text)].join(BREAK);
 }

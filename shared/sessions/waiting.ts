@@ -17,7 +17,7 @@ export function waitingLine(held: readonly Task[], waiting: readonly Task[], wor
   });
 }
 
-/** Why it waits that is next; `until` begins with a space or is empty. */
+/** Why the next task waits; `until` begins with a space or is empty. */
 const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   debounce: (until) => `collects what else comes${until}`,
   retry: (until) => `failed, and waits for its retry${until}`,
@@ -29,7 +29,7 @@ const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   steer: () => 'is next',
 };
 
-/** Why a task of a session does not run yet, from its state alone. `before` is the one in front of it; null for whose turn it is. */
+/** Why a task of a session does not run yet, from its state alone. `before` is the task in front of it; null for the next one. */
 export function explainWaiting({ steer, mode, ...state }: TaskState, before: Task | null, words: WaitingWords): string {
   if (steer !== undefined) return `offered to ${words.task(steer)} as input, not taken yet`;
   if (before === null) return ownReason(state, words);
@@ -49,7 +49,7 @@ export interface WaitingWords {
   until(at: number): string;
 }
 
-/** For those who look tasks up. */
+/** For callers who read tasks by id. */
 export const EXACT_WORDS: WaitingWords = { task: (id) => `task ${id}`, until: (at) => ` until ${new Date(at).toISOString()}` };
 
 /** For the people of a chat, who see neither ids nor clocks of other zones. */

@@ -3,7 +3,7 @@ import { agentIdSchema, QUEUE_MODES } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Answer, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { acceptMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
+import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
 import { jsonObjectSchema } from '#shared/tasks/index.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/idempotency-key.ts';
@@ -67,7 +67,7 @@ export function postMessage(parts: Parts & MessageParts): Route {
       const visitor = call.key?.session === undefined ? null : call.key;
       if (visitor !== null) assertOwnWords(body);
       // What others registered was not made with strangers in mind.
-      const answer = await acceptMessage(
+      const answer = await handleMessage(
         { ...parts, commands: visitor === null ? commands : {} },
         {
           ...given(body),

@@ -18,13 +18,13 @@ interface FollowerOptions {
 }
 
 /** Messages that a reader is told of first. */
-const HISTORY = 100;
+const MAX_HISTORY = 100;
 /** Messages that may come between two looks. */
-const NEW_MOST = 200;
+const MAX_NEW = 200;
 /** How far the clocks of those who accept may be apart. */
 const CLOCKS_APART_MS = 60_000;
 /** Ended tasks whose ids are kept, so that none is told twice. */
-const KEPT = 1000;
+const MAX_REMEMBERED = 1000;
 
 /** SessionFollower is responsible for telling one reader of each message once, and of all that happens to it, in order. */
 export class SessionFollower {
@@ -40,11 +40,11 @@ export class SessionFollower {
   /** Tells what was said lately, and what is going on. */
   async begin(): Promise<void> {
     const { parts, tenant, session, stream } = this.#options;
-    const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, most: NEW_MOST });
+    const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, most: MAX_NEW });
     const { ended, live } = await readHistory(parts.ledger, tenant, ids);
     const running = new Set(live.map(({ body }) => body.id));
     for (const id of ids) if (!running.has(id)) this.#told.add(id);
-    await stream.send('history', { items: ended.slice(-HISTORY) });
+    await stream.send('history', { items: ended.slice(-MAX_HISTORY) });
     for (const task of live) await this.#meet(task);
   }
 
@@ -52,7 +52,7 @@ export class SessionFollower {
   async discover(): Promise<void> {
     const { parts, tenant, session } = this.#options;
     const since = Date.now() - CLOCKS_APART_MS;
-    const ids = await listSessionTasks(parts.ledger, { tenant, session, since, most: NEW_MOST });
+    const ids = await listSessionTasks(parts.ledger, { tenant, session, since, most: MAX_NEW });
     const unknown = ids.filter((id) => !this.#live.has(id) && !this.#told.has(id));
     for (const task of await readTasks(parts.ledger, tenant, unknown)) if (task) await this.#meet(task);
   }
@@ -114,7 +114,7 @@ export class SessionFollower {
     this.#options.watch.remove(id);
     this.#told.add(id);
     for (const oldest of this.#told) {
-      if (this.#told.size <= KEPT) break;
+      if (this.#told.size <= MAX_REMEMBERED) break;
       this.#told.delete(oldest);
     }
   }

@@ -38,7 +38,7 @@ export function turnOf({ body, state, output }: Task): SessionTurn {
 }
 
 /** What one reader is told at once, at most: characters of what was said and answered. */
-const MOST_CHARACTERS = 524_288;
+const MAX_CHARACTERS = 524_288;
 /** Records read at once: each may hold as much as an output may be long. */
 const BATCH = 10;
 
@@ -53,7 +53,7 @@ interface SessionHistory {
 export async function readHistory(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<SessionHistory> {
   const ended: SessionTurn[] = [];
   const live: Task[] = [];
-  let leftCharacters = MOST_CHARACTERS;
+  let leftCharacters = MAX_CHARACTERS;
   const newestFirst = ids.toReversed();
   for (let from = 0; from < newestFirst.length; from += BATCH) {
     const tasks = (await readTasks(ledger, tenant, newestFirst.slice(from, from + BATCH))).filter((task) => task !== null);

@@ -33,7 +33,7 @@ export function streamSession(parts: Parts): Route {
 }
 
 /** Longest between two looks at everything, for when a hint was lost or came from nobody. */
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 
 interface SessionEventsOptions {
   tenant: string;
@@ -55,9 +55,9 @@ export async function writeSessionEvents(parts: StreamParts, options: SessionEve
     await follower.begin();
     let lookedAt = performance.now();
     while (!stream.signal.aborted && Date.now() < until) {
-      const dueMs = Math.max(0, lookedAt + LOOK_MS - performance.now());
+      const dueMs = Math.max(0, lookedAt + POLL_MS - performance.now());
       const news = await watch.next(Math.min(dueMs, until - Date.now()));
-      const isLook = performance.now() - lookedAt >= LOOK_MS;
+      const isLook = performance.now() - lookedAt >= POLL_MS;
       if (isLook) lookedAt = performance.now();
       await follower.update(isLook ? undefined : news.tasks);
       if (isLook || news.session) await follower.discover();

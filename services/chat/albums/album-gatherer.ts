@@ -19,7 +19,7 @@ interface AlbumGathererOptions {
 }
 
 /** Between two looks for parts that another process gathered and did not take. */
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 /** Timers of one process; sessions beyond these are found by the look. */
 const MAX_TIMERS = 5000;
 
@@ -38,7 +38,7 @@ export class AlbumGatherer {
   }
 
   start(): void {
-    this.#look = setInterval(() => this.#run(() => this.#takeDue()), LOOK_MS);
+    this.#look = setInterval(() => this.#run(() => this.#takeDue()), POLL_MS);
   }
 
   /** What is not taken yet is taken by another process, or after the next start. */

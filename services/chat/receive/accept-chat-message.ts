@@ -2,7 +2,7 @@ import { type ChatAccess, CHAT_RIGHTS, type ChatPlatformName, type ChatRight } f
 import { openReply } from '#shared/deliveries/index.ts';
 import { ERROR_CODES, hasCode, MusterError } from '#shared/errors/index.ts';
 import { toMusterError } from '#shared/http/index.ts';
-import { acceptMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/index.ts';
+import { handleMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/index.ts';
 import { type ChatAnswer, type ChatMessage, inputOf } from './chat-message.ts';
 
 export interface AcceptParts extends MessageParts {
@@ -20,7 +20,7 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
   const { key, session } = message;
   const tenant = parts.chatTenant();
   try {
-    const answer = await acceptMessage(parts, incomingMessage(parts.access, tenant, platform, message));
+    const answer = await handleMessage(parts, incomingMessage(parts.access, tenant, platform, message));
     if (answer.kind === 'command') return { kind: 'command', text: answer.text };
     const { id, isDuplicate } = answer.accepted;
     await openReply(parts, tenant, id);

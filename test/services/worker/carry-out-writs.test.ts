@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
-import { acceptMessage } from '#shared/sessions/accept-message.ts';
+import { handleMessage } from '#shared/sessions/handle-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -111,7 +111,7 @@ describe('what an agent writes', () => {
 
   it('in answer to a visitor is carried out by nobody, and stays as it was', async () => {
     const text = 'Sure.\n/schedule list';
-    const answer = await acceptMessage(parts, { tenant: 'default', session: 'parlour', text, agent: 'planner', visitor: 'key_1' });
+    const answer = await handleMessage(parts, { tenant: 'default', session: 'parlour', text, agent: 'planner', visitor: 'key_1' });
     const id = answer.kind === 'accepted' ? answer.accepted.id : '';
     const task = await waitFor(async () => [await readTask(parts.ledger, 'default', id)].find((found) => found?.output), {
       deadlineMs: 8000,

@@ -4,7 +4,8 @@ import { hasCode } from '#shared/errors/muster-error.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { acceptMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/accept-message.ts';
+import { handleMessage, type MessageParts } from '#shared/sessions/handle-message.ts';
+import type { IncomingMessage } from '#shared/sessions/incoming-message.ts';
 import { readSession } from '#shared/sessions/session-record.ts';
 import { readChoices } from '#shared/sessions/session-store.ts';
 import type { Task } from '#shared/tasks/task.ts';
@@ -44,7 +45,7 @@ async function openForThisTest(settings: SettingsInput): Promise<Parts> {
 const SAID: IncomingMessage = { tenant: 'acme', session: 'room', text: 'hello' };
 
 async function say(text: string, more: Partial<IncomingMessage> = {}, to: MessageParts = parts): Promise<string> {
-  const answer = await acceptMessage(to, { ...SAID, ...more, text });
+  const answer = await handleMessage(to, { ...SAID, ...more, text });
   return answer.kind === 'accepted' ? answer.accepted.id : answer.text;
 }
 
@@ -89,9 +90,9 @@ describe('a message', () => {
   });
 
   it('makes one task when it is sent again under its key, also after another mode was chosen', async () => {
-    const first = await acceptMessage(parts, { ...SAID, idempotencyKey: 'update-1' });
+    const first = await handleMessage(parts, { ...SAID, idempotencyKey: 'update-1' });
     await say('/queue collect');
-    const again = await acceptMessage(parts, { ...SAID, idempotencyKey: 'update-1' });
+    const again = await handleMessage(parts, { ...SAID, idempotencyKey: 'update-1' });
     expect([first, again]).toMatchObject([
       { kind: 'accepted', accepted: { isDuplicate: false } },
       { kind: 'accepted', accepted: { isDuplicate: true } },
@@ -108,7 +109,7 @@ describe('a message', () => {
     ['a session with a control character', { session: 'a\u0000b' }],
     ['a session that is too long', { session: 'x'.repeat(201) }],
   ])('is refused with %s', async (_what, change) => {
-    await expect(acceptMessage(parts, { ...SAID, ...change })).rejects.toSatisfy((error) => hasCode(error, 'request.invalid'));
+    await expect(handleMessage(parts, { ...SAID, ...change })).rejects.toSatisfy((error) => hasCode(error, 'request.invalid'));
   });
 });
 
@@ -180,7 +181,7 @@ describe('a command', () => {
   it('is carried out while a task runs, and makes none', async () => {
     await start(await say('first', { context: { noInput: true } }));
     for (const command of ['/status', '/queue', '/help', '/new', '/queue steer', '/queue nonsense'])
-      expect(await acceptMessage(parts, { ...SAID, text: command })).toMatchObject({
+      expect(await handleMessage(parts, { ...SAID, text: command })).toMatchObject({
         kind: 'command',
         command: command.slice(1).split(' ')[0],
       });
@@ -283,7 +284,7 @@ describe('a command', () => {
 
   it('/stop reaches no other session and no other tenant', async () => {
     const others = [await say('a', { session: 'room/2' }), await say('b', { session: 'roo' })];
-    const theirs = await acceptMessage(parts, { ...SAID, tenant: 'other' });
+    const theirs = await handleMessage(parts, { ...SAID, tenant: 'other' });
     await say('/stop');
     expect(await Promise.all(others.map(statusOf))).toEqual(['queued', 'queued']);
     const id = theirs.kind === 'accepted' ? theirs.accepted.id : '';

@@ -1,0 +1,133 @@
+import { MusterError } from '../errors/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
+import { answerOnce } from './answer-once.ts';
+import { createCommands, type SessionCall, type SessionCommand, type SessionRight } from './commands.ts';
+import { describeMode, HOW_TO_CHOOSE } from './describe-session.ts';
+import { assertReadable, digestOf, type IncomingMessage } from './incoming-message.ts';
+import { type ModeWord, type ParsedMessage, parseMessage } from './parse-message.ts';
+import { chooseAgent, chooseMode, DEFAULT_SURFACE } from './routing.ts';
+import { notifySession, readChoices, setMode, setSurface, touchChoices } from './session-store.ts';
+
+export interface MessageParts extends Intake {
+  /** Commands of others, by name without the slash. */
+  readonly commands?: Readonly<Record<string, SessionCommand>>;
+}
+
+/** The message became a task, or it was a command and ran. */
+export type MessageAnswer = { kind: 'accepted'; accepted: Accepted } | { kind: 'command'; command: string; text: string };
+
+/**
+ * Handles a message of a session. A command runs at once, whatever else runs; every other text is accepted as a task of the session, in its
+ * mode. The same message again under its key gets the first answer and does nothing.
+ * Errors: `request.invalid` (no text, or a session that cannot be one), and those of `acceptTask`.
+ */
+export async function handleMessage(parts: MessageParts, message: IncomingMessage): Promise<MessageAnswer> {
+  assertReadable(message);
+  const parsed = parseMessage(message.text);
+  if (parsed.kind === 'text') return await acceptText(parts, message, parsed.text, parsed.mode);
+  const command = findCommand(parts, parsed);
+  // A word that only looks like a command belongs to the agent.
+  if (command === undefined) return await acceptText(parts, message, message.text, null);
+  return await answerCommand(parts, message, parsed, command);
+}
+
+type ParsedCommand = Exclude<ParsedMessage, { kind: 'text' }>;
+type Runnable = Pick<SessionCommand, 'needs' | 'run'>;
+
+function findCommand({ ledger, commands = {} }: MessageParts, parsed: ParsedCommand): Runnable | undefined {
+  if (parsed.kind === 'mode') return { needs: 'steer', run: (call) => chooseSessionMode(ledger, call, parsed.mode) };
+  if (parsed.kind === 'unknown-mode') return { run: () => Promise.resolve(describeUnknownMode(parsed.word)) };
+  return createCommands(ledger, commands).get(parsed.name);
+}
+
+async function chooseSessionMode(ledger: Ledger, { tenant, session, surface }: SessionCall, word: ModeWord): Promise<string> {
+  await setMode(ledger, tenant, session, word === 'default' ? null : word);
+  const choices = await readChoices(ledger, tenant, session);
+  return describeMode(chooseMode(ledger.settings, { inline: null, choices, surface }), surface);
+}
+
+function describeUnknownMode(word: string): string {
+  return `"${word.slice(0, 50)}" is no mode, and nothing was sent to the agent. ${HOW_TO_CHOOSE}`;
+}
+
+async function answerCommand(
+  parts: MessageParts,
+  message: IncomingMessage,
+  parsed: ParsedCommand,
+  command: Runnable,
+): Promise<MessageAnswer> {
+  const { tenant, session, idempotencyKey } = message;
+  const [name, argument] = parsed.kind === 'command' ? [parsed.name, parsed.argument] : ['queue', ''];
+  const key = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: digestOf(message) };
+  const text = await answerOnce(parts.ledger, tenant, key, () => runCommand(parts, message, command, argument));
+  parts.log.info({ event: 'session.command', tenant, session, command: name }, 'a command ran');
+  notifySession(parts.ledger, tenant, session);
+  return { kind: 'command', command: name, text };
+}
+
+const RIGHT_TO: Readonly<Record<SessionRight, string>> = { schedule: 'make or change schedules', steer: 'stop or steer what runs' };
+
+async function runCommand(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<string> {
+  const { needs } = command;
+  if (needs !== undefined && message.denied?.has(needs) === true) return `You may not ${RIGHT_TO[needs]} here.`;
+  const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null } = message;
+  const agent = await chooseAgent(parts, { ...message, surface });
+  return await command.run({ tenant, session, user, surface, channel, agent, argument, reply, idempotencyKey });
+}
+
+/** `word`: the mode that the text names itself. */
+async function acceptText(parts: MessageParts, message: IncomingMessage, text: string, word: ModeWord | null): Promise<MessageAnswer> {
+  const { tenant, session, surface = DEFAULT_SURFACE } = message;
+  const { ledger } = parts;
+  const [choices, agent] = await Promise.all([
+    touchChoices(ledger, tenant, session),
+    chooseAgent(parts, { ...message, surface }),
+    assertNoCommand(ledger, message),
+  ]);
+  if (surface !== (choices.surface ?? DEFAULT_SURFACE)) await setSurface(ledger, tenant, session, surface);
+  const inline = message.denied?.has('steer') === true ? 'collect' : (word ?? message.mode ?? null);
+  const { mode } = chooseMode(ledger.settings, { inline, choices, surface });
+  const accepted = await acceptTask(parts, {
+    tenant,
+    session,
+    agent,
+    input: text,
+    source: 'chat',
+    channel: message.channel ?? surface,
+    mode,
+    // What the surface sent is compared, not what was made of it: a mode chosen in between must not make it another message.
+    idempotencyBody: digestOf(message),
+    ...optionalFields(message),
+  });
+  notifySession(ledger, tenant, session);
+  return { kind: 'accepted', accepted };
+}
+
+/** Tasks are found by their keys when they are accepted; commands are remembered elsewhere. */
+async function assertNoCommand({ redis, keys }: Ledger, { tenant, idempotencyKey }: IncomingMessage): Promise<void> {
+  if (idempotencyKey === undefined || (await redis.exists(keys.tenant(tenant).command(idempotencyKey))) === 0) return;
+  throw new MusterError('task.idempotency-conflict', 'This idempotency key was used for a command');
+}
+
+/** Stands for the token of a person without one, who could talk an agent into writing what the person may not do. */
+const GUEST = 'guest';
+
+function visitorOf({ visitor, denied }: IncomingMessage): string | undefined {
+  return visitor ?? (denied?.has('schedule') === true ? GUEST : undefined);
+}
+
+/** What the task has from the message as it is; an exact optional property refuses undefined. */
+function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
+  const { user, sequence, context, idempotencyKey, reply, traceparent } = message;
+  const visitor = visitorOf(message);
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...(visitor === undefined ? {} : { visitor }),
+    ...(sequence === undefined ? {} : { order: sequence }),
+    ...(context === undefined ? {} : { context }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(reply === undefined ? {} : { reply }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
