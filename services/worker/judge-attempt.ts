@@ -1,6 +1,7 @@
 import type { Diagnostics } from '#shared/agents/index.ts';
 import type { AgentResult, Settings } from '#shared/config/index.ts';
-import { beginningOf, classifyFailure, TaskFailure } from '#shared/errors/index.ts';
+import { classifyFailure, TaskFailure } from '#shared/errors/index.ts';
+import { truncate } from '#shared/text/index.ts';
 import type { Verdict } from '#shared/ledger/index.ts';
 import { retryDelay, type StoredError, type TaskBody, type TaskState, type TaskUsage } from '#shared/tasks/index.ts';
 import type { StopReason } from './running-attempt.ts';
@@ -112,7 +113,7 @@ function interruptions(state: TaskState): number {
 function storedError(failure: TaskFailure, retryable: boolean, context: FailureContext): StoredError {
   const details = detailsOf(failure, context);
   // Cut first, because a message may have megabytes; what a cut leaves of a secret at the end goes with the second one.
-  const message = beginningOf(context.redact(messageOf(failure).slice(0, 2 * MESSAGE_CHARACTERS)), MESSAGE_CHARACTERS);
+  const message = truncate(context.redact(messageOf(failure).slice(0, 2 * MESSAGE_CHARACTERS)), MESSAGE_CHARACTERS);
   return { code: codeOf(failure), message, retryable, ...(details === undefined ? {} : { details }) };
 }
 
@@ -126,7 +127,7 @@ function detailsOf({ details }: TaskFailure, { diagnostics, redact, settings }: 
   const { stack, stderr } = diagnostics;
   const maxStack = settings.tasks.maxStackCharacters;
   const found = {
-    ...(stack === undefined || maxStack === 0 ? {} : { stack: beginningOf(redact(stack.slice(0, 2 * maxStack)), maxStack) }),
+    ...(stack === undefined || maxStack === 0 ? {} : { stack: truncate(redact(stack.slice(0, 2 * maxStack)), maxStack) }),
     ...(stderr === undefined ? {} : { stderr: redact(stderr) }),
   };
   if (own === null && Object.keys(found).length === 0) return undefined;

@@ -7,7 +7,8 @@ import {
   StreamProviderError,
   TypeValidationError,
 } from 'ai';
-import { beginningOf, TaskFailure } from '../errors/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import { truncate } from '../text/index.ts';
 import type { Redactor } from './redactor.ts';
 import { failureFromNetwork, failureFromStatus, listCauses } from './network-failures.ts';
 import type { HeaderReader } from './retry-after.ts';
@@ -84,5 +85,5 @@ function fromUnreadable(error: Error, { redact, contentType }: ModelFailureOptio
 }
 
 function noCompletion(sent: string, redact: Redactor): TaskFailure {
-  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${beginningOf(redact(sent), EXCERPT_LENGTH)}`);
+  return new TaskFailure('PROVIDER_ERROR', `The endpoint sent what is no chat completion: ${truncate(redact(sent), EXCERPT_LENGTH)}`);
 }

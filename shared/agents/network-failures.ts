@@ -1,4 +1,5 @@
-import { beginningOf, TaskFailure } from '../errors/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import { truncate } from '../text/index.ts';
 import type { Redactor } from './redactor.ts';
 import { readRequestedDelay, readRetryAfter, type HeaderReader } from './retry-after.ts';
 
@@ -75,7 +76,7 @@ interface FailedAnswer {
  * followed; 429 is THROTTLED with `retryAfterMs`, which others have only when the answer asks for a delay; `details.status` has the status.
  */
 export function failureFromStatus({ status, header, message, nowMs, isInStream = false }: FailedAnswer): TaskFailure {
-  const said = message === undefined ? undefined : beginningOf(message.trim(), MAX_MESSAGE_LENGTH);
+  const said = message === undefined ? undefined : truncate(message.trim(), MAX_MESSAGE_LENGTH);
   if (status >= 300 && status < 400) {
     return new TaskFailure('RESOURCE_NOT_FOUND', `The endpoint answered with a redirect (${status}), which is not followed`, {
       details: { status },

@@ -2,7 +2,6 @@
  * What can go wrong, by code: the error that every layer throws, the table of codes with their HTTP status and retry class, and the
  * failure of an attempt.
  */
-export { beginningOf } from './beginning-of.ts';
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { MusterError, hasCode } from './muster-error.ts';
 export { TaskFailure, classifyFailure } from './task-failure.ts';

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { beginningOf, MusterError } from '../errors/index.ts';
+import { MusterError } from '../errors/index.ts';
+import { truncate } from '../text/index.ts';
 import type { RequestSchemas } from './route.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -60,7 +61,7 @@ export function problemsOf(error: z.ZodError, root: string): InputProblem[] {
 
 /** Names and messages hold what was sent. */
 function shorten(text: string): string {
-  return text.length <= MOST_CHARACTERS ? text : `${beginningOf(text, MOST_CHARACTERS)}...`;
+  return text.length <= MOST_CHARACTERS ? text : `${truncate(text, MOST_CHARACTERS)}...`;
 }
 
 /** Of what may have several forms, why it has none of them: by itself such an issue says only that. */

@@ -1,4 +1,4 @@
-import { beginningOf } from '../errors/index.ts';
+import { truncate } from '../text/index.ts';
 import { listTasks, type TaskFilter } from '../ledger/index.ts';
 import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
 import { toIso } from '../time/index.ts';
@@ -129,5 +129,5 @@ function reasonOf({ status, outcome, error }: TaskState): string | null {
 }
 
 function summaryOf(output: string, max: number): string {
-  return output.length <= max ? output : `${beginningOf(output, max)} ...`;
+  return output.length <= max ? output : `${truncate(output, max)} ...`;
 }

@@ -1,6 +1,7 @@
 import type { AgentTurn } from '../config/index.ts';
 import { type Ledger, readInputs, readTasks, type TakenInput } from '../ledger/index.ts';
 import type { Task } from '../tasks/index.ts';
+import { truncateBytes } from '../text/index.ts';
 import { listTurns, type TurnRef } from './list-turns.ts';
 
 /** A turn as agents get it, and whether a visitor wrote some of it. */
@@ -69,10 +70,8 @@ function cutTurn(turn: TranscriptTurn, bytes: number): TranscriptTurn {
 
 /** At most so many bytes of a text; no character is cut in two. */
 function cutBytes(text: string, bytes: number): string {
-  const all = Buffer.from(text);
-  if (all.length <= bytes) return text;
-  // A stream's decoder keeps back the beginning of a character that goes on behind the cut.
-  const kept = new TextDecoder().decode(all.subarray(0, Math.max(bytes - Buffer.byteLength(CUT), 0)), { stream: true });
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const kept = truncateBytes(text, Math.max(bytes - Buffer.byteLength(CUT), 0));
   return `${kept}${CUT}`;
 }
 

@@ -1,4 +1,4 @@
-import { beginningOf } from '../errors/index.ts';
+import { truncate } from '../text/index.ts';
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts';
 
 const MAX_NOTE_CHARACTERS = 200;
@@ -22,5 +22,5 @@ export function parseTimeline(log: string): TimelineEntry[] {
 /** A note as an entry of the timeline holds it: short, on one line, without semicolons. The scripts replace the same characters. */
 export function timelineNote(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are the ones to replace
-  return beginningOf(text, MAX_NOTE_CHARACTERS).replaceAll(/[;\u0000-\u001f\u007f]/g, ',');
+  return truncate(text, MAX_NOTE_CHARACTERS).replaceAll(/[;\u0000-\u001f\u007f]/g, ',');
 }

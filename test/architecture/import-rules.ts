@@ -2,6 +2,7 @@ import { importsOf, isModule, type Import, type SourceFile } from './source-file
 
 /** Lowest first: each imports only itself and the ones before it. */
 const SHARED_ORDER = [
+  'text',
   'errors',
   'time',
   'config',

@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createDiscordAdapter, type DiscordAdapter } from '@chat-adapter/discord';
 import type { Logger } from 'chat';
 import { z } from 'zod';
+import { ellipsize, isSameSecret } from '#shared/text/index.ts';
 import type { ChatAnswer } from '../receive/chat-message.ts';
-import { cutText, quoteText, withoutMentions } from '../replies/reply-text.ts';
+import { quoteText, withoutMentions } from '../replies/reply-text.ts';
 import type { CommandFacts, PlatformDriver } from './platform-driver.ts';
 
 export interface DiscordSecrets {
@@ -79,15 +79,11 @@ async function listen(adapter: DiscordAdapter, signal: AbortSignal): Promise<voi
 
 /** Answers the request itself: the adapter would answer later, at an address that no setting reaches. */
 function interactionAnswer({ kind, text }: ChatAnswer): unknown {
-  const shown = kind === 'accepted' ? quoteText(text) : cutText(text, HARD_LIMIT);
+  const shown = kind === 'accepted' ? quoteText(text) : ellipsize(text, HARD_LIMIT);
   return { type: MESSAGE_ANSWER, data: { content: shown, allowed_mentions: { parse: [] } } };
 }
 
 /** The adapter compares this token character by character, which lets a caller find it by the time that takes. */
 function isForwarderKnown(given: string | null, botToken: string): boolean {
-  return given === null || timingSafeEqual(digest(given), digest(botToken));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return given === null || isSameSecret(given, botToken);
 }

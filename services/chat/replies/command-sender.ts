@@ -1,7 +1,7 @@
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
+import { type ChatPort, DeliveryRefused } from '#shared/deliveries/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import { ellipsize } from '#shared/text/index.ts';
 import { wait, within } from '#shared/time/index.ts';
-import { cutText } from './reply-text.ts';
 
 export interface CommandSenderOptions {
   log: Log;
@@ -37,7 +37,7 @@ export class CommandSender {
       this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform }, 'too many answers to commands are on their way');
       return;
     }
-    const sending = this.#send(port, thread, cutText(text, port.maxCharacters)).finally(() => this.#underWay.delete(sending));
+    const sending = this.#send(port, thread, ellipsize(text, port.maxCharacters)).finally(() => this.#underWay.delete(sending));
     this.#underWay.add(sending);
   }
 

@@ -1,16 +1,10 @@
-const SIGN = '…';
-
-/** The text, cut with a sign that says so when it has more than `maxCharacters` UTF-16 units. Never cuts a character in two. */
-export function cutText(text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters - SIGN.length).replace(/[\uD800-\uDBFF]$/, '')}${SIGN}`;
-}
+import { ellipsize } from '#shared/text/index.ts';
 
 const MAX_CHARACTERS = 300;
 
 /** The beginning of what somebody asked, as a quotation, for a platform that does not show a slash command's text itself. */
 export function quoteText(text: string): string {
-  return `> ${cutText(text, MAX_CHARACTERS).replaceAll('\n', '\n> ')}`;
+  return `> ${ellipsize(text, MAX_CHARACTERS).replaceAll('\n', '\n> ')}`;
 }
 
 /** Code is shown as it is on every platform and names nobody, nor does a link. */

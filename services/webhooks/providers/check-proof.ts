@@ -1,5 +1,6 @@
-import { type BinaryLike, createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { type BinaryLike, createHmac } from 'node:crypto';
 import { MusterError } from '#shared/errors/index.ts';
+import { isSameSecret } from '#shared/text/index.ts';
 
 /** Checking who sent a webhook: secrets, signatures and times of signing. */
 
@@ -15,16 +16,6 @@ export function badSignature(reason: string): MusterError {
 export function requireSecret(secret: string | null): string {
   if (secret === null || secret === '') throw new MusterError('internal.error', 'The hook has no secret');
   return secret;
-}
-
-/** Whether two secrets are equal, in a time that does not tell how much of them is. */
-export function isSameSecret(given: string, expected: string): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(expected));
-}
-
-/** Of one length for all texts, which the comparison needs. */
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 export interface HmacClaim {
@@ -47,7 +38,7 @@ export function hmacMatches({ algorithm, encoding, secret, content, signature }:
   for (const piece of content) hmac.update(piece);
   const expected = hmac.digest();
   const given = Buffer.from(signature, encoding);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSameSecret(given, expected);
 }
 
 export interface SigningTime {

@@ -1,5 +1,6 @@
 import { MusterError } from '#shared/errors/index.ts';
-import { badSignature, isSameSecret, requireSecret } from './check-proof.ts';
+import { isSameSecret } from '#shared/text/index.ts';
+import { badSignature, requireSecret } from './check-proof.ts';
 import { decodeBody, parseJson, readField, readHeader, readName } from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 

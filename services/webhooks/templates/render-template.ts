@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { truncateBytes } from '#shared/text/index.ts';
 import { parseTemplate } from './parse-template.ts';
-import { cutToBytes, type RenderBounds, TemplateRenderer, toJson } from './template-renderer.ts';
+import { type RenderBounds, TemplateRenderer, toJson } from './template-renderer.ts';
 
 /** What a template may name. */
 interface TemplateView {
@@ -37,7 +38,7 @@ function defaultPrompt({ event, delivery, payload }: TemplateView, maxBytes: num
 }
 
 function withNote(text: string, why: string, maxBytes: number): string {
-  return `${cutToBytes(text, Math.max(0, maxBytes - NOTE_BYTES))}\n[cut: ${why}]`;
+  return `${truncateBytes(text, Math.max(0, maxBytes - NOTE_BYTES))}\n[cut: ${why}]`;
 }
 
 /**

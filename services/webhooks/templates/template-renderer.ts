@@ -1,4 +1,5 @@
 import { MusterError } from '#shared/errors/index.ts';
+import { truncateBytes } from '#shared/text/index.ts';
 import type { TemplateNode } from './parse-template.ts';
 
 export interface RenderBounds {
@@ -92,7 +93,7 @@ export class TemplateRenderer {
   /** What is rendered goes from left to right, so what was written until a bound is the beginning of it all. */
   #write(text: string): void {
     if (this.cut !== null) return;
-    const part = cutToBytes(text, this.#bytesLeft);
+    const part = truncateBytes(text, this.#bytesLeft);
     if (part.length < text.length) this.cut = 'bytes';
     this.#bytesLeft -= Buffer.byteLength(part);
     this.#written.push(part);
@@ -104,14 +105,6 @@ export class TemplateRenderer {
     if (this.#stepsLeft < 0) this.cut = 'steps';
     return this.cut === null;
   }
-}
-
-/** The longest beginning of a text that takes at most `maxBytes` bytes of UTF-8; never half a character. */
-export function cutToBytes(text: string, maxBytes: number): string {
-  // A UTF-16 unit takes at most three bytes: most texts need no measuring.
-  if (text.length * 3 <= maxBytes) return text;
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
-  return text.slice(0, read);
 }
 
 /** Compact JSON. Throws `request.malformed` for what is nested too deeply to be written: the parser takes more than the writer. */

@@ -1,4 +1,4 @@
-import { beginningOf } from '../../errors/index.ts';
+import { truncate } from '../../text/index.ts';
 import { readTask } from '../../ledger/index.ts';
 import type { DeliveryEnd } from '../../queue/index.ts';
 import type { ReplyAddress } from '../../tasks/index.ts';
@@ -70,7 +70,7 @@ async function finish(context: DeliveryContext, held: HeldDelivery, sender: Part
  * number of tries (which `throttled` does not count) and an age.
  */
 async function handleRefusal(context: DeliveryContext, held: HeldDelivery, refused: DeliveryRefused): Promise<DeliveryEnd> {
-  const error: DeliveryError = { code: refused.kind, message: beginningOf(refused.message, MAX_MESSAGE_CHARACTERS) };
+  const error: DeliveryError = { code: refused.kind, message: truncate(refused.message, MAX_MESSAGE_CHARACTERS) };
   switch (refused.kind) {
     case 'gone':
       return await endDelivery(context, held, 'failed', error);

@@ -1,4 +1,4 @@
-import { beginningOf } from '../../errors/index.ts';
+import { truncate } from '../../text/index.ts';
 import { formatWallTime } from '../rules/wall-time.ts';
 import type { Directive } from './schedule-command.ts';
 
@@ -98,7 +98,7 @@ function formatTime(at: number | null, tz: string): string {
 
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= LINE_CHARACTERS ? line : `${beginningOf(line, LINE_CHARACTERS)} ...`;
+  return line.length <= LINE_CHARACTERS ? line : `${truncate(line, LINE_CHARACTERS)} ...`;
 }
 
 /** Cuts between two words where possible. */
@@ -106,5 +106,5 @@ function shorten(text: string, max: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   if (line.length <= max) return line;
   const at = line.lastIndexOf(' ', max);
-  return `${beginningOf(line, at > 0 ? at : max)} ...`;
+  return `${truncate(line, at > 0 ? at : max)} ...`;
 }

@@ -1,5 +1,5 @@
 import type { SchedulerSettings } from '../../config/index.ts';
-import { beginningOf } from '../../errors/index.ts';
+import { truncate } from '../../text/index.ts';
 import { acknowledgeEnded, type EndedTask, listEndedBefore, readTasks } from '../../ledger/index.ts';
 import type { Task } from '../../tasks/index.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
@@ -114,5 +114,5 @@ const REASON_CHARACTERS = 500;
 
 function reasonOf({ state }: Task): string {
   const reason = state.error?.message ?? state.outcome?.reason ?? `it was ${state.status}`;
-  return beginningOf(reason, REASON_CHARACTERS);
+  return truncate(reason, REASON_CHARACTERS);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutText, withoutMentions } from '../../../../services/chat/replies/reply-text.ts';
+import { withoutMentions } from '../../../../services/chat/replies/reply-text.ts';
 import { snowflakeNumber } from '../../../../services/chat/platforms/discord.ts';
 
 describe('a text without mentions', () => {
@@ -23,17 +23,6 @@ describe('a text without mentions', () => {
     const text = '@a '.repeat(660).trim();
     expect(withoutMentions(text, 2000)).toHaveLength(text.length);
     expect(withoutMentions(text, 2000)).not.toContain('@');
-  });
-});
-
-describe('a cut text', () => {
-  it('says that it was cut, and is whole when it fits', () => {
-    expect(cutText('Hello', 5)).toBe('Hello');
-    expect(cutText('Hello!', 5)).toBe('Hell…');
-  });
-
-  it('never ends in half a character', () => {
-    expect(cutText('ab😀cd', 4)).toBe('ab…');
   });
 });
 
