@@ -52,6 +52,8 @@ export interface RouteDescription {
   method: Method;
   /** As Express writes it: `/v1/tasks/:id`. */
   path: string;
+  /** Names it for generated clients, the same for ever: `submitTask`. */
+  operationId?: string;
   /** One sentence for the documentation. */
   summary: string;
   description?: string;

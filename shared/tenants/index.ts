@@ -4,7 +4,7 @@
  */
 export { type ApiKey, apiKeySchema, keyDigest } from './api-key.ts';
 export { cleanTenant } from './clean-tenant.ts';
-export { deleteTenant } from './delete-tenant.ts';
+export { endTenant } from './end-tenant.ts';
 export { ensureFirstKey } from './ensure-first-key.ts';
 export { createKey, findKey, listKeyRecords, listKeys, revokeKey } from './key-store.ts';
 export { patchLimits } from './patch-limits.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route, type Route, type EventStream } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { outputPlace } from '../tasks/output-place.ts';
+import { parseOutputPlace } from '../tasks/stream-place.ts';
 import { sessionPathSchema } from './session-view.ts';
 import { SessionFollower } from './session-follower.ts';
 import type { EventFeed } from '#shared/events/index.ts';
@@ -25,7 +25,7 @@ export function streamSession(parts: Parts): Route {
     },
     responses: { 200: z.string() },
     handle: ({ params, query, headers }, { tenant, key }) => {
-      const after = outputPlace(headers['last-event-id'] ?? query.lastEventId);
+      const after = parseOutputPlace(headers['last-event-id'] ?? query.lastEventId);
       const options = { tenant, session: params.id, after, until: key?.expiresAt ?? Infinity };
       return { status: 200, events: (stream) => writeSessionEvents(parts, options, stream) };
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
-import { type Task, TASK_ID, type TaskState } from '#shared/tasks/index.ts';
+import { type Task, TASK_ID, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
 
 /** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
 export const taskPathSchema = z.object({ id: z.string().meta({ description: "The task's id." }) });
@@ -22,4 +22,9 @@ export async function findState(ledger: Ledger, tenant: string, id: string): Pro
 
 export function taskNotFound(id: string): MusterError {
   return new MusterError('task.not-found', 'There is no such task', { details: { id: id.slice(0, 100) } });
+}
+
+/** `task.wrong-state`, 409: the status of the task does not allow this. */
+export function wrongState(status: TaskStatus, why: string): MusterError {
+  return new MusterError('task.wrong-state', `The task ${why}: it is ${status}`, { details: { status } });
 }

@@ -7,7 +7,7 @@ export const idempotencyKeySchema = z
 
 export const idempotencyHeadersSchema = z.object({ 'idempotency-key': idempotencyKeySchema.optional() });
 
-/** The ledger's key for a caller's. It is told apart from the keys of webhooks and schedules, which no caller may take. */
+/** The ledger's key for a caller's. Its prefix keeps it apart from the keys of webhooks and schedules, which no caller may take. */
 export function idempotencyOf(key: string | undefined): { idempotencyKey?: string } {
   return key === undefined ? {} : { idempotencyKey: `api:${key}` };
 }

@@ -1,23 +1,34 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
-import { acceptTask } from '#shared/queue/index.ts';
-import { taskRecord, taskRequestSchema } from '#shared/tasks/index.ts';
-import { acceptedView } from './accepted-view.ts';
-import { assertCallersSource } from './assert-callers-source.ts';
+import type { Settings } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { type EventFeed, watchTask } from '#shared/events/index.ts';
+import { type Call, route, type Route } from '#shared/http/index.ts';
+import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
+import { type Accepted, acceptTask, type Intake } from '#shared/queue/index.ts';
+import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
-import { waitForEnd } from './wait-for-end.ts';
+
+export interface SubmitPorts extends Intake {
+  readonly config: { readonly settings: Settings };
+  readonly events: EventFeed;
+}
+
+/** What submitting a task may be answered with at once. */
+const submittedSchema = z
+  .union([taskViewSchema, acceptedViewSchema])
+  .meta({ id: 'TaskOrAccepted', description: 'It ended within `waitMs`, or the key came before.' });
 
 /**
- * `POST /v1/tasks`. Answers 202; 200 for a key that came before, with the task it made; with `waitMs` 200 and the whole
+ * `POST /v1/tasks`. Answers 202; 200 for a key that came before, with the task it made; with `waitMs` 200 and the complete
  * record when the task ended in time.
  */
-export function submitTask(parts: Parts): Route {
-  const { maxWaitMs } = parts.config.settings.http;
+export function postTask(ports: SubmitPorts): Route {
+  const { maxWaitMs } = ports.config.settings.http;
   return route({
     method: 'post',
     path: '/v1/tasks',
+    operationId: 'submitTask',
     summary: 'Submit a task',
     description:
       'Send `Idempotency-Key` to be able to send again without making a second task. A task with a `session` waits its turn in it; with a `mode` besides it meets the running task of its session like a message in that mode.',
@@ -29,29 +40,67 @@ export function submitTask(parts: Parts): Route {
       }),
       body: taskRequestSchema,
     },
-    responses: {
-      200: z.union([taskViewSchema, acceptedViewSchema]).meta({ description: 'It ended within `waitMs`, or the key came before.' }),
-      202: acceptedViewSchema.meta({ description: 'Accepted: it will reach its end.' }),
-    },
+    responses: { 200: submittedSchema, 202: acceptedViewSchema.meta({ description: 'Accepted: it will reach its end.' }) },
     handle: async ({ headers, query, body }, call) => {
       assertCallersSource(body);
-      const accepted = await acceptTask(parts, {
+      const accepted = await acceptTask(ports, {
         ...body,
         tenant: call.tenant,
         traceparent: call.traceparent,
         ...idempotencyOf(headers['idempotency-key']),
       });
-      if (query.waitMs) {
-        const ended = await waitForEnd(parts, {
-          tenant: call.tenant,
-          id: accepted.id,
-          waitMs: query.waitMs,
-          signal: call.signal,
-          mayRead: () => call.isStillAdmitted(),
-        });
-        if (ended) return { status: 200, body: taskRecord(ended) };
-      }
-      return { status: accepted.isDuplicate ? 200 : 202, body: acceptedView(accepted), headers: { Location: `/v1/tasks/${accepted.id}` } };
+      const ended = query.waitMs ? await waitForEnd(ports, call, { id: accepted.id, waitMs: query.waitMs }) : null;
+      if (ended) return { status: 200, body: taskRecord(ended) };
+      return { status: accepted.isDuplicate ? 200 : 202, body: viewAccepted(accepted), headers: { Location: `/v1/tasks/${accepted.id}` } };
     },
   });
+}
+
+/** The sources that a caller may name. Muster itself gives the others: a message, a webhook or a schedule came to it. */
+const CALLERS_SOURCES = ['api', 'proactive', 'delegation'] as const;
+
+/** Limits, queues and retries depend on the source, so no caller claims another's. Errors: `task.source-reserved`, `request.invalid`. */
+export function assertCallersSource({ source, sourceId, parentTaskId }: TaskRequest): void {
+  if (source !== undefined && !CALLERS_SOURCES.some((each) => each === source)) {
+    throw new MusterError('task.source-reserved', `source: expected ${CALLERS_SOURCES.join(', ')}; "${source}" is given by Muster itself`, {
+      details: { source, allowed: CALLERS_SOURCES },
+    });
+  }
+  if (source === 'delegation' && parentTaskId === undefined)
+    throw new MusterError('request.invalid', 'parentTaskId: expected the task that delegates, with source "delegation"');
+  if (sourceId !== undefined && source !== 'proactive')
+    throw new MusterError('request.invalid', 'sourceId: expected with source "proactive" only, as the trigger that asked');
+}
+
+/** Longest between two reads, for when a hint was lost. */
+const POLL_MS = 2000;
+
+interface WaitPorts {
+  readonly ledger: Ledger;
+  readonly events: EventFeed;
+}
+
+/** The task once it has ended, or null when it has not within `waitMs` or the caller leaves before. Errors: `auth.invalid`. */
+async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitMs }: { id: string; waitMs: number }): Promise<Task | null> {
+  const { tenant, signal } = call;
+  const deadline = performance.now() + waitMs;
+  const watch = watchTask(events, tenant, id, signal);
+  try {
+    for (;;) {
+      const state = await readState(ledger, tenant, id);
+      if (state && isTerminal(state.status)) return await readTask(ledger, tenant, id);
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || signal.aborted) return null;
+      await watch.next(Math.min(POLL_MS, leftMs));
+      // After each wait, so that no answer goes to a key that was revoked in it.
+      if (!(await call.isStillAdmitted())) throw new MusterError('auth.invalid', 'The key was revoked while its request waited');
+    }
+  } finally {
+    watch.stop();
+  }
+}
+
+/** What accepting answered, as callers see it. */
+export function viewAccepted({ id, status, position, estimatedStartMs, pressure }: Accepted): z.infer<typeof acceptedViewSchema> {
+  return { id, status, position, estimatedStartMs, pressure };
 }

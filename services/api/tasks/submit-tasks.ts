@@ -1,14 +1,17 @@
+import pMap from 'p-map';
 import { z } from 'zod';
+import type { Settings } from '#shared/config/index.ts';
 import type { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
-import { acceptTask } from '#shared/queue/index.ts';
+import { acceptTask, type Intake } from '#shared/queue/index.ts';
 import { taskRequestSchema } from '#shared/tasks/index.ts';
-import { acceptedView } from './accepted-view.ts';
-import { assertCallersSource } from './assert-callers-source.ts';
 import { idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf } from './idempotency-key.ts';
-import { mapBounded } from './map-bounded.ts';
+import { assertCallersSource, viewAccepted } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
+
+export interface BulkPorts extends Intake {
+  readonly config: { readonly settings: Settings };
+}
 
 /** Acceptances under way at once. */
 const AT_ONCE = 100;
@@ -20,7 +23,7 @@ const itemSchema = taskRequestSchema.extend({ idempotencyKey: idempotencyKeySche
 const { shape: single } = acceptedViewSchema;
 
 /** The answer of the single call, flat, so that both are read alike. */
-const answerSchema = z
+const itemAnswerSchema = z
   .strictObject({
     httpStatus: z.int().meta({ description: 'What this item alone would have been answered with.' }),
     id: single.id.nullable(),
@@ -28,24 +31,43 @@ const answerSchema = z
     position: single.position.nullable(),
     estimatedStartMs: single.estimatedStartMs,
     pressure: single.pressure,
-    problem: z.record(z.string(), z.unknown()).nullable(),
+    problem: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Why it was refused, as the single call answers it.' }),
   })
-  .meta({ id: 'BulkAnswer', description: 'The accepted task and no problem, or a problem and nulls.' });
+  .meta({
+    id: 'BulkAnswer',
+    description: 'The accepted task and no problem, or a problem and nulls.',
+    examples: [
+      {
+        httpStatus: 202,
+        id: '01KQS1C8ZV0G3P5T7W9X1Y2Z3A',
+        status: 'queued',
+        position: 0,
+        estimatedStartMs: 150,
+        pressure: null,
+        problem: null,
+      },
+    ],
+  });
 
-const itemsSchema = (most: number): z.ZodArray<z.ZodUnknown> =>
-  z.array(z.unknown()).min(1).max(most).meta({ description: 'Each as for `POST /v1/tasks`, and `idempotencyKey`.' });
+const answersSchema = z
+  .strictObject({ items: z.array(itemAnswerSchema).meta({ description: 'One for each item, in their order.' }) })
+  .meta({ id: 'BulkAnswers' });
 
-type ItemAnswer = z.infer<typeof answerSchema>;
+type ItemAnswer = z.infer<typeof itemAnswerSchema>;
+
+const itemsSchema = (max: number): z.ZodArray<z.ZodUnknown> =>
+  z.array(z.unknown()).min(1).max(max).meta({ description: 'Each as for `POST /v1/tasks`, and `idempotencyKey`.' });
 
 /**
  * `POST /v1/tasks/bulk`. Answers 200 with one answer per item, in their order: an item that is refused does not touch the
  * others. Only when none could be tried because Redis is away is the answer 503.
  */
-export function submitTasks(parts: Parts): Route {
-  const { maxBulk, maxBodyBytes } = parts.config.settings.http;
+export function postTasks(ports: BulkPorts): Route {
+  const { maxBulk, maxBodyBytes } = ports.config.settings.http;
   return route({
     method: 'post',
     path: '/v1/tasks/bulk',
+    operationId: 'submitTasks',
     summary: 'Submit many tasks, each answered by itself',
     description: 'Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
     scope: 'submit',
@@ -53,26 +75,28 @@ export function submitTasks(parts: Parts): Route {
     request: {
       headers: idempotencyHeadersSchema,
       // Items are checked one by one, so that one mistake does not refuse them all.
-      body: z.union([z.strictObject({ items: itemsSchema(maxBulk) }), itemsSchema(maxBulk)]),
+      body: z
+        .union([z.strictObject({ items: itemsSchema(maxBulk) }), itemsSchema(maxBulk)])
+        .meta({ id: 'BulkRequest', examples: [{ items: [{ agent: 'echo', input: 'hello', idempotencyKey: 'order-17' }] }] }),
     },
-    responses: { 200: z.strictObject({ items: z.array(answerSchema) }) },
+    responses: { 200: answersSchema },
     handle: async ({ headers, body }, call) => {
       const items = Array.isArray(body) ? body : body.items;
-      const answers = await submitAll(parts, call, items, headers['idempotency-key']);
+      const answers = await submitAll(ports, call, items, headers['idempotency-key']);
       return { status: 200, body: { items: answers } };
     },
   });
 }
 
-/** Throws `unavailable.redis` when no item got through. */
-async function submitAll(parts: Parts, call: Call, items: readonly unknown[], key: string | undefined): Promise<ItemAnswer[]> {
+/** Throws `unavailable.redis` when no item was accepted because Redis is away. */
+async function submitAll(intake: Intake, call: Call, items: readonly unknown[], key: string | undefined): Promise<ItemAnswer[]> {
   let failure: MusterError | undefined;
   let hasAccepted = false;
-  const answers = await mapBounded(items, AT_ONCE, async (item, position) => {
+  const submit = async (item: unknown, position: number): Promise<ItemAnswer> => {
     // Once Redis is away, trying each item would take its timeout each time.
     if (failure !== undefined) return refused(failure);
     try {
-      const answer = await submitOne(parts, call, item, key === undefined ? undefined : `${key}/${position}`);
+      const answer = await submitOne(intake, call, item, key === undefined ? undefined : `${key}/${position}`);
       hasAccepted = true;
       return answer;
     } catch (error) {
@@ -81,23 +105,24 @@ async function submitAll(parts: Parts, call: Call, items: readonly unknown[], ke
       if (known.code === 'unavailable.redis') failure = known;
       return refused(known);
     }
-  });
+  };
+  const answers = await pMap(items, submit, { concurrency: AT_ONCE });
   if (failure !== undefined && !hasAccepted) throw failure;
   return answers;
 }
 
-async function submitOne(parts: Parts, call: Call, item: unknown, placeKey: string | undefined): Promise<ItemAnswer> {
+async function submitOne(intake: Intake, call: Call, item: unknown, keyOfPlace: string | undefined): Promise<ItemAnswer> {
   const parsed = withoutNulls(itemSchema, item);
   if (!parsed.success) throw invalidRequest(problemsOf(parsed.error, 'item'));
-  const { idempotencyKey = placeKey, ...request } = parsed.data;
+  const { idempotencyKey = keyOfPlace, ...request } = parsed.data;
   assertCallersSource(request);
-  const accepted = await acceptTask(parts, {
+  const accepted = await acceptTask(intake, {
     ...request,
     tenant: call.tenant,
     traceparent: call.traceparent,
     ...idempotencyOf(idempotencyKey),
   });
-  return { httpStatus: accepted.isDuplicate ? 200 : 202, ...acceptedView(accepted), problem: null };
+  return { httpStatus: accepted.isDuplicate ? 200 : 202, ...viewAccepted(accepted), problem: null };
 }
 
 function refused(known: MusterError): ItemAnswer {

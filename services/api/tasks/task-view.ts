@@ -1,17 +1,33 @@
 import { z } from 'zod';
 import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
+import { LOG_LEVELS, type ProgressEntry, type StoredLogEntry } from '#shared/ledger/index.ts';
 import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
 
-const instant = z.iso.datetime();
-const json = z.record(z.string(), z.unknown());
-const errorSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean(), details: json.nullable() });
+const TASK_ID_EXAMPLE = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
+
+const instant = (description: string): z.ZodISODateTime => z.iso.datetime().meta({ description });
+const jsonSchema = z.record(z.string(), z.unknown());
+
+const errorSchema = z
+  .object({
+    code: z.string().meta({ description: 'What to branch on.' }),
+    message: z.string().meta({ description: 'For people.' }),
+    retryable: z.boolean().meta({ description: 'Whether another attempt may succeed.' }),
+    details: jsonSchema.nullable().meta({ description: 'What is known besides.' }),
+  })
+  .meta({ id: 'TaskError' });
 
 /** The one thing that became of a task. */
 export const outcomeSchema = z
-  .object({ kind: z.string(), taskId: z.string().nullable(), reason: z.string().nullable() })
+  .object({
+    kind: z.string().meta({ description: 'What became of it.' }),
+    taskId: z.string().nullable().meta({ description: 'The task that it became part of.' }),
+    reason: z.string().nullable().meta({ description: 'Why.' }),
+  })
   .meta({ id: 'Outcome' });
 
-export const taskStatusSchema = z.enum(TASK_STATUSES).meta({ id: 'TaskStatus' });
+export const taskStatusSchema = z.enum(TASK_STATUSES).meta({ id: 'TaskStatus', description: 'Where the task is.' });
 
 export const requestIdSchema = z
   .string()
@@ -21,61 +37,95 @@ export const traceIdSchema = z.string().meta({ description: 'The W3C trace in wh
 /** A task as callers see it; absent means null. */
 export const taskViewSchema = z
   .strictObject({
-    id: z.string(),
-    tenant: z.string(),
-    agent: z.string(),
-    source: z.enum(SOURCES),
-    channel: z.string().nullable(),
-    session: z.string().nullable(),
+    id: z.string().meta({ description: "The task's id; sorts by time." }),
+    tenant: z.string().meta({ description: 'Whose task it is.' }),
+    agent: z.string().meta({ description: 'The agent that runs it.' }),
+    source: z.enum(SOURCES).meta({ description: 'Where it came from.' }),
+    channel: z.string().nullable().meta({ description: 'Where its answer is delivered.' }),
+    session: z.string().nullable().meta({ description: 'The conversation in which it is a turn.' }),
     visitor: z.string().nullable().meta({ description: "Who of the session's visitors wrote it, by the id of their token." }),
     status: taskStatusSchema,
-    priority: z.int().min(1).max(10),
-    queue: z.enum(TASK_QUEUES),
-    input: z.string(),
-    system: z.string().nullable().meta({ description: "Told to the model after its agent's own instructions." }),
-    context: json.nullable(),
-    metadata: json.nullable(),
-    parentTaskId: z.string().nullable(),
-    correlationId: z.string().nullable(),
-    scheduleId: z.string().nullable(),
+    priority: z.int().min(1).max(10).meta({ description: '10 is the most urgent.' }),
+    queue: z.enum(TASK_QUEUES).meta({ description: 'The queue of its tickets.' }),
+    input: z.string().meta({ description: 'What the agent is given.' }),
+    system: z.string().nullable().meta({ description: "Given to the model after its agent's own instructions." }),
+    context: jsonSchema.nullable().meta({ description: 'Data for the agent.' }),
+    metadata: jsonSchema.nullable().meta({ description: 'Data of the caller, which Muster does not read.' }),
+    parentTaskId: z.string().nullable().meta({ description: 'The task that delegated it.' }),
+    correlationId: z.string().nullable().meta({ description: "The caller's own id for work that belongs together." }),
+    scheduleId: z.string().nullable().meta({ description: 'The schedule that made it.' }),
     sourceId: z.string().nullable().meta({ description: 'Of the trigger, hook or schedule that it came from.' }),
     trigger: z.enum(TRIGGERS).nullable().meta({ description: 'What made it, when that was no request for it.' }),
-    deadline: instant.nullable(),
-    sla: instant.nullable(),
-    scheduledFor: instant.nullable(),
-    retryAt: instant.nullable().meta({ description: 'When it starts again, while it waits for a retry or for its provider.' }),
-    requirements: requirementsSchema.nullable(),
-    execution: executionSchema.required(),
-    callbackUrl: z.string().nullable(),
+    deadline: instant('It fails when it has not ended by then.').nullable(),
+    sla: instant('It becomes more urgent before this time.').nullable(),
+    scheduledFor: instant('It starts no earlier.').nullable(),
+    retryAt: instant('When it starts again, while it waits for a retry or for its provider.').nullable(),
+    requirements: requirementsSchema.nullable().meta({ description: 'What its worker must have.' }),
+    execution: executionSchema.required().meta({ description: 'Its bounds: attempts, delays and times.' }),
+    callbackUrl: z.string().nullable().meta({ description: 'Called when it has ended.' }),
     output: z.string().nullable().meta({ description: 'The final text.' }),
-    result: z.unknown(),
-    error: errorSchema.nullable(),
+    result: z.unknown().meta({ description: 'The final value, when its agent gives one.' }),
+    error: errorSchema.nullable().meta({ description: 'Why its last attempt failed.' }),
     attempt: z.int().meta({ description: 'Number of the current or last attempt; 0 before the first.' }),
-    outcome: outcomeSchema.nullable(),
-    usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number() }).nullable(),
-    worker: z.string().nullable(),
+    outcome: outcomeSchema.nullable().meta({ description: 'What became of it, when that says more than its status.' }),
+    usage: z
+      .object({
+        inputTokens: z.number().meta({ description: 'Tokens that were sent.' }),
+        outputTokens: z.number().meta({ description: 'Tokens that were answered.' }),
+        costMicroUsd: z.number().meta({ description: 'Cost in millionths of a dollar.' }),
+      })
+      .nullable()
+      .meta({ description: 'What its attempts used of the model.' }),
+    worker: z.string().nullable().meta({ description: 'The worker of its current or last attempt.' }),
     requestId: requestIdSchema,
     traceId: traceIdSchema,
-    createdAt: instant,
-    queuedAt: instant.nullable(),
-    scheduledAt: instant.nullable(),
-    startedAt: instant.nullable(),
-    completedAt: instant.nullable(),
+    createdAt: instant('When it was accepted.'),
+    queuedAt: instant('When it was granted its place and got its ticket.').nullable(),
+    scheduledAt: instant('When a worker took it.').nullable(),
+    startedAt: instant('When its current or last attempt began.').nullable(),
+    completedAt: instant('When it ended.').nullable(),
   })
   .meta({ id: 'Task' });
+
+/** How far a task reported that it is. */
+const progressViewSchema = z
+  .strictObject({
+    at: instant('When.'),
+    attempt: z.int().meta({ description: 'In which attempt.' }),
+    note: z.string().nullable().meta({ description: 'In words.' }),
+    percent: z.number().nullable().meta({ description: 'From 0 to 100.' }),
+  })
+  .meta({ id: 'Progress', examples: [{ at: '2026-05-01T09:00:02.000Z', attempt: 1, note: 'reading', percent: 40 }] });
+
+export const taskWithProgressSchema = taskViewSchema
+  .extend({ progress: progressViewSchema.nullable().meta({ description: 'How far it is, by what it reported last.' }) })
+  .meta({ id: 'TaskWithProgress' });
 
 /** An attempt as callers see it. */
 export const attemptViewSchema = z
   .strictObject({
-    number: z.int(),
-    worker: z.string(),
-    daemon: z.string().nullable(),
-    startedAt: instant,
-    endedAt: instant.nullable(),
-    status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']),
-    error: errorSchema.nullable(),
+    number: z.int().meta({ description: 'From 1.' }),
+    worker: z.string().meta({ description: 'The worker that ran it.' }),
+    daemon: z.string().nullable().meta({ description: 'The machine of that worker.' }),
+    startedAt: instant('When it began.'),
+    endedAt: instant('When it ended; null while it runs.').nullable(),
+    status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
+    error: errorSchema.nullable().meta({ description: 'Why it failed.' }),
   })
-  .meta({ id: 'Attempt' });
+  .meta({
+    id: 'Attempt',
+    examples: [
+      {
+        number: 1,
+        worker: 'worker-1',
+        daemon: null,
+        startedAt: '2026-05-01T09:00:01.000Z',
+        endedAt: '2026-05-01T09:00:04.000Z',
+        status: 'success',
+        error: null,
+      },
+    ],
+  });
 
 export const keptStatusSchema = taskStatusSchema
   .nullable()
@@ -84,10 +134,57 @@ export const keptStatusSchema = taskStatusSchema
 /** What accepting a task answers. */
 export const acceptedViewSchema = z
   .strictObject({
-    id: z.string(),
+    id: z.string().meta({ description: "The task's id." }),
     status: keptStatusSchema,
     position: z.int().meta({ description: 'How many tasks are before it in its session or backlog.' }),
-    estimatedStartMs: z.number().nullable(),
-    pressure: z.object({ level: z.enum(['warning', 'critical']), queueDepth: z.int(), recommendations: z.array(z.string()) }).nullable(),
+    estimatedStartMs: z.number().nullable().meta({ description: 'In about how many milliseconds it starts; null when unknown.' }),
+    pressure: z
+      .object({
+        level: z.enum(['warning', 'critical']).meta({ description: 'How much.' }),
+        queueDepth: z.int().meta({ description: 'How many tasks wait.' }),
+        recommendations: z.array(z.string()).meta({ description: 'What would help.' }),
+      })
+      .nullable()
+      .meta({ description: 'Whether more waits than is good; null when not.' }),
   })
-  .meta({ id: 'Accepted' });
+  .meta({ id: 'Accepted', examples: [{ id: TASK_ID_EXAMPLE, status: 'queued', position: 0, estimatedStartMs: 150, pressure: null }] });
+
+/** An entry of a task's log as callers see it; what its kind does not have is null. */
+export const logEntryViewSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'Sorts by time.' }),
+    at: instant('When.'),
+    attempt: z.int().meta({ description: 'In which attempt.' }),
+    kind: z.enum(['log', 'progress']).meta({ description: 'What it is.' }),
+    level: z.enum(LOG_LEVELS).nullable().meta({ description: 'Of `log`: how important.' }),
+    text: z.string().nullable().meta({ description: 'The text, or the note of a progress.' }),
+    fields: jsonSchema.nullable().meta({ description: 'Of `log`: data beside the text.' }),
+    percent: z.number().nullable().meta({ description: 'Of `progress`: from 0 to 100.' }),
+  })
+  .meta({
+    id: 'LogEntry',
+    examples: [
+      {
+        id: '1777626002000-0',
+        at: '2026-05-01T09:00:02.000Z',
+        attempt: 1,
+        kind: 'log',
+        level: 'info',
+        text: 'read 12 files',
+        fields: { files: 12 },
+        percent: null,
+      },
+    ],
+  });
+
+export function viewProgress({ at, attempt, note, percent }: ProgressEntry & { at: number }): Record<string, unknown> {
+  return { at: toIso(at), attempt, note, percent };
+}
+
+export function viewLogEntry({ id, at, entry }: StoredLogEntry): Record<string, unknown> {
+  const { attempt, kind } = entry;
+  const time = toIso(at);
+  if (kind === 'progress') return { id, at: time, attempt, kind, level: null, text: entry.note, fields: null, percent: entry.percent };
+  const fields: unknown = entry.fields === null ? null : JSON.parse(entry.fields);
+  return { id, at: time, attempt, kind, level: entry.level, text: entry.text, fields, percent: null };
+}

@@ -1,6 +1,5 @@
 import type { EventStream } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
-import { pairs } from '#shared/redis/index.ts';
+import { type Keys, pairs, type RedisClient } from '#shared/redis/index.ts';
 
 /** Entries read at once. */
 const PAGE = 200;
@@ -18,7 +17,7 @@ export interface WriteOutputOptions {
 
 /** Writes the entries of a task's output after the last one as `output` events with their ids; returns the last one then. */
 export async function writeOutput(
-  { redis, keys }: Pick<Parts, 'redis' | 'keys'>,
+  { redis, keys }: { redis: RedisClient; keys: Keys },
   { tenant, id, after, names = {}, idOf = (entryId) => entryId }: WriteOutputOptions,
   stream: EventStream,
 ): Promise<string | null> {

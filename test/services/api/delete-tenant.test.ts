@@ -4,7 +4,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { scanKeys } from '#shared/redis/replies.ts';
-import { deleteTenant } from '#shared/tenants/delete-tenant.ts';
+import { endTenant } from '#shared/tenants/end-tenant.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import type { Api } from './start-api.ts';
@@ -89,7 +89,7 @@ describe('deleting a tenant', () => {
       const working = (async () => {
         for (const id of ids) await work(id);
       })();
-      await Promise.all([working, tenant && deleteTenant(api.parts, tenant)]);
+      await Promise.all([working, tenant && endTenant(api.parts, tenant)]);
       expect(await tracesOf('leaving')).toEqual([]);
     }
   });

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { agentIdSchema, SOURCES } from '#shared/config/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import { listTasks, type TaskFilter } from '#shared/ledger/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
-import { TASK_ID, TASK_STATUSES, taskRecord } from '#shared/tasks/index.ts';
+import { type Ledger, listTasks, type TaskFilter } from '#shared/ledger/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { TASK_ID, TASK_STATUSES, taskRecord } from '#shared/tasks/index.ts';
 import { instantSchema } from '#shared/time/index.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
@@ -24,30 +23,43 @@ const querySchema = z.strictObject({
     .stringbool()
     .optional()
     .meta({ description: 'Whether skipped occurrences are among them; by default only when `status` names them.' }),
-  agent: agentIdSchema.optional(),
-  source: z.enum(SOURCES).optional(),
-  session: text.optional(),
-  schedule: text.optional(),
-  correlation: text.optional(),
-  parent: text.optional(),
+  agent: agentIdSchema.optional().meta({ description: 'Run by this agent.' }),
+  source: z.enum(SOURCES).optional().meta({ description: 'From this source.' }),
+  session: text.optional().meta({ description: 'Of this session.' }),
+  schedule: text.optional().meta({ description: 'Made by this schedule.' }),
+  correlation: text.optional().meta({ description: 'With this correlation id.' }),
+  parent: text.optional().meta({ description: 'Delegated by this task.' }),
   sourceId: text.optional().meta({ description: 'Made by this trigger, hook or schedule.' }),
   since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
   limit: pageLimitSchema,
-  cursor: z.string().regex(TASK_ID, 'expected the nextCursor of the page before').optional(),
+  cursor: z
+    .string()
+    .regex(TASK_ID, 'expected the nextCursor of the page before')
+    .optional()
+    .meta({ description: '`nextCursor` of the page before.' }),
 });
 
+const taskListSchema = z
+  .strictObject({
+    items: z.array(taskViewSchema).meta({ description: 'Newest first.' }),
+    nextCursor: z.string().nullable().meta({ description: 'For the next page; null at the end.' }),
+    unreadable: unreadableSchema,
+  })
+  .meta({ id: 'TaskList' });
+
 /** `GET /v1/tasks`, newest first. A page may be short, even empty, while `nextCursor` says that there is more. */
-export function getTasks({ ledger }: Parts): Route {
+export function getTasks({ ledger }: { ledger: Ledger }): Route {
   return route({
     method: 'get',
     path: '/v1/tasks',
+    operationId: 'listTasks',
     summary: 'List tasks, newest first',
     description: 'A page may be short while `nextCursor` says that there is more: rare matches, and long tasks, take several pages.',
     scope: 'read',
     request: { query: querySchema },
-    responses: { 200: z.strictObject({ items: z.array(taskViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
+    responses: { 200: taskListSchema },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
       const { items, next, unreadable } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
       return { status: 200, body: { items: items.map((task) => taskRecord(task)), nextCursor: next, ...unreadableOf(unreadable) } };

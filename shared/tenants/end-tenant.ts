@@ -4,7 +4,7 @@ import { cleanTenant } from './clean-tenant.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
 import type { Tenant } from './tenant.ts';
 
-export interface DeleteTenantParts {
+export interface EndTenantPorts {
   redis: RedisClient;
   keys: Keys;
   tenants: TenantDirectory;
@@ -16,7 +16,7 @@ export interface DeleteTenantParts {
  * lease and is aborted; its tickets find nothing. The end comes first and is final; what cannot be removed now is removed by the chore
  * `clean-tenants`. Returns false when somebody else ended it.
  */
-export async function deleteTenant(parts: DeleteTenantParts, tenant: Tenant, now = Date.now()): Promise<boolean> {
+export async function endTenant(parts: EndTenantPorts, tenant: Tenant, now = Date.now()): Promise<boolean> {
   if (!(await parts.tenants.end(tenant, now))) return false;
   try {
     await cleanTenant(parts, tenant.id);

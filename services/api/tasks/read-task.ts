@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import type { Settings } from '#shared/config/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { type Ledger, readAttempts, readLog, readProgress } from '#shared/ledger/index.ts';
+import { explainWait, type Queues, WAIT_GATES } from '#shared/queue/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import { findState, findTask, taskNotFound, taskPathSchema } from './find-task.ts';
+import {
+  attemptViewSchema,
+  logEntryViewSchema,
+  taskStatusSchema,
+  taskWithProgressSchema,
+  viewLogEntry,
+  viewProgress,
+} from './task-view.ts';
+
+export interface TaskReadPorts {
+  readonly ledger: Ledger;
+  readonly queues: Queues;
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly settings: Settings };
+}
+
+/** What there is to read of one task, each at a path of its own. */
+export function taskReadRoutes(ports: TaskReadPorts): Route[] {
+  return [getTask(ports), getTaskWhy(ports), getTaskAttempts(ports), getTaskTimeline(ports), getTaskLog(ports)];
+}
+
+const onePage = z.null().meta({ description: 'Null: this list has one page.' });
+
+/** `GET /v1/tasks/:id`: the record, with how far the task reported last that it is. */
+function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id',
+    operationId: 'getTask',
+    summary: 'Read a task',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: taskWithProgressSchema },
+    handle: async ({ params }, { tenant }) => {
+      const [task, progress] = await Promise.all([findTask(ledger, tenant, params.id), readProgress(ledger, tenant, params.id)]);
+      return { status: 200, body: { ...taskRecord(task), progress: progress && viewProgress(progress) } };
+    },
+  });
+}
+
+const instantSchema = z.iso.datetime();
+
+const whySchema = z
+  .strictObject({
+    status: taskStatusSchema,
+    reasons: z
+      .array(
+        z.strictObject({
+          gate: z.enum(WAIT_GATES).meta({ description: 'What it waits at.' }),
+          detail: z.string().meta({ description: 'For people.' }),
+          since: instantSchema.nullable().meta({ description: 'Since when; null when unknown.' }),
+          until: instantSchema.nullable().meta({ description: 'Until when, if that is known.' }),
+          taskId: z.string().nullable().meta({ description: 'The task that it waits for.' }),
+        }),
+      )
+      .meta({ description: 'None when it does not wait.' }),
+    estimatedStartMs: z.number().nullable().meta({ description: 'In about how many milliseconds it starts; null when unknown.' }),
+  })
+  .meta({
+    id: 'Why',
+    examples: [
+      {
+        status: 'parked',
+        reasons: [
+          { gate: 'lane', detail: 'another task of its session runs', since: '2026-05-01T09:00:00.000Z', until: null, taskId: null },
+        ],
+        estimatedStartMs: null,
+      },
+    ],
+  });
+
+/** `GET /v1/tasks/:id/why`. */
+function getTaskWhy(ports: Pick<TaskReadPorts, 'ledger' | 'queues'>): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/why',
+    operationId: 'explainTask',
+    summary: 'Why a task does not run yet',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: whySchema },
+    handle: async ({ params: { id } }, { tenant }) => {
+      const state = await findState(ports.ledger, tenant, id);
+      const attempts = (await readAttempts(ports.ledger, tenant, id)) ?? [];
+      const { reasons, ...rest } = await explainWait(ports, { body: { id, tenant }, state, attempts });
+      const dated = reasons.map(({ gate, detail, since, until, taskId }) => ({
+        gate,
+        detail,
+        since: toIso(since),
+        until: toIso(until),
+        taskId,
+      }));
+      return { status: 200, body: { ...rest, reasons: dated } };
+    },
+  });
+}
+
+const attemptListSchema = z
+  .strictObject({ items: z.array(attemptViewSchema).meta({ description: 'First to last.' }), nextCursor: onePage })
+  .meta({ id: 'AttemptList' });
+
+/** `GET /v1/tasks/:id/attempts`, first to last. */
+function getTaskAttempts({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/attempts',
+    operationId: 'listAttempts',
+    summary: 'The attempts of a task',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: attemptListSchema },
+    handle: async ({ params }, { tenant }) => {
+      const attempts = TASK_ID.test(params.id) ? await readAttempts(ledger, tenant, params.id) : null;
+      if (!attempts) throw taskNotFound(params.id);
+      return { status: 200, body: { items: attempts.map((attempt) => attemptRecord(attempt)), nextCursor: null } };
+    },
+  });
+}
+
+const timelineSchema = z
+  .strictObject({
+    items: z
+      .array(
+        z
+          .strictObject({
+            status: taskStatusSchema,
+            at: instantSchema.meta({ description: 'When it came to this status.' }),
+            note: z.string().nullable().meta({ description: 'Why, in words.' }),
+          })
+          .meta({ id: 'TimelineStep', examples: [{ status: 'queued', at: '2026-05-01T09:00:00.000Z', note: null }] }),
+      )
+      .meta({ description: 'First to last.' }),
+    nextCursor: onePage,
+  })
+  .meta({ id: 'Timeline' });
+
+/** `GET /v1/tasks/:id/timeline`: every transition, first to last. */
+function getTaskTimeline({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/timeline',
+    operationId: 'getTimeline',
+    summary: 'Every step of a task',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: timelineSchema },
+    handle: async ({ params }, { tenant }) => {
+      const { log } = await findState(ledger, tenant, params.id);
+      const items = parseTimeline(log).map(({ status, at, note }) => ({ status, at: toIso(at), note }));
+      return { status: 200, body: { items, nextCursor: null } };
+    },
+  });
+}
+
+const logSchema = z
+  .strictObject({ items: z.array(logEntryViewSchema).meta({ description: 'First to last.' }), nextCursor: onePage })
+  .meta({ id: 'TaskLog' });
+
+/** `GET /v1/tasks/:id/log`: what its agent reported beside its output, first to last. */
+function getTaskLog(ports: Omit<TaskReadPorts, 'queues'>): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/:id/log',
+    operationId: 'getTaskLog',
+    summary: 'What the agent of a task logged, and how far it said it was',
+    description:
+      'What the agent reported by `context.log` (`info` and up) and `context.progress`: the latest entries, bounded by `tasks.maxLogEntries`, and kept for `tasks.logRetentionMs` after the last one.',
+    scope: 'read',
+    request: { params: taskPathSchema },
+    responses: { 200: logSchema },
+    handle: async ({ params }, { tenant }) => {
+      await findState(ports.ledger, tenant, params.id);
+      const limit = ports.config.settings.tasks.maxLogEntries;
+      const entries = await readLog(ports, { tenant, id: params.id, after: null, limit });
+      return { status: 200, body: { items: entries.map((entry) => viewLogEntry(entry)), nextCursor: null } };
+    },
+  });
+}

@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { type Settings, tenantLimitsPatchSchema, tenantLimitsSchema } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { type Ledger, measureTenant } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { type Keys, type RedisClient, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import {
+  DEFAULT_TENANT,
+  endTenant,
+  patchLimits,
+  publicTenantId,
+  type Tenant,
+  type TenantDirectory,
+  tenantNameSchema,
+} from '#shared/tenants/index.ts';
+import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+
+export interface TenantPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly tenants: TenantDirectory;
+  readonly ledger: Pick<Ledger, 'limitsOf'>;
+  readonly config: { readonly settings: Settings };
+  readonly log: Log;
+}
+
+/** `/v1/tenants`: the tenants of the fleet, for its owner. */
+export function tenantRoutes(ports: TenantPorts): Route[] {
+  return [postTenant(ports), getTenants(ports), getTenant(ports), patchTenant(ports), deleteTenant(ports)];
+}
+
+export const tenantPathSchema = z.object({ id: z.string().meta({ description: "The tenant's id." }) });
+
+const EXAMPLE = { id: 'acme', name: 'Acme Ltd', disabled: false, limits: null, createdAt: '2026-05-01T09:00:00.000Z' };
+
+const tenantViewSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'The name in addresses and headers.' }),
+    name: z.string().meta({ description: 'For people.' }),
+    disabled: z.boolean().meta({ description: 'Whether its keys open nothing and its work waits.' }),
+    limits: tenantLimitsSchema.nullable().meta({ description: 'Null takes those of the configuration.' }),
+    createdAt: z.iso.datetime().meta({ description: 'When it was made.' }),
+  })
+  .meta({ id: 'Tenant', examples: [EXAMPLE] });
+
+/** A tenant with what it has stored, which takes reading each of its keys. */
+const tenantWithSizeSchema = tenantViewSchema
+  .extend({
+    storedBytes: z.int().meta({ description: "About how many bytes of Redis's memory it takes." }),
+    maxStoredBytes: z.int().nullable().meta({ description: 'Its limit `storedBytes`; null for none.' }),
+  })
+  .meta({ id: 'TenantWithSize', examples: [{ ...EXAMPLE, storedBytes: 48_211, maxStoredBytes: 1_073_741_824 }] });
+
+const tenantListSchema = z
+  .strictObject({
+    items: z.array(tenantViewSchema).meta({ description: 'By id.' }),
+    nextCursor: z.null().meta({ description: 'Null: this list has one page.' }),
+    unreadable: unreadableSchema,
+  })
+  .meta({ id: 'TenantList' });
+
+const postBodySchema = z
+  .strictObject({
+    id: tenantNameSchema.meta({ description: 'The name in addresses and headers.' }),
+    name: z.string().min(1).max(200).optional().meta({ description: 'For people; by default the id.' }),
+    disabled: z.boolean().default(false).meta({ description: 'Whether its keys open nothing and its work waits.' }),
+    limits: tenantLimitsSchema.nullable().default(null).meta({ description: 'Null takes those of the configuration.' }),
+  })
+  .meta({ id: 'NewTenant', examples: [{ id: 'acme', name: 'Acme Ltd' }] });
+
+/** `POST /v1/tenants`. */
+function postTenant({ tenants, config }: Pick<TenantPorts, 'tenants' | 'config'>): Route {
+  return route({
+    method: 'post',
+    path: '/v1/tenants',
+    operationId: 'createTenant',
+    summary: 'Make a tenant',
+    description: FLEET_OWNERS,
+    scope: 'admin',
+    request: { body: postBodySchema },
+    responses: { 201: tenantViewSchema },
+    handle: async ({ body }, call) => {
+      assertFleetOwner(call);
+      const { id, ...draft } = body;
+      const tenant = await tenants.create(id, { ...draft, name: body.name ?? id, createdAt: Date.now() });
+      if (tenant === null) throw new MusterError('tenant.exists', `There is a tenant "${id}" already`, { details: { tenant: id } });
+      if (tenant === 'full') {
+        const { maxTenants } = config.settings.limits;
+        throw new MusterError('request.invalid', `A fleet has at most ${maxTenants} tenants`, { details: { maxTenants } });
+      }
+      call.log.info({ event: 'tenant.created', made: tenant.id, by: call.key?.id }, `The tenant ${tenant.id} was made`);
+      return { status: 201, body: viewTenant(tenant) };
+    },
+  });
+}
+
+/** `GET /v1/tenants`, by id. */
+function getTenants({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tenants',
+    operationId: 'listTenants',
+    summary: 'The tenants',
+    description: FLEET_OWNERS,
+    scope: 'admin',
+    responses: { 200: tenantListSchema },
+    handle: async (_input, call) => {
+      assertFleetOwner(call);
+      await tenants.refresh();
+      const { unreadable } = tenants;
+      const readable = tenants.list().filter(({ id }) => !unreadable.some((record) => record.id === publicTenantId(id)));
+      return { status: 200, body: { items: readable.map((tenant) => viewTenant(tenant)), nextCursor: null, ...unreadableOf(unreadable) } };
+    },
+  });
+}
+
+/** `GET /v1/tenants/:id`. */
+function getTenant({ tenants, redis, keys, ledger }: TenantPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tenants/:id',
+    operationId: 'getTenant',
+    summary: 'Read a tenant',
+    description: FLEET_OWNERS,
+    scope: 'admin',
+    request: { params: tenantPathSchema },
+    responses: { 200: tenantWithSizeSchema },
+    handle: async ({ params }, call) => {
+      assertFleetOwner(call);
+      const tenant = await findTenant(tenants, params.id);
+      const storedBytes = await measureTenant({ redis, keys }, tenant.id);
+      return { status: 200, body: { ...viewTenant(tenant), storedBytes, maxStoredBytes: ledger.limitsOf(tenant.id)?.storedBytes ?? null } };
+    },
+  });
+}
+
+const patchBodySchema = z
+  .strictObject({
+    name: z.string().min(1).max(200).optional().meta({ description: 'For people.' }),
+    disabled: z.boolean().optional().meta({ description: 'Whether its keys open nothing and its work waits.' }),
+    limits: tenantLimitsPatchSchema
+      .nullable()
+      .optional()
+      .meta({ description: 'What is named changes; null goes back to those of the configuration.' }),
+  })
+  .meta({ id: 'TenantPatch', examples: [{ disabled: true }] });
+
+/** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
+function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
+  return route({
+    method: 'patch',
+    path: '/v1/tenants/:id',
+    operationId: 'changeTenant',
+    summary: 'Change, disable or enable a tenant',
+    description: `${FLEET_OWNERS} Holds everywhere within two seconds.`,
+    scope: 'admin',
+    request: { params: tenantPathSchema, body: patchBodySchema },
+    responses: { 200: tenantViewSchema },
+    handle: async ({ params, body }, call) => {
+      assertFleetOwner(call);
+      const known = await findTenant(tenants, params.id);
+      if (params.id === DEFAULT_TENANT && body.disabled) {
+        throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be disabled: nobody could enable it again`);
+      }
+      const changed = await tenants.change(known, (tenant) => ({
+        ...tenant,
+        name: body.name ?? tenant.name,
+        disabled: body.disabled ?? tenant.disabled,
+        limits: body.limits ? patchLimits(tenant.limits ?? tenants.limitsOf(tenant.id), body.limits) : withoutLimits(tenant, body),
+      }));
+      call.log.info(
+        { event: 'tenant.changed', changed: changed.id, disabled: changed.disabled, by: call.key?.id },
+        `The tenant ${changed.id} was changed`,
+      );
+      return { status: 200, body: viewTenant(changed) };
+    },
+  });
+}
+
+/** Null in a change takes a tenant's own limits away. */
+function withoutLimits({ limits }: Tenant, body: z.infer<typeof patchBodySchema>): Tenant['limits'] {
+  return body.limits === null ? null : limits;
+}
+
+/** `DELETE /v1/tenants/:id`. */
+function deleteTenant(ports: Pick<TenantPorts, 'redis' | 'keys' | 'tenants' | 'log'>): Route {
+  return route({
+    method: 'delete',
+    path: '/v1/tenants/:id',
+    operationId: 'deleteTenant',
+    summary: 'Delete a tenant with everything it owns',
+    description: `${FLEET_OWNERS} Its keys end, what runs is aborted, and nothing of it can be read any more. Its name is free at once; a tenant of the same name is another one.`,
+    scope: 'admin',
+    request: { params: tenantPathSchema },
+    responses: { 204: z.null() },
+    handle: async ({ params }, call) => {
+      assertFleetOwner(call);
+      if (params.id === DEFAULT_TENANT) throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be deleted`);
+      const tenant = await findTenant(ports.tenants, params.id);
+      if (!(await endTenant(ports, tenant))) {
+        throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: params.id } });
+      }
+      call.log.info({ event: 'tenant.deleted', deleted: tenant.id, by: call.key?.id }, `The tenant ${tenant.id} was deleted`);
+      return { status: 204 };
+    },
+  });
+}
+
+/** The tenant that has this name in Redis now, not as this process read it last. Errors: `tenant.not-found`. */
+export async function findTenant(tenants: TenantDirectory, name: string): Promise<Tenant> {
+  await tenants.refresh();
+  const tenant = tenants.find(name);
+  if (!tenant) throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: name.slice(0, 100) } });
+  return tenant;
+}
+
+function viewTenant({ id, createdAt, ...rest }: Tenant): z.infer<typeof tenantViewSchema> {
+  return { ...rest, id: publicTenantId(id), createdAt: new Date(createdAt).toISOString() };
+}
