@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { AgentFunction } from './agent-function.ts';
-import { executionFields } from './execution-fields.ts';
-import { nameSchema } from './name-schema.ts';
+import { executionFields, nameSchema } from './fields.ts';
 
 const common = {
   /** One sentence for people: what the agent does. */
@@ -13,13 +12,13 @@ const common = {
 
 const writs = {
   /**
-   * Whether the lines of its output that begin with `/schedule` are carried out, as its tenant's. Say false for an agent that may repeat
-   * what strangers wrote. Defaults to true.
+   * Whether the lines of its output that begin with `/schedule` are applied, as its tenant's. Say false for an agent that may repeat
+   * what unknown people wrote. Defaults to true.
    */
   writs: z.boolean().optional(),
 };
 
-/** Answers with its input, word by word. What a person writes is not the agent's own: its output is never read for writs. */
+/** Answers with its input, word by word. What a person writes is not the agent's own: its output is never read for directives. */
 const echo = z.strictObject({ kind: z.literal('echo'), ...common });
 
 /** A function of the operator's own: given here, or as `run` exported by a file. */

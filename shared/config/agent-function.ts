@@ -1,11 +1,11 @@
-/** What a `function` agent is told about its task. */
+/** What a `function` agent reads of its task. */
 export interface AgentTask {
   readonly id: string;
   readonly tenant: string;
   readonly agent: string;
   /** The prompt. */
   readonly input: string;
-  /** What the task's sender tells the model besides, after the agent's own; null for nothing. */
+  /** What the task's sender gives the model besides, after the agent's own instructions; null for nothing. */
   readonly system: string | null;
   readonly session: string | null;
   readonly source: string;
@@ -52,7 +52,7 @@ export interface AgentContext {
   /**
    * Takes the messages that arrived for this run since the last call, oldest first; none is common. What is never taken becomes
    * the session's next turn; what was taken, a later attempt finds in its `task.input`. Waits while Redis is away. Rejects when the
-   * attempt may act no more. Free to call often: it asks Redis only when told of input.
+   * attempt may act no more. Free to call often: it reads Redis only when notified of input.
    */
   readonly input: () => Promise<readonly AgentInput[]>;
   /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */

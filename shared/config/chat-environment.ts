@@ -65,7 +65,7 @@ export function chatPlatforms(env: ChatEnvironment): ChatPlatformName[] {
 
 /**
  * A line per platform that has some of its secrets and not all: it would be off without anybody having said so.
- * Takes the variables as they were given, so that it can be told together with what is wrong with any of them.
+ * Takes the variables as they were given, so that it is reported together with what is wrong with any of them.
  */
 export function chatProblems(variables: Readonly<Record<string, unknown>>): string[] {
   return CHAT_PLATFORMS.flatMap((platform) => {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { chatEnvironment } from './chat-environment.ts';
-import { REDIS_URL_FORM } from './redis-url-form.ts';
-import { TASK_QUEUES } from './settings.ts';
+import { TASK_QUEUES } from './sources.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
-function whole(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodCoercedNumber {
+function int(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodCoercedNumber {
   const expected = `expected a whole number, ${min} ${max === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${max}`}`;
   return z.coerce.number(expected).int(expected).min(min, expected).max(max, expected);
 }
@@ -42,8 +41,8 @@ export const environmentSchema = z.object({
     .max(256)
     .regex(/^[\x21-\x7e]*$/, 'expected visible ASCII characters without spaces, because it is sent in a header')
     .optional(),
-  /** Attempts running at once in the whole fleet. */
-  MUSTER_MAX_CONCURRENT: whole(1).optional(),
+  /** Attempts running at once in the fleet. */
+  MUSTER_MAX_CONCURRENT: int(1).optional(),
   /** The configuration file; by default `muster.config.ts` in the working directory. */
   MUSTER_CONFIG: z.string().min(1).optional(),
   /** The user by number that programs of `command` agents run as, or `own`: see `commands.uid`, which it replaces. */
@@ -63,9 +62,9 @@ export const environmentSchema = z.object({
   MUSTER_TRUST_PROXY: flag.default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a stopping process waits for running work before it hands it back. */
-  SHUTDOWN_GRACE_MS: whole(0).default(25_000),
+  SHUTDOWN_GRACE_MS: int(0).default(25_000),
   /** Over how many hash tags tenants are spread; a Redis Cluster wants more than one. Never change it on a fleet with work in it. */
-  SHARDS: whole(1, 1024).default(1),
+  SHARDS: int(1, 1024).default(1),
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_API_KEY: z.string().min(1).optional(),
   /** The model of the `assistant` agent that ships. */
@@ -74,3 +73,24 @@ export const environmentSchema = z.object({
 });
 
 export type Environment = z.infer<typeof environmentSchema>;
+
+const LOGIN = String.raw`(?:(?<login>(?:[^@/\s%]|%[0-9a-fA-F]{2})*)@)?`;
+const NODE = String.raw`(?:\[[0-9a-fA-F:.]+\]|[^@/?#,:[\]\s]+)(?::\d{1,5})?`;
+
+/**
+ * The forms of `REDIS_URL`, whole, so that a slip of the pen is refused and never read as the address of another Redis. Special
+ * characters of a name or password are percent-encoded.
+ *
+ * - `redis[s]://[user:password@]host[:port][/db]`
+ * - `redis[s]+sentinel://[user:password@]h1:p1,h2:p2[/master[/db]]`
+ * - `redis[s]+cluster://[user:password@]h1:p1,h2:p2`
+ * - `unix:///path/redis.sock[?db=1]`
+ */
+export const REDIS_URL_FORM: Readonly<Record<'single' | 'sentinel' | 'cluster' | 'unix', RegExp>> = {
+  single: new RegExp(String.raw`^redis(?<tls>s?)://${LOGIN}(?<nodes>${NODE})(?:/(?<db>\d*))?(?:\?\S*)?$`),
+  sentinel: new RegExp(
+    String.raw`^redis(?<tls>s?)\+sentinel://${LOGIN}(?<nodes>${NODE}(?:,${NODE})*)(?:/(?<master>[^/?\s]*)(?:/(?<db>\d*))?)?$`,
+  ),
+  cluster: new RegExp(String.raw`^redis(?<tls>s?)\+cluster://${LOGIN}(?<nodes>${NODE}(?:,${NODE})*)/?$`),
+  unix: /^unix:\/\/(?<path>\/[^?\s]+)(?:\?db=(?<db>\d+))?$/,
+};

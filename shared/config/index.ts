@@ -10,34 +10,18 @@ export {
   apiAgentDefinitionSchema,
 } from './agent-definitions.ts';
 export type { AgentContext, AgentFunction, AgentInput, AgentLog, AgentResult, AgentTask, AgentTurn, AgentUsage } from './agent-function.ts';
-export { CHAT_RIGHTS, type ChatAccess, type ChatRight } from './chat-access.ts';
 export { CHAT_PLATFORMS, type ChatPlatformName, chatPlatforms } from './chat-environment.ts';
-export type { ChatSettings } from './chat-settings.ts';
+export { CHAT_RIGHTS, type ChatAccess, type ChatRight, type ChatSettings } from './chat-settings.ts';
 export { type CliEnvironment, readCliEnvironment } from './cli-environment.ts';
-export { type CommandSettings, commandSettingsSchema } from './command-settings.ts';
-export type { ConsumerSettings } from './consumer-settings.ts';
 export type { DeliverySettings } from './delivery-settings.ts';
-export { DEFAULT_DATA_DIRECTORY, type Environment } from './environment.ts';
-export { executionFields } from './execution-fields.ts';
+export { DEFAULT_DATA_DIRECTORY, type Environment, REDIS_URL_FORM } from './environment.ts';
+export { executionFields, type Network, readNetwork } from './fields.ts';
 export { describeImportFailure, importModule } from './import-module.ts';
-export { invalidConfig } from './invalid-config.ts';
-export { type Config, loadConfig } from './load-config.ts';
+export { type Rate, type TenantLimits, type TenantLimitsPatch, tenantLimitsPatchSchema, tenantLimitsSchema } from './limits-settings.ts';
+export { type Config, invalidConfig, loadConfig } from './load-config.ts';
 export { QUEUE_MODES, type QueueMode } from './queue-mode.ts';
-export { type Network, readNetwork } from './read-network.ts';
-export { REDIS_URL_FORM } from './redis-url-form.ts';
 export type { SchedulerSettings } from './schedule-settings.ts';
 export { secretVariables, withVariables, withdrawVariables } from './secret-variables.ts';
-export {
-  type Rate,
-  SOURCES,
-  SOURCE_CLASSES,
-  type Settings,
-  type Source,
-  type SourceClass,
-  TASK_QUEUES,
-  type TaskQueue,
-  type TenantLimits,
-  type TenantLimitsPatch,
-  tenantLimitsPatchSchema,
-  tenantLimitsSchema,
-} from './settings.ts';
+export type { Settings } from './settings.ts';
+export { SOURCES, SOURCE_CLASSES, type Source, type SourceClass, TASK_QUEUES, type TaskQueue } from './sources.ts';
+export { type CommandSettings, type ConsumerSettings, commandSettingsSchema } from './worker-settings.ts';

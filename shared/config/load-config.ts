@@ -4,9 +4,9 @@ import type { z } from 'zod';
 import { chatProblems } from './chat-environment.ts';
 import { describeImportFailure, importModule } from './import-module.ts';
 import { environmentSchema, type Environment } from './environment.ts';
-import { invalidConfig } from './invalid-config.ts';
-import { laneProblems } from './lane-problems.ts';
+import { laneProblems } from './routing-settings.ts';
 import { settingsSchema, type Settings } from './settings.ts';
+import { MusterError } from '../errors/index.ts';
 
 export interface Config {
   readonly env: Environment;
@@ -18,7 +18,7 @@ export interface Config {
 }
 
 /**
- * Reads the environment and `muster.config.ts` and validates both whole.
+ * Reads the environment and `muster.config.ts` and validates both completely.
  * Throws `config.invalid` with one line per problem in `details.problems`, all of them at once.
  */
 export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<Config> {
@@ -89,8 +89,14 @@ async function readFile(file: string, isNamed: boolean, problems: string[]): Pro
 
 function describe(error: z.ZodError, where: string): string[] {
   return error.issues.map((issue) => {
-    // What is wrong with a name is told inside of the issue about the record that holds it.
+    // What is wrong with a name is inside of the issue about the record that holds it.
     const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
     return `${where}: ${issue.path.join('.') || '(whole)'}: ${message}`;
   });
+}
+
+/** `config.invalid` with a line per problem; `details.problems` has the same apart. */
+export function invalidConfig(problems: readonly string[]): MusterError {
+  const lines = problems.map((problem) => `  - ${problem}`).join('\n');
+  return new MusterError('config.invalid', `The configuration has ${problems.length} problem(s):\n${lines}`, { details: { problems } });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema } from './agent-definitions.ts';
-import { nameSchema } from './name-schema.ts';
+import { nameSchema } from './fields.ts';
 import { QUEUE_MODES, type QueueMode } from './queue-mode.ts';
 
 const mode = z.enum(QUEUE_MODES);
@@ -92,3 +92,30 @@ export const sessionSettingsSchema = z.strictObject({
   /** Visitor tokens of a tenant that are valid at once. */
   maxVisitors: z.number().int().min(1).default(10_000),
 });
+
+const laneName = z.string().optional().catch(undefined);
+const named = <Field extends z.ZodType>(field: Field): z.ZodCatch<z.ZodRecord<z.ZodString, Field>> => z.record(z.string(), field).catch({});
+
+/** As much of a configuration as lanes are named in. Its own schema reports what else is wrong with it. */
+const writtenLanesSchema = z
+  .object({
+    agents: named(z.object({ lane: laneName }).catch({})),
+    retries: named(z.object({ sharedLane: laneName }).catch({})),
+    lanes: named(z.unknown()),
+  })
+  .catch({ agents: {}, retries: {}, lanes: {} });
+
+/**
+ * Lanes that agents and sources name and `lanes` does not have, one line each. Takes the file as it was written, so that it can be
+ * reported together with whatever else is wrong in it.
+ */
+export function laneProblems(written: unknown): string[] {
+  const { agents, retries, lanes } = writtenLanesSchema.parse(written);
+  const wanted = [
+    ...Object.entries(agents).map(([id, agent]) => ({ path: `agents.${id}.lane`, name: agent.lane })),
+    ...Object.entries(retries).map(([source, policy]) => ({ path: `retries.${source}.sharedLane`, name: policy.sharedLane })),
+  ];
+  return wanted
+    .filter((lane) => lane.name !== undefined && !Object.hasOwn(lanes, lane.name))
+    .map((lane) => `${lane.path}: there is no lane "${lane.name}" in "lanes"`);
+}

@@ -1,50 +1,49 @@
 import { z } from 'zod';
 import { agentIdSchema } from './agent-definitions.ts';
-import { nameSchema } from './name-schema.ts';
-import { whole } from './whole.ts';
+import { int, nameSchema } from './fields.ts';
 
 /** How schedules fire. */
 export const schedulerSettingsSchema = z.strictObject({
   /** Between two ticks of the clock. What is due in between fires at its own time. */
-  tickMs: whole(1000, 100),
+  tickMs: int(1000, 100),
   /** Between two looks of each process whether the clock ticks. */
-  watchMs: whole(1000, 50),
-  /** A schedule that is overdue for so long says that the clock is silent: whoever sees it fires it and winds the clock up. */
-  silentMs: whole(2000, 100),
+  watchMs: int(1000, 50),
+  /** A schedule that is overdue for so long says that the clock is silent: whoever sees it fires it and restarts the clock. */
+  silentMs: int(2000, 100),
   /** Between two comparisons of the records with the due times and the clock. */
-  reconcileMs: whole(300_000, 1000),
+  reconcileMs: int(300_000, 1000),
   /** Ends of runs that no scheduler followed for so long are followed by any worker, so that schedules know of them without one. */
-  followEndedAfterMs: whole(5000, 50),
+  followEndedAfterMs: int(5000, 50),
   /** Schedules fired in one round; the next round follows at once. */
-  batch: whole(200),
+  batch: int(200),
   /** An occurrence that fires later than this was missed, and the schedule's `missed` says what becomes of it. */
-  missedAfterMs: whole(10_000, 100),
+  missedAfterMs: int(10_000, 100),
   /** Between two tries to fire when the task cannot be accepted now, unless a limit says longer. */
-  retryMs: whole(5000, 10),
+  retryMs: int(5000, 10),
   /** Missed schedules in one round from which on they are caught up over `catchUpSpreadMs` instead of at once. */
-  catchUpThreshold: whole(100, 0),
-  catchUpSpreadMs: whole(30_000, 0),
+  catchUpThreshold: int(100, 0),
+  catchUpSpreadMs: int(30_000, 0),
   /** Crons at minute 0 that are not `exact` fire up to this much later, each by its own share. 0: all at the full hour, as written. */
-  topOfHourSpreadMs: whole(60_000, 0),
+  topOfHourSpreadMs: int(60_000, 0),
   /** How far the next occurrence is pushed out while the tenant is disabled. */
-  disabledTenantMs: whole(3_600_000, 1000),
+  disabledTenantMs: int(3_600_000, 1000),
   /** Occurrences that `missed: all` catches up when it does not say how many. */
-  maxCaughtUp: whole(100),
+  maxCaughtUp: int(100),
   /** Runs of one schedule that wait for their turn under `overlap: queue`; one more is skipped. */
-  maxQueuedRuns: whole(10),
+  maxQueuedRuns: int(10),
   /** Failed runs in a row after which a schedule is paused; 0 is never. */
-  maxFailures: whole(10, 0),
+  maxFailures: int(10, 0),
   /** How long a schedule that has ended can be read, with the key under which it was made. */
-  endedRetentionMs: whole(30 * 86_400_000, 1000),
-  maxSchedulesPerTenant: whole(200_000),
+  endedRetentionMs: int(30 * 86_400_000, 1000),
+  maxSchedulesPerTenant: int(200_000),
   /** About how many bytes of Redis's memory a tenant's schedules may take. */
-  maxBytesPerTenant: whole(536_870_912),
+  maxBytesPerTenant: int(536_870_912),
   /** Bytes of a schedule's message. */
-  maxMessageBytes: whole(65_536),
-  /** `/schedule` lines in one output of an agent that are carried out; 0 leaves them all as they are. */
-  maxWritsPerRun: whole(5, 0),
+  maxMessageBytes: int(65_536),
+  /** `/schedule` lines in one output of an agent that are applied; 0 leaves them all as they are. */
+  maxWritsPerRun: int(5, 0),
   /** Characters of a run's output that its record shows. */
-  resultSummaryChars: whole(500, 0),
+  resultSummaryChars: int(500, 0),
 });
 export type SchedulerSettings = z.infer<typeof schedulerSettingsSchema>;
 

@@ -1,18 +1,16 @@
 import { Router, type Request, type Response } from 'express';
 import type { Log } from '../log/index.ts';
 import type { ApiKey } from '../tenants/index.ts';
-import { createAuthenticator, type Authenticator, type AuthenticatorOptions } from './create-authenticator.ts';
+import { Authenticator } from './authentication.ts';
 import { sendEvents, type EventsPlace } from './event-stream.ts';
-import type { HttpParts } from './http-parts.ts';
+import { contextOf, createServerLoad, type HttpPorts, type RequestContext, type ServerLoad } from './request-context.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody, type BodyBounds } from './read-body.ts';
-import { contextOf, type RequestContext } from './request-context.ts';
-import type { Answer, Call, Route } from './route.ts';
-import { rememberRoutes } from './routes-of.ts';
-import { createServerLoad } from './server-load.ts';
-import { sendProblem } from './send-problem.ts';
+import { type Answer, type Call, rememberRoutes, type Route } from './route.ts';
+import { sendProblem } from './problems.ts';
 
-export interface RouterOptions extends AuthenticatorOptions {
+export interface RouterOptions {
+  parts: HttpPorts;
   routes: readonly Route[];
   log: Log;
 }
@@ -25,48 +23,58 @@ export function createRouter(options: RouterOptions): Router {
   const { routes, parts, log } = options;
   const { settings } = parts.config;
   const router = Router();
-  const authenticator = createAuthenticator(options);
+  const authenticator = new Authenticator(parts);
   // Used only where a router is mounted without the server, which has its own for all of them.
   const load = createServerLoad(settings.http);
   for (const each of routes) {
     const bounds = each.request?.body ? bodyBounds(each, settings.http) : null;
-    router[each.method](each.path, async (request: Request, response: Response) => {
-      const context = contextOf(request, log, load);
-      context.route = each.path;
-      try {
-        const key = await authenticator.admit(request, each);
-        context.tenant = key?.tenant ?? null;
-        // After the key: nobody without one makes us read a body.
-        if (bounds) await readBody(request, response, bounds, context.load.bodies);
-        const input = parseInput(each.request ?? {}, request);
-        const answer = await each.handle(input, new RequestCall({ request, response, context, key, authenticator }));
-        if (!answer.events) sendAnswer(response, answer);
-        else
-          await sendEvents(
-            request,
-            response,
-            { streams: context.load.streams, hasOwnComments: answer.hasOwnComments ?? false, ...readerOf(authenticator, request, key) },
-            answer.events,
-          );
-      } catch (error) {
-        sendProblem(response, error, context.log);
-      }
-    });
+    router[each.method](each.path, (request, response) => serveRoute(each, { bounds, authenticator, log, load }, { request, response }));
   }
   rememberRoutes(router, routes);
   return router;
 }
 
+interface RouteServing {
+  /** Null for a route that reads no body. */
+  readonly bounds: BodyBounds | null;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+  readonly load: ServerLoad;
+}
+
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+async function serveRoute(each: Route, { bounds, authenticator, log, load }: RouteServing, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  const context = contextOf(request, log, load);
+  context.route = each.path;
+  try {
+    const key = await authenticator.authenticate(request, each);
+    context.tenant = key?.tenant ?? null;
+    // After the key: nobody without one makes us read a body.
+    if (bounds) await readBody(request, response, bounds, context.load.bodies);
+    const input = parseInput(each.request ?? {}, request);
+    const answer = await each.handle(input, new RequestCall({ ...exchange, context, key, authenticator }));
+    if (!answer.events) return sendAnswer(response, answer);
+    const { streams } = context.load;
+    const place = { streams, hasOwnComments: answer.hasOwnComments ?? false, ...readerOf(authenticator, request, key) };
+    await sendEvents(request, response, place, answer.events);
+  } catch (error) {
+    sendProblem(response, error, context.log);
+  }
+}
+
 /** A route that takes a larger body takes as many more values in it. */
-function bodyBounds({ maxBodyBytes }: Route, http: HttpParts['config']['settings']['http']): BodyBounds {
+function bodyBounds({ maxBodyBytes }: Route, http: HttpPorts['config']['settings']['http']): BodyBounds {
   const maxBytes = maxBodyBytes ?? http.maxBodyBytes;
   const factor = Math.max(1, maxBytes / http.maxBodyBytes);
   return { maxBytes, maxDepth: http.maxBodyDepth, maxValues: Math.ceil(http.maxBodyValues * factor) };
 }
 
-interface CallParts {
-  readonly request: Request;
-  readonly response: Response;
+interface CallOptions extends Exchange {
   readonly context: RequestContext;
   readonly key: Call['key'];
   readonly authenticator: Authenticator;
@@ -82,7 +90,7 @@ class RequestCall implements Call {
   readonly #isStillAdmitted: () => Promise<boolean>;
   readonly #closing: AbortSignal;
 
-  constructor({ request, response, context, key, authenticator }: CallParts) {
+  constructor({ request, response, context, key, authenticator }: CallOptions) {
     this.tenant = key?.tenant ?? '';
     this.key = key;
     this.log = context.log;

@@ -25,18 +25,18 @@ export interface EventStream {
    * Does nothing after the stream ended; never rejects for a reader's sake.
    */
   send(event: string, data: unknown, id?: string): Promise<void>;
-  /** Says something that readers pass over, unless the reader is behind. With an id, the reader goes on behind that one. */
+  /** Sends what readers ignore, unless the reader is behind. With an id, the reader resumes after that id. */
   comment(id?: string): void;
 }
 
 export interface EventsPlace {
   /** Of the server that the request came to. */
   streams: OpenStreams;
-  /** Whose shares of the streams it takes; none for whoever is nobody's. */
+  /** Whose shares of the streams it takes; absent for a stream without a key. */
   owner?: StreamOwner;
-  /** Whether what writes says its own comments, and none comes from here. */
+  /** Whether the writer sends its own comments, and none is sent from here. */
   hasOwnComments?: boolean;
-  /** Asked now and then; the stream ends once it says no. What rejects says nothing about that. */
+  /** Checked at an interval; the stream ends once it answers false. A rejection changes nothing. */
   mayStay?: () => Promise<boolean>;
 }
 
@@ -59,7 +59,7 @@ export async function sendEvents(
     response.status(200).set(HEADERS).end();
     return;
   }
-  // Who left before, while the key was looked up, is not heard leaving: the stream would stay open for ever.
+  // A reader that left while its key was read emits no further close: the stream would stay open for ever.
   if (response.closed) return;
   const leave = streams.enter(owner ?? null);
   const gone = new AbortController();
@@ -90,7 +90,7 @@ export async function sendEvents(
 
 /**
  * A stream outlives the request that was checked: a key that is revoked, a tenant that is disabled and a browser that signed out
- * would go on reading. Looking again costs a read per stream and interval, and unlike a message to all processes is never lost.
+ * would go on reading. Checking again costs a read per stream and interval, and unlike a message to all processes is never lost.
  */
 async function endWhenUnwanted(mayStay: () => Promise<boolean>, everyMs: number, gone: AbortController): Promise<void> {
   while (await wait(everyMs, gone.signal)) {

@@ -7,7 +7,7 @@ export interface StreamOptions {
   keepAliveMs?: number;
   /** How long a reader may leave what was written unread. Defaults to 30 s. */
   slowReaderMs?: number;
-  /** Between two looks whether a reader may still read. Defaults to 5 s. */
+  /** Between two checks whether a reader may still read. Defaults to 5 s. */
   checkMs?: number;
   /** Streams of one tenant, of one key, and of one visitor's token. Without bounds by default. */
   perTenant?: number;
@@ -58,7 +58,7 @@ export class OpenStreams {
     return this.#count;
   }
 
-  /** Takes a place for a stream; give it back with what is returned. Errors: `limit.streams`, `unavailable.shutting-down`. */
+  /** Takes a place for a stream; release it with what is returned. Errors: `limit.streams`, `unavailable.shutting-down`. */
   enter(owner: StreamOwner | null = null): () => void {
     if (this.#closing.signal.aborted)
       throw new MusterError('unavailable.shutting-down', 'This process is shutting down', { retryAfterMs: RETRY_MS });

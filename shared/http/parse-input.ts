@@ -1,12 +1,12 @@
 import type { Request } from 'express';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
 import { truncate } from '../text/index.ts';
 import type { RequestSchemas } from './route.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** What one part of a request got wrong. */
-export interface InputProblem {
+interface InputProblem {
   /** `body.priority`, `query.limit`. */
   path: string;
   /** What was expected and what came. */
@@ -14,10 +14,10 @@ export interface InputProblem {
 }
 
 /** A hostile body could have a problem per byte. */
-const MOST_PROBLEMS = 50;
-const MOST_IN_SENTENCE = 3;
-const MOST_FORMS = 6;
-const MOST_CHARACTERS = 500;
+const MAX_PROBLEMS = 50;
+const MAX_IN_SENTENCE = 3;
+const MAX_FORMS = 6;
+const MAX_CHARACTERS = 500;
 
 type Issue = z.core.$ZodIssue;
 
@@ -61,14 +61,14 @@ export function problemsOf(error: z.ZodError, root: string): InputProblem[] {
 
 /** Names and messages hold what was sent. */
 function shorten(text: string): string {
-  return text.length <= MOST_CHARACTERS ? text : `${truncate(text, MOST_CHARACTERS)}...`;
+  return text.length <= MAX_CHARACTERS ? text : `${truncate(text, MAX_CHARACTERS)}...`;
 }
 
 /** Of what may have several forms, why it has none of them: by itself such an issue says only that. */
 function messageOf(issue: Issue): string {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue.message;
-  const reasons = issue.errors.map((form) => form.slice(0, MOST_IN_SENTENCE).map(withPath).join(', '));
-  return [...new Set(reasons)].slice(0, MOST_FORMS).join('; or ');
+  const reasons = issue.errors.map((form) => form.slice(0, MAX_IN_SENTENCE).map(withPath).join(', '));
+  return [...new Set(reasons)].slice(0, MAX_FORMS).join('; or ');
 }
 
 function withPath(issue: Issue): string {
@@ -77,7 +77,10 @@ function withPath(issue: Issue): string {
 
 /** `request.invalid` with these problems; the first few are in its sentence. */
 export function invalidRequest(problems: readonly InputProblem[]): MusterError {
-  const shown = problems.slice(0, MOST_IN_SENTENCE).map(({ path, message }) => `${path}: ${message}`);
-  const more = problems.length > MOST_IN_SENTENCE ? `; and ${problems.length - MOST_IN_SENTENCE} more` : '';
-  return new MusterError('request.invalid', `${shown.join('; ')}${more}`, { details: { problems: problems.slice(0, MOST_PROBLEMS) } });
+  const shown = problems.slice(0, MAX_IN_SENTENCE).map(({ path, message }) => `${path}: ${message}`);
+  const more = problems.length > MAX_IN_SENTENCE ? `; and ${problems.length - MAX_IN_SENTENCE} more` : '';
+  return new MusterError('request.invalid', `${shown.join('; ')}${more}`, { details: { problems: problems.slice(0, MAX_PROBLEMS) } });
 }
+
+/** How many items a page of a list has at most. */
+export const pageLimitSchema = z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'Items of a page, at most.' });

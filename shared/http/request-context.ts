@@ -1,7 +1,11 @@
 import type { Request } from 'express';
 import type { Log } from '../log/index.ts';
 import { childTraceparent, traceIdOf } from '../tasks/index.ts';
-import type { ServerLoad } from './server-load.ts';
+import type { Settings, Environment } from '../config/index.ts';
+import { OpenBodies } from './open-bodies.ts';
+import { OpenStreams } from './open-streams.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import type { Tenant } from '../tenants/index.ts';
 
 /** What the server knows about a request besides the request. */
 export interface RequestContext {
@@ -24,4 +28,36 @@ export function contextOf(request: Request, log: Log, load: ServerLoad): Request
   const context = { log: log.child({ trace: traceIdOf(traceparent) }), traceparent, load, route: null, tenant: null };
   contexts.set(request, context);
   return context;
+}
+
+/** What one server has open for those who call it, each within its bounds. */
+export interface ServerLoad {
+  readonly streams: OpenStreams;
+  readonly bodies: OpenBodies;
+}
+
+export function createServerLoad(http: Settings['http']): ServerLoad {
+  const { maxStreams, maxStreamsPerTenant, maxStreamsPerKey, maxStreamsPerVisitor, slowReaderMs, streamCheckMs } = http;
+  return {
+    streams: new OpenStreams(maxStreams, {
+      slowReaderMs,
+      checkMs: streamCheckMs,
+      perTenant: maxStreamsPerTenant,
+      perKey: maxStreamsPerKey,
+      perVisitor: maxStreamsPerVisitor,
+    }),
+    bodies: new OpenBodies({
+      maxBytes: http.maxOpenBodyBytes,
+      maxBytesPerAddress: http.maxOpenBodyBytesPerAddress,
+      idleMs: http.bodyIdleMs,
+    }),
+  };
+}
+
+/** What serving requests needs of a process. */
+export interface HttpPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly settings: Settings; readonly env: Pick<Environment, 'MUSTER_PUBLIC_URL'> };
+  readonly tenants: { get(id: string): Tenant | null; find(name: string): Tenant | null };
 }

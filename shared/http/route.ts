@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Log } from '../log/index.ts';
 import type { ApiKey, Scope } from '../tenants/index.ts';
 import type { EventStream } from './event-stream.ts';
+import type { Router } from 'express';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -30,7 +31,7 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   /** W3C trace context of this request. */
   readonly traceparent: string;
-  /** Whether the key that the request came with would still be let in: for a handler that waits. */
+  /** Whether the key that the request came with would still be accepted: for a handler that waits. */
   isStillAdmitted(): Promise<boolean>;
   /** Aborts when the caller went away or the server closes. */
   readonly signal: AbortSignal;
@@ -43,11 +44,11 @@ export interface Answer {
   headers?: Record<string, string>;
   /** Instead of a body: writes server-sent events. The stream ends when it resolves. */
   events?: (stream: EventStream) => Promise<void>;
-  /** Whether those say their own comments on a quiet stream, so that nobody else does. */
+  /** Whether the writer of the events sends its own comments on a quiet stream. */
   hasOwnComments?: boolean;
 }
 
-/** An endpoint as the documentation shows it. What reads its requests in a way of its own, so that it is no `Route`, has one too. */
+/** An endpoint as the documentation shows it. An endpoint that reads its requests itself, and so is no `Route`, has a description too. */
 export interface RouteDescription {
   method: Method;
   /** As Express writes it: `/v1/tasks/:id`. */
@@ -87,4 +88,21 @@ export type Route = RouteOptions<RequestSchemas>;
 /** Makes a route; its handler's input has the types of its schemas. */
 export function route<const Request extends RequestSchemas>(options: RouteOptions<Request>): Route {
   return options;
+}
+
+const known = new WeakMap<object, readonly RouteDescription[]>();
+
+/** Notes what a router itself serves, besides the routers mounted in it, for the documentation. */
+export function rememberRoutes(router: Router, routes: readonly RouteDescription[]): void {
+  known.set(router, routes);
+}
+
+/** The described routes of a router and of the routers mounted in it. */
+export function routesOf(router: Router): RouteDescription[] {
+  const mounted = router.stack.map((layer) => layer.handle).filter(isRouter);
+  return [...(known.get(router) ?? []), ...mounted.flatMap((each) => routesOf(each))];
+}
+
+function isRouter(handle: unknown): handle is Router {
+  return typeof handle === 'function' && 'stack' in handle && Array.isArray(handle.stack);
 }

@@ -4,17 +4,14 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
-import { closeServer } from './close-server.ts';
-import { docsRouter } from './docs-router.ts';
-import { probeRouter } from './probe-router.ts';
-import { requestError } from './request-error.ts';
-import { refuseUnreadable } from './refuse-unreadable.ts';
-import { contextOf } from './request-context.ts';
-import { routesOf } from './routes-of.ts';
+import { docsRouter } from './openapi.ts';
+import { probeRouter } from './probes.ts';
+import { refuseUnreadable, requestError, sendProblem } from './problems.ts';
+import { contextOf, createServerLoad, type ServerLoad } from './request-context.ts';
+import { routesOf } from './route.ts';
 import { secureHeaders } from './secure-headers.ts';
-import { createServerLoad, type ServerLoad } from './server-load.ts';
-import { sendProblem } from './send-problem.ts';
 import { watchRequests } from './watch-requests.ts';
+import { LATE, within } from '../time/index.ts';
 
 export interface HttpServerOptions {
   /** Mounted at `/`, in this order. */
@@ -31,7 +28,7 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  /** The one it listens on, also when 0 was asked for. */
+  /** The port it listens on, also when 0 was asked for. */
   readonly port: number;
   /** Stops listening, ends event streams, lets running requests end, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -41,8 +38,8 @@ const MAX_HEADER_BYTES = 16_384;
 /** From connecting to the last header, and to the last byte of the body: a slow sender holds a connection no longer. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
-/** Between two looks for such senders; by default it is longer than the first of these times. */
-const LOOK_MS = 2000;
+/** Between two checks for such senders; by default it is longer than the first of these times. */
+const CHECK_MS = 2000;
 /** Longer than the 60 s that proxies keep theirs, so that they never send into a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -54,7 +51,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: LOOK_MS,
+      connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     createApp(options, load),
@@ -105,4 +102,23 @@ async function listen(server: Server, { host, port }: HttpServerOptions): Promis
       resolve();
     });
   });
+}
+
+/** Between two checks for connections that have become idle; the server itself checks only once. */
+const IDLE_CHECK_MS = 50;
+
+/** Stops taking connections, lets running requests end, and cuts what is left after `graceMs`. Never rejects. */
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  const check = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  try {
+    if ((await within(closed, graceMs)) === LATE) {
+      server.closeAllConnections();
+      await closed;
+    }
+  } finally {
+    clearInterval(check);
+  }
 }

@@ -2,8 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '../log/index.ts';
 import { traceIdOf } from '../tasks/index.ts';
-import { contextOf, type RequestContext } from './request-context.ts';
-import type { ServerLoad } from './server-load.ts';
+import { contextOf, type RequestContext, type ServerLoad } from './request-context.ts';
 
 export interface WatchOptions {
   log: Log;

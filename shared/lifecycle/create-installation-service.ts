@@ -4,7 +4,7 @@ import type { Log } from '../log/index.ts';
 import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
 import { ensureFirstKey } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
-import { exitOnStartFailure } from './exit-on-start-failure.ts';
+import { exitOnStartFailure } from './start-failure.ts';
 import type { Service } from './service.ts';
 
 const TRY_AGAIN_MS = 1000;

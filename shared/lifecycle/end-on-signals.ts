@@ -29,8 +29,8 @@ const FAILURE = 'failure';
 
 /**
  * Makes SIGTERM and SIGINT end this process: the first drains and exits with 0, the second exits at once with 130.
- * A failure that its parts report drains, too, and exits with 1. An exception or a rejection that nobody caught is logged and exits with 1, for after it nothing here can be trusted; unless it came of
- * an agent's own code, which it fails.
+ * A failure that its parts report drains, too, and exits with 1. An uncaught exception or rejection is logged and exits with 1:
+ * after it nothing here can be trusted. One of an agent's own code fails its attempt instead.
  */
 export function endOnSignals(options: EndOptions): void {
   const host = options.process ?? process;

@@ -2,7 +2,7 @@ import { loadConfig, secretVariables, withdrawVariables } from '../config/index.
 import { createLog, type Log } from '../log/index.ts';
 import { createInstallationService } from './create-installation-service.ts';
 import { endOnSignals } from './end-on-signals.ts';
-import { exitOnStartFailure } from './exit-on-start-failure.ts';
+import { exitOnStartFailure } from './start-failure.ts';
 import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';
 import { startFleet } from './start-fleet.ts';
@@ -14,7 +14,7 @@ const FIRST_KEY_SERVICE = 'api';
 
 /**
  * Runs one service as a process of its own until a signal ends it.
- * Exits with 0 after a drain, 1 when it cannot go on, 130 after a second signal, 78 when the operator has to mend something, else 1.
+ * Exits with 0 after a drain, 1 when it cannot go on, 130 after a second signal, 78 when the operator has to repair something, else 1.
  */
 export async function runService(name: string, create: (parts: Parts) => Service): Promise<void> {
   let log: Log | undefined;

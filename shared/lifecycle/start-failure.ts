@@ -1,7 +1,9 @@
-/** What to tell a person about a process that could not start, and the code it ends with. */
-export interface StartFailure {
+import type { Log } from '../log/index.ts';
+
+/** What a person reads about a process that could not start, and the code it ends with. */
+interface StartFailure {
   message: string;
-  /** 78 (EX_CONFIG) for what the operator has to mend, which a supervisor need not try again; else 1. */
+  /** 78 (EX_CONFIG) for what the operator has to repair, which a supervisor need not try again; else 1. */
   exitCode: 78 | 1;
   /** False for a defect of ours, whose stack belongs in the log. */
   isExpected: boolean;
@@ -27,4 +29,13 @@ export function describeStartFailure(error: unknown): StartFailure {
 
 function portOf(error: Error): string {
   return 'port' in error ? String(error.port) : 'asked for';
+}
+
+/** Says why a process could not start, once and without a stack unless the defect is ours, and ends it. */
+export function exitOnStartFailure(error: unknown, log?: Log): never {
+  const { message, exitCode, isExpected } = describeStartFailure(error);
+  if (!isExpected && log) log.fatal({ event: 'process.start-failed', err: error }, 'Could not start');
+  const trace = !isExpected && !log && error instanceof Error ? `\n${error.stack ?? ''}` : '';
+  process.stderr.write(`\nMuster cannot start: ${message}${trace}\n\n`);
+  process.exit(exitCode);
 }

@@ -1,10 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { SCOPES } from './scopes.ts';
 import { tenantIdSchema } from './tenant.ts';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 6;
+
+/**
+ * What a key may do. Each scope includes those after it.
+ *
+ * - `admin`: tenants and keys
+ * - `operate`: steer: queues, agents, hooks, retry and remove on the board
+ * - `submit`: make and stop tasks
+ * - `read`: read
+ * - `visit`: talk in the one session that the key is for; no other scope's routes
+ */
+export const SCOPES = ['admin', 'operate', 'submit', 'read', 'visit'] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** A key as it is stored: under the digest of its secret, which itself is nowhere. */
 export const apiKeySchema = z.object({
@@ -36,4 +47,9 @@ export function newKeyId(): string {
  */
 export function keyDigest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Whether a key with these scopes may do what asks for `wanted`. */
+export function hasScope(scopes: readonly Scope[], wanted: Scope): boolean {
+  return scopes.some((scope) => SCOPES.indexOf(scope) <= SCOPES.indexOf(wanted));
 }

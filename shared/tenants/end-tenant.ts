@@ -1,10 +1,11 @@
 import type { Log } from '../log/index.ts';
-import type { Keys, RedisClient } from '../redis/index.ts';
-import { cleanTenant } from './clean-tenant.ts';
+import { type Keys, type RedisClient, pairs, scanKeys, type ShardKeys } from '../redis/index.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
 import type { Tenant } from './tenant.ts';
+import { removeKeysOf } from './key-store.ts';
+import { runTenantScript } from './tenant-scripts.ts';
 
-export interface EndTenantPorts {
+interface EndTenantPorts {
   redis: RedisClient;
   keys: Keys;
   tenants: TenantDirectory;
@@ -16,12 +17,92 @@ export interface EndTenantPorts {
  * lease and is aborted; its tickets find nothing. The end comes first and is final; what cannot be removed now is removed by the chore
  * `clean-tenants`. Returns false when somebody else ended it.
  */
-export async function endTenant(parts: EndTenantPorts, tenant: Tenant, now = Date.now()): Promise<boolean> {
-  if (!(await parts.tenants.end(tenant, now))) return false;
+export async function endTenant(ports: EndTenantPorts, tenant: Tenant, now = Date.now()): Promise<boolean> {
+  if (!(await ports.tenants.end(tenant, now))) return false;
   try {
-    await cleanTenant(parts, tenant.id);
+    await cleanTenant(ports, tenant.id);
   } catch (error) {
-    parts.log.warn({ err: error, tenant: tenant.id }, 'what a deleted tenant owned could not all be removed now');
+    ports.log.warn({ err: error, tenant: tenant.id }, 'what a deleted tenant owned could not all be removed now');
   }
   return true;
+}
+
+interface CleanTenantPorts {
+  redis: RedisClient;
+  keys: Keys;
+}
+
+/** Members of a set asked for at a time. */
+const PAGE = 500;
+/** The second finds nothing, unless a call that was under way wrote meanwhile. */
+const MAX_PASSES = 5;
+
+/** Removes what an ended tenant owns. Returns whether the last pass found nothing. */
+export async function cleanTenant(ports: CleanTenantPorts, tenant: string): Promise<boolean> {
+  const { redis, keys } = ports;
+  // From here on no script of its shard accepts anything for it; those of the fleet knew already.
+  await runTenantScript(redis, 'set-state', [keys.shard(keys.shardOf(tenant)).tenantStates], [tenant, 'ended']);
+  await removeCallers(ports, tenant);
+  let isClean = false;
+  for (let pass = 0; pass < MAX_PASSES && !isClean; pass += 1) isClean = (await removeOwned(ports, tenant)) === 0;
+  return isClean;
+}
+
+/** Returns how much there was. */
+async function removeOwned({ redis, keys }: CleanTenantPorts, tenant: string): Promise<number> {
+  const { states, bodies } = keys.tenant(tenant);
+  // Its tasks first, and in one step: from here on no script finds one, so that none writes what the others took away.
+  let found = await redis.unlink(states, bodies);
+  found += await removeFromShard(redis, keys.shard(keys.shardOf(tenant)), tenant);
+  for await (const page of scanKeys(redis, `${keys.tenantPrefix(tenant)}*`)) found += await redis.unlink(...page);
+  return found;
+}
+
+/** Its keys, tokens and hook ids open nothing any more. */
+async function removeCallers({ redis, keys }: CleanTenantPorts, tenant: string): Promise<void> {
+  await removeKeysOf({ redis, keys }, tenant);
+  const visitors = await redis.zrange(keys.fleet.visitors(tenant), '0', '-1');
+  for (let from = 0; from < visitors.length; from += PAGE) {
+    await redis.unlink(...visitors.slice(from, from + PAGE).map((digest) => keys.fleet.visitor(digest)));
+  }
+  await redis.unlink(keys.fleet.visitors(tenant));
+  await removeFromHash(redis, keys.fleet.hookOwners, (_hook, owner) => owner === tenant);
+}
+
+/** What the shard's sets hold of all its tenants together. */
+async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: string): Promise<number> {
+  const own = `${tenant}/*`;
+  let found = 0;
+  for (const set of [shard.leases, shard.outbox, shard.deadlines, shard.due, shard.deliveriesDue, shard.schedulesDue]) {
+    found += await removeFromSet(redis, set, own);
+  }
+  found += await removeFromSet(redis, shard.ended, `*/*/${own}`);
+  found += await removeFromHash(redis, shard.signals, (member) => member.startsWith(`${tenant}/`), own);
+  return found + (await redis.hdel(shard.pressure, tenant));
+}
+
+async function removeFromSet(redis: RedisClient, set: string, pattern: string): Promise<number> {
+  let cursor = '0';
+  let found = 0;
+  do {
+    const [next, members] = await redis.zscan(set, cursor, 'MATCH', pattern, 'COUNT', PAGE);
+    cursor = next;
+    const names = pairs(members).map(([name]) => name);
+    if (names.length > 0) found += await redis.zrem(set, ...names);
+  } while (cursor !== '0');
+  return found;
+}
+
+type IsOwn = (field: string, value: string) => boolean;
+
+async function removeFromHash(redis: RedisClient, hash: string, isOwn: IsOwn, pattern = '*'): Promise<number> {
+  let cursor = '0';
+  let found = 0;
+  do {
+    const [next, flat] = await redis.hscan(hash, cursor, 'MATCH', pattern, 'COUNT', PAGE);
+    cursor = next;
+    const fields = pairs(flat).flatMap(([field, value]) => (isOwn(field, value) ? [field] : []));
+    if (fields.length > 0) found += await redis.hdel(hash, ...fields);
+  } while (cursor !== '0');
+  return found;
 }

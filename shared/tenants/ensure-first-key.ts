@@ -8,7 +8,7 @@ import { DEFAULT_TENANT } from './tenant.ts';
 /** After this, one that died before it made the key stands in nobody's way. */
 const MAKING_MS = 5000;
 
-interface FirstKeyParts {
+interface FirstKeyPorts {
   redis: RedisClient;
   keys: Keys;
   config: { env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
@@ -22,7 +22,7 @@ const STRONG_LENGTH = 16;
  * Makes sure that tenant `default` has an admin key: the one of `MUSTER_ADMIN_KEY`, else, when it has no key at all, a new one.
  * Returns the secret only when it was made just now, because it cannot be read again.
  */
-export async function ensureFirstKey(parts: FirstKeyParts): Promise<string | null> {
+export async function ensureFirstKey(parts: FirstKeyPorts): Promise<string | null> {
   const chosen = parts.config.env.MUSTER_ADMIN_KEY;
   if (chosen !== undefined) {
     if (!(await findKey(parts, chosen))) await addChosen(parts, chosen);
@@ -36,7 +36,7 @@ export async function ensureFirstKey(parts: FirstKeyParts): Promise<string | nul
 }
 
 /** Whoever chooses another key may think that the one before is worth nothing any more. */
-async function addChosen(parts: FirstKeyParts, secret: string): Promise<void> {
+async function addChosen(parts: FirstKeyPorts, secret: string): Promise<void> {
   const before = (await adminKeys(parts)).map(({ id }) => id);
   await createKey(parts, { tenant: DEFAULT_TENANT, name: 'MUSTER_ADMIN_KEY', scopes: ['admin'], secret });
   if (secret.length < STRONG_LENGTH) {
@@ -52,6 +52,6 @@ async function addChosen(parts: FirstKeyParts, secret: string): Promise<void> {
   );
 }
 
-async function adminKeys(parts: FirstKeyParts): Promise<ApiKey[]> {
+async function adminKeys(parts: FirstKeyPorts): Promise<ApiKey[]> {
   return (await listKeys(parts, DEFAULT_TENANT)).filter(({ scopes }) => scopes.includes('admin'));
 }

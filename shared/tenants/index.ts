@@ -3,12 +3,12 @@
  * record that every look-up respects.
  */
 export { type ApiKey, apiKeySchema, keyDigest } from './api-key.ts';
-export { cleanTenant } from './clean-tenant.ts';
+export { cleanTenant } from './end-tenant.ts';
 export { endTenant } from './end-tenant.ts';
 export { ensureFirstKey } from './ensure-first-key.ts';
 export { createKey, findKey, listKeyRecords, listKeys, revokeKey } from './key-store.ts';
-export { patchLimits } from './patch-limits.ts';
-export { SCOPES, type Scope, hasScope } from './scopes.ts';
+export { patchLimits } from './tenant.ts';
+export { SCOPES, type Scope, hasScope } from './api-key.ts';
 export { SignInStore } from './sign-in-store.ts';
 export { TenantDirectory } from './tenant-directory.ts';
 export { tenantStateInLua } from './tenant-scripts.ts';

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { type Keys, pairs, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
-import { apiKeySchema, keyDigest, newKeyId, newKeySecret, type ApiKey } from './api-key.ts';
-import type { Scope } from './scopes.ts';
+import { type ApiKey, apiKeySchema, keyDigest, newKeyId, newKeySecret, type Scope } from './api-key.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 import { writeOfFleet } from './write-of-tenant.ts';
 
-interface KeyStoreParts {
+interface KeyStorePorts {
   redis: RedisClient;
   keys: Keys;
 }
@@ -20,7 +19,7 @@ export interface NewKey {
 
 /** Makes a key and returns its secret, which cannot be read again. The same chosen secret replaces its key. Errors: `tenant.ended`. */
 export async function createKey(
-  { redis, keys }: KeyStoreParts,
+  { redis, keys }: KeyStorePorts,
   { secret = newKeySecret(), ...key }: NewKey,
 ): Promise<ApiKey & { secret: string }> {
   const stored: ApiKey = { id: newKeyId(), ...key, createdAt: Date.now() };
@@ -30,24 +29,24 @@ export async function createKey(
 }
 
 /** The key with this secret; null when there is none, or its tenant has ended. */
-export async function findKey(parts: KeyStoreParts, secret: string): Promise<ApiKey | null> {
+export async function findKey(parts: KeyStorePorts, secret: string): Promise<ApiKey | null> {
   return await findKeyByDigest(parts, keyDigest(secret));
 }
 
 /** The same by the digest of its secret. */
-export async function findKeyByDigest({ redis, keys }: KeyStoreParts, digest: string): Promise<ApiKey | null> {
+export async function findKeyByDigest({ redis, keys }: KeyStorePorts, digest: string): Promise<ApiKey | null> {
   const places = [keys.fleet.apiKeys, keys.shard(0).tenantStates];
   const stored = await runTenantScript<string | null>(redis, 'find-key', places, [digest]);
   return stored === null ? null : readRecord('of an API key', stored, readKey);
 }
 
 /** The keys of a tenant, oldest first. */
-export async function listKeys(parts: KeyStoreParts, tenant: string): Promise<ApiKey[]> {
+export async function listKeys(parts: KeyStorePorts, tenant: string): Promise<ApiKey[]> {
   return (await listKeyRecords(parts, tenant)).items;
 }
 
 /** The same with those of the tenant that cannot be read. */
-export async function listKeyRecords(parts: KeyStoreParts, tenant: string): Promise<ReadRecords<ApiKey>> {
+export async function listKeyRecords(parts: KeyStorePorts, tenant: string): Promise<ReadRecords<ApiKey>> {
   const own = [...(await keysOf(parts, tenant)).values()];
   const found = readRecords(
     own.map(({ id, text }) => [id, text] as const),
@@ -57,13 +56,13 @@ export async function listKeyRecords(parts: KeyStoreParts, tenant: string): Prom
 }
 
 /** Revokes a tenant's key by its id, also one that cannot be read. Returns whether there was one. */
-export async function revokeKey(parts: KeyStoreParts, tenant: string, id: string): Promise<boolean> {
+export async function revokeKey(parts: KeyStorePorts, tenant: string, id: string): Promise<boolean> {
   const found = [...(await keysOf(parts, tenant))].find(([, key]) => key.id === id);
   return found !== undefined && (await parts.redis.hdel(parts.keys.fleet.apiKeys, found[0])) === 1;
 }
 
 /** Removes all keys of a tenant. */
-export async function removeKeysOf(parts: KeyStoreParts, tenant: string): Promise<void> {
+export async function removeKeysOf(parts: KeyStorePorts, tenant: string): Promise<void> {
   const digests = [...(await keysOf(parts, tenant)).keys()];
   for (let from = 0; from < digests.length; from += PAGE) {
     await parts.redis.hdel(parts.keys.fleet.apiKeys, ...digests.slice(from, from + PAGE));
@@ -79,7 +78,7 @@ interface StoredKey {
 }
 
 /** A tenant's keys by digest. All tenants' are in one hash, which may be large, and is read in pages so that nobody waits for it. */
-async function keysOf({ redis, keys }: KeyStoreParts, tenant: string): Promise<Map<string, StoredKey>> {
+async function keysOf({ redis, keys }: KeyStorePorts, tenant: string): Promise<Map<string, StoredKey>> {
   const found = new Map<string, StoredKey>();
   let cursor = '0';
   do {

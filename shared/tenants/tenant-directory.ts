@@ -2,10 +2,9 @@ import { MusterError } from '../errors/index.ts';
 import type { Settings, TenantLimits } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, reasonOf, type RedisClient, type UnreadableRecord } from '../redis/index.ts';
-import { DEFAULT_TENANT, generationOf, publicTenantId, tenantSchema, type Tenant } from './tenant.ts';
-import { runTenantScript } from './tenant-scripts.ts';
-import { tenantEnded } from './write-of-tenant.ts';
 import { wait } from '../time/index.ts';
+import { ANY_RECORD, insertTenant, removeTenant, repairStates, replaceTenant } from './tenant-records.ts';
+import { DEFAULT_TENANT, publicTenantId, tenantSchema, type Tenant } from './tenant.ts';
 
 export interface TenantDirectoryOptions {
   redis: RedisClient;
@@ -16,14 +15,13 @@ export interface TenantDirectoryOptions {
 
 const DEFAULT: Tenant = { id: DEFAULT_TENANT, name: 'Default', disabled: false, limits: null, createdAt: 0 };
 
-/** How old what a process knows of the tenants may be. */
+/** How old a process's knowledge of the tenants may be. */
 const REFRESH_MS = 2000;
 /** Reads in a row that a write of this process may outdate before the next round is waited for. */
 const READ_TRIES = 5;
-/** About two seconds in all. Of those who try at the same time one succeeds each time. */
+/** About two seconds in all. Of several that try at the same time one succeeds each time. */
 const CHANGE_TRIES = 50;
 const MAX_PAUSE_MS = 100;
-const ANY_RECORD = '*';
 
 /**
  * TenantDirectory is responsible for knowing every tenant and its limits without a round trip, so that accepting a task
@@ -93,23 +91,15 @@ export class TenantDirectory {
 
   /** Makes a tenant. Returns null when its name is taken, and `full` when the fleet has all the tenants it may have. */
   async create(name: string, draft: Omit<Tenant, 'id'>): Promise<Tenant | 'full' | null> {
-    const { redis, keys, settings } = this.#options;
     if (name === DEFAULT_TENANT) return null;
-    const { tenants, tenantGenerations } = keys.fleet;
-    const [kind, id = ''] = await runTenantScript<[kind: 'created' | 'exists' | 'full', id?: string]>(
-      redis,
-      'create-tenant',
-      [tenants, tenantGenerations],
-      [name, JSON.stringify(draft), settings.limits.maxTenants],
-    );
-    if (kind !== 'created') return kind === 'full' ? kind : null;
-    const tenant: Tenant = { id, ...draft };
+    const tenant = await insertTenant(this.#options, name, { draft, maxTenants: this.#options.settings.limits.maxTenants });
+    if (tenant === null || tenant === 'full') return tenant;
     if (tenant.disabled) await this.save(tenant);
     this.#know(tenant);
     return tenant;
   }
 
-  /** Writes a tenant's record; from then on every script goes by its state. Errors: `tenant.ended`. */
+  /** Writes a tenant's record; from then on every script reads its state. Errors: `tenant.ended`. */
   async save(tenant: Tenant): Promise<void> {
     await this.#write(tenant, ANY_RECORD);
   }
@@ -124,67 +114,36 @@ export class TenantDirectory {
       const seen = await redis.hget(keys.fleet.tenants, publicTenantId(known.id));
       const changed = change((seen === null ? null : this.#read(known.id, seen, new Map())) ?? known);
       if (await this.#write({ ...changed, id: known.id }, seen ?? '')) return changed;
-      // Those who lost are not to meet again at once.
+      // A random pause, so that those that lost do not collide again at once.
       await wait(Math.random() * Math.min(5 * attempt, MAX_PAUSE_MS));
     }
     throw new MusterError('tenant.busy', 'Too many change this tenant at the same time; try again');
   }
 
-  /** False when the record is another one than was seen. */
-  async #write(tenant: Tenant, seen: string): Promise<boolean> {
-    const { redis, keys } = this.#options;
-    const state = tenant.disabled ? 'disabled' : '';
-    const written = await runTenantScript<number>(
-      redis,
-      'save-tenant',
-      [keys.fleet.tenants, keys.shard(0).tenantStates],
-      [publicTenantId(tenant.id), tenant.id, JSON.stringify(tenant), state, seen],
-    );
-    if (written === 0) throw tenantEnded(tenant.id);
-    if (written === 2) return false;
-    await this.#setState(tenant.id, state);
+  /** Returns false when the record is another one than was read. */
+  async #write(tenant: Tenant, read: string): Promise<boolean> {
+    if (!(await replaceTenant(this.#options, tenant, read))) return false;
     this.#know(tenant);
     return true;
   }
 
   /** Ends a tenant, and frees its name. Returns false when it had ended already. What it owned is still there. */
   async end({ id }: Tenant, now: number): Promise<boolean> {
-    const { redis, keys } = this.#options;
-    const { tenants, endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
-    const ended = await runTenantScript<number>(
-      redis,
-      'end-tenant',
-      [tenants, keys.shard(0).tenantStates, endedTenants, tenantsToClean, tenantGenerations],
-      [publicTenantId(id), id, generationOf(id), now],
-    );
+    const hasEnded = await removeTenant(this.#options, id, now);
     this.#writes += 1;
     this.#tenants.delete(id);
-    return ended === 1;
+    return hasEnded;
   }
 
-  /**
-   * Writes the state beside each tenant's keys where it is missing there: its record and its state are in two places when a fleet has
-   * shards, and whoever wrote the one may have died before the other.
-   */
+  /** Writes the state beside each tenant's keys where it is missing there. */
   async repairStates(): Promise<void> {
-    const { redis, keys } = this.#options;
     await this.refresh();
-    const indices = Array.from({ length: keys.shards }, (_, index) => index);
-    const states = await Promise.all(indices.map((index) => redis.hgetall(keys.shard(index).tenantStates)));
-    for (const { id, disabled } of this.list()) {
-      const wanted = disabled ? 'disabled' : '';
-      if ((states[keys.shardOf(id)]?.[id] ?? '') !== wanted) await this.#setState(id, wanted);
-    }
+    await repairStates(this.#options, this.list());
   }
 
   #know(tenant: Tenant): void {
     this.#writes += 1;
     this.#tenants.set(tenant.id, tenant);
-  }
-
-  async #setState(id: string, state: string): Promise<void> {
-    const { redis, keys } = this.#options;
-    await runTenantScript(redis, 'set-state', [keys.shard(keys.shardOf(id)).tenantStates], [id, state]);
   }
 
   /** Reads all tenants. What this process wrote meanwhile, or what a later call read, is newer and stays. */

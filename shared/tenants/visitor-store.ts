@@ -6,7 +6,7 @@ import { runTenantScript } from './tenant-scripts.ts';
 import { publicTenantId } from './tenant.ts';
 import { writeOfFleet } from './write-of-tenant.ts';
 
-interface VisitorStoreParts {
+interface VisitorPorts {
   redis: RedisClient;
   keys: Keys;
 }
@@ -26,7 +26,7 @@ export type VisitorKey = ApiKey & { session: string; expiresAt: number };
 type VisitedSession = Pick<NewVisitor, 'tenant' | 'session'>;
 
 const TOKEN_BYTES = 32;
-/** Tells a visitor's token from an API key without a look at either's store. */
+/** Tells a visitor's token from an API key without reading either's store. */
 const TOKEN = /^mv_[\w-]{43}$/;
 /** Tokens read at once. */
 const PAGE = 500;
@@ -34,12 +34,12 @@ const visitorKeySchema = apiKeySchema.required({ session: true, expiresAt: true 
 
 /**
  * Makes a token for one session of a tenant, which cannot be read again. Redis itself forgets it when it expires.
- * Errors: `limit.visitors` when the tenant has `most` already, `tenant.ended`.
+ * Errors: `limit.visitors` when the tenant has `max` already, `tenant.ended`.
  */
 export async function createVisitor(
-  { redis, keys }: VisitorStoreParts,
+  { redis, keys }: VisitorPorts,
   { tenant, session, name, expiresInMs }: NewVisitor,
-  most: number,
+  max: number,
 ): Promise<VisitorKey & { token: string }> {
   const token = `mv_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
   const digest = keyDigest(token);
@@ -61,9 +61,11 @@ export async function createVisitor(
   // The list goes with the last of them.
   const [, last] = await redis.zrange(all, '-1', '-1', 'WITHSCORES');
   if (last !== undefined) await redis.pexpireat(all, Number(last));
-  if ((await redis.zcard(all)) > most) {
+  if ((await redis.zcard(all)) > max) {
     await redis.zrem(all, digest);
-    throw new MusterError('limit.visitors', `Tenant ${publicTenantId(tenant)} has ${most} visitor tokens already`, { details: { most } });
+    throw new MusterError('limit.visitors', `Tenant ${publicTenantId(tenant)} has ${max} visitor tokens already`, {
+      details: { most: max },
+    });
   }
   const command = ['SET', JSON.stringify(key), 'PX', expiresInMs] as const;
   await writeOfFleet({ redis, keys }, { tenant, key: keys.fleet.visitor(digest), command });
@@ -71,7 +73,7 @@ export async function createVisitor(
 }
 
 /** The key of this visitor's token; null when there is none, or no longer, or its tenant has ended. */
-export async function findVisitor({ redis, keys }: VisitorStoreParts, token: string): Promise<ApiKey | null> {
+export async function findVisitor({ redis, keys }: VisitorPorts, token: string): Promise<ApiKey | null> {
   if (!TOKEN.test(token)) return null;
   const places = [keys.fleet.visitor(keyDigest(token)), keys.shard(0).tenantStates];
   const stored = await runTenantScript<string | null>(redis, 'find-key', places, ['']);
@@ -79,13 +81,13 @@ export async function findVisitor({ redis, keys }: VisitorStoreParts, token: str
 }
 
 /** The visitors of a session whose token has not expired, oldest first. */
-export async function listVisitors(parts: VisitorStoreParts, visited: VisitedSession): Promise<VisitorKey[]> {
+export async function listVisitors(parts: VisitorPorts, visited: VisitedSession): Promise<VisitorKey[]> {
   const found = await findVisitors(parts, visited);
   return found.map(({ key }) => key).toSorted((one, other) => one.createdAt - other.createdAt);
 }
 
 /** Ends a visitor's token by its id. Returns whether there was one. */
-export async function revokeVisitor(parts: VisitorStoreParts, visited: VisitedSession, id: string): Promise<boolean> {
+export async function revokeVisitor(parts: VisitorPorts, visited: VisitedSession, id: string): Promise<boolean> {
   const { redis, keys } = parts;
   const found = (await findVisitors(parts, visited)).find(({ key }) => key.id === id);
   if (found === undefined) return false;
@@ -95,9 +97,9 @@ export async function revokeVisitor(parts: VisitorStoreParts, visited: VisitedSe
   return wasThere;
 }
 
-/** Looks through all of the tenant: they are few, bounded, and hardly ever listed, so no session has a list of its own. */
+/** Reads all of the tenant's: they are few, bounded, and hardly ever listed, so no session has a list of its own. */
 async function findVisitors(
-  { redis, keys }: VisitorStoreParts,
+  { redis, keys }: VisitorPorts,
   { tenant, session }: VisitedSession,
 ): Promise<{ digest: string; key: VisitorKey }[]> {
   const digests = await redis.zrange(keys.fleet.visitors(tenant), '0', '-1');

@@ -3,7 +3,7 @@ import type { Keys, RedisClient } from '../redis/index.ts';
 import { publicTenantId } from './tenant.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 
-interface WritePlace {
+interface WritePorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
 }
@@ -31,12 +31,12 @@ export function tenantClosed(tenant: string, state: 'disabled' | 'ended'): Muste
 }
 
 /** Writes a key under the tenant's own hash tag. Returns the command's reply. Errors: `tenant.ended`. */
-export async function writeOfTenant({ redis, keys }: WritePlace, write: TenantWrite): Promise<unknown> {
+export async function writeOfTenant({ redis, keys }: WritePorts, write: TenantWrite): Promise<unknown> {
   return await runWrite(redis, keys.shard(keys.shardOf(write.tenant)).tenantStates, write);
 }
 
 /** The same for what the fleet keeps for a tenant, on the first shard. Errors: `tenant.ended`. */
-export async function writeOfFleet({ redis, keys }: WritePlace, write: TenantWrite): Promise<unknown> {
+export async function writeOfFleet({ redis, keys }: WritePorts, write: TenantWrite): Promise<unknown> {
   return await runWrite(redis, keys.shard(0).tenantStates, write);
 }
 

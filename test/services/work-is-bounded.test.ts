@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
-import type { RouteDescription } from '#shared/http/route.ts';
-import { routesOf } from '#shared/http/routes-of.ts';
+import { type RouteDescription, routesOf } from '#shared/http/route.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TASK_QUEUES } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { forgetTask, type Ledger } from '#shared/ledger/index.ts';
+import { removeTask, type Ledger } from '#shared/ledger/index.ts';
 import { cancelTree, type Intake, offerInput, reprioritizeTask, type RetryParts, retryTask } from '#shared/queue/index.ts';
 import { isTerminal, prioritySchema, TASK_ID } from '#shared/tasks/index.ts';
 import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-task.ts';
@@ -177,7 +177,7 @@ function deleteTask({ ledger }: { ledger: Ledger }): Route {
       if (!isTerminal(status)) throw wrongState(status, 'has not ended');
       const task = await findTask(ledger, tenant, id);
       // It was opened again meanwhile.
-      if (!(await forgetTask(ledger, task))) throw wrongState(task.state.status, 'has not ended');
+      if (!(await removeTask(ledger, task))) throw wrongState(task.state.status, 'has not ended');
       log.info({ event: 'task.deleted', task: id, tenant, by: key?.id }, 'the record of a task was removed');
       return { status: 204 };
     },

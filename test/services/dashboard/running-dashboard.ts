@@ -3,7 +3,7 @@ import type { SettingsInput } from '#shared/config/settings.ts';
 import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
-import type { Scope } from '#shared/tenants/scopes.ts';
+import type { Scope } from '#shared/tenants/api-key.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import { createDashboardService } from '../../../services/dashboard/create-dashboard-service.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';

@@ -5,7 +5,7 @@ import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import type { Scope } from '#shared/tenants/scopes.ts';
+import type { Scope } from '#shared/tenants/api-key.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';

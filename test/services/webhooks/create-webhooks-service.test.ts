@@ -8,7 +8,7 @@ import { loadConfig } from '#shared/config/load-config.ts';
 import { openParts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
-import type { Scope } from '#shared/tenants/scopes.ts';
+import type { Scope } from '#shared/tenants/api-key.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { serveApp } from '../../support/serve-app.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { wait } from '#shared/time/wait.ts';
 import { sendEvents, type EventsPlace, type EventStream } from '#shared/http/event-stream.ts';
 import { OpenStreams } from '#shared/http/open-streams.ts';
-import { sendProblem } from '#shared/http/send-problem.ts';
+import { sendProblem } from '#shared/http/problems.ts';
 import { serveApp } from '../../support/serve-app.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -10,7 +10,7 @@ import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
 import { SignInStore } from '#shared/tenants/sign-in-store.ts';
-import type { Scope } from '#shared/tenants/scopes.ts';
+import type { Scope } from '#shared/tenants/api-key.ts';
 import type { Tenant } from '#shared/tenants/tenant.ts';
 
 export interface ServeOptions {

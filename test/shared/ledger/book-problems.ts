@@ -1,4 +1,4 @@
-import type { TenantLimits } from '#shared/config/settings.ts';
+import type { TenantLimits } from '#shared/config/limits-settings.ts';
 import { CLASS_LETTERS } from '#shared/tasks/priority.ts';
 import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { readTasks } from '#shared/ledger/read/read-tasks.ts';

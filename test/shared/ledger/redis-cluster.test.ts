@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settingsSchema, tenantLimitsSchema } from '#shared/config/settings.ts';
+import { tenantLimitsSchema } from '#shared/config/limits-settings.ts';
+import { settingsSchema } from '#shared/config/settings.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';

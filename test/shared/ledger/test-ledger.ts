@@ -1,4 +1,5 @@
-import { settingsSchema, tenantLimitsSchema, type SettingsInput, type TenantLimits } from '#shared/config/settings.ts';
+import { tenantLimitsSchema, type TenantLimits } from '#shared/config/limits-settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage } from '#shared/ledger/accept/accept-message.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';

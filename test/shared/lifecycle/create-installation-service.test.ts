@@ -1,8 +1,12 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
+
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+
+// Each test starts processes, which takes as long as the machine lets them.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let fleet: Fleet;
 

@@ -3,7 +3,7 @@ import { createLog } from '#shared/log/create-log.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { createKey, findKey, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
-import { hasScope, SCOPES, type Scope } from '#shared/tenants/scopes.ts';
+import { hasScope, SCOPES, type Scope } from '#shared/tenants/api-key.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const parts = { redis: await useRedisClient(), keys: createKeys(4) };

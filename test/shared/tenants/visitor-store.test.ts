@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { hasCode } from '#shared/errors/muster-error.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { keyDigest } from '#shared/tenants/api-key.ts';
+import { hasScope, keyDigest, SCOPES } from '#shared/tenants/api-key.ts';
 import { findKey, listKeys } from '#shared/tenants/key-store.ts';
-import { hasScope, SCOPES } from '#shared/tenants/scopes.ts';
 import { createVisitor, findVisitor, listVisitors, revokeVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 

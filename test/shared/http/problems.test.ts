@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '#shared/errors/error-codes.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
-import { toMusterError, toProblem } from '#shared/http/send-problem.ts';
+import { toMusterError, toProblem } from '#shared/http/problems.ts';
 
 describe('an error as a problem', () => {
   it.each(Object.keys(ERROR_CODES) as ErrorCode[])('%s has its status and title', (code) => {

@@ -2,8 +2,7 @@ import { Router } from 'express';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { LATE, withinAttentive } from '../time/index.ts';
-import type { RouteDescription } from './route.ts';
-import { rememberRoutes } from './routes-of.ts';
+import { rememberRoutes, type RouteDescription } from './route.ts';
 
 export interface ProbeOptions {
   /** What keeps this process from taking work; nothing when it is ready. */

@@ -8,6 +8,9 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { RouteDescription } from './route.ts';
+import { Router } from 'express';
+import swaggerUi from 'swagger-ui-express';
+import { secureHeaders } from './secure-headers.ts';
 
 const problemSchema = z
   .object({
@@ -26,7 +29,7 @@ const DESCRIPTION =
   'it may, except those of PATCH.';
 
 /** The OpenAPI 3.1 document of these routes. */
-export function openapiDocument(routes: readonly RouteDescription[]): Record<string, unknown> {
+function openapiDocument(routes: readonly RouteDescription[]): Record<string, unknown> {
   const paths: ZodOpenApiPathsObject = {};
   for (const each of routes) {
     const path = each.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -90,4 +93,28 @@ function problemOf(description: string): ZodOpenApiResponseObject {
 
 function isStatus(text: string): text is `${1 | 2 | 3 | 4 | 5}${string}` {
   return /^[1-5]\d\d$/.test(text);
+}
+
+/** `/openapi.json`, and a page to read and try it at `/docs`. Nothing of either comes from another host. */
+export function docsRouter(routes: readonly RouteDescription[]): Router {
+  const router = Router();
+  let document: string | undefined;
+  router.get('/openapi.json', (_request, response) => {
+    document ??= JSON.stringify(openapiDocument(routes));
+    response.type('application/json').send(document);
+  });
+  // The validator's badge would tell a public service about this installation.
+  const page = {
+    swaggerUrl: '/openapi.json',
+    swaggerOptions: { validatorUrl: null, persistAuthorization: false },
+    customSiteTitle: 'Muster API',
+  };
+  // The page brings its style with it.
+  router.use(
+    '/docs',
+    secureHeaders({ styleSrc: ["'unsafe-inline'"] }),
+    ...swaggerUi.serveFiles(undefined, page),
+    swaggerUi.setup(undefined, page),
+  );
+  return router;
 }

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import ipaddr from 'ipaddr.js';
+
+/** A setting that is a integer of at least `min`. */
+export const int = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
+
+/** What an agent, a lane or a schedule of the configuration is called. */
+export const nameSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');
+
+/** How a task is executed, as the task itself and its agent may say it; what neither says, the configuration does. */
+export const executionFields = {
+  /** Longest run of one attempt, in milliseconds. */
+  timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
+  /** Attempts allowed, the first one included. */
+  maxAttempts: z.number().int().min(1).max(100).optional(),
+  /** Before the second attempt; `retryBackoff` says how it grows. In milliseconds. */
+  retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
+  retryBackoff: z.enum(['exponential', 'linear']).optional(),
+};
+
+export type Network = [first: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+/** A network as CIDR, or one address; null for what is neither. */
+export function readNetwork(text: string): Network | null {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  // The short forms of IPv4 ("10.1" is 10.0.0.1) are more often a typing error than meant.
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return [ipaddr.parse(text), 32];
+  if (ipaddr.IPv6.isValid(text)) return [ipaddr.parse(text), 128];
+  return null;
+}

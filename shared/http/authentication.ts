@@ -1,0 +1,127 @@
+import type { Request } from 'express';
+import { MusterError } from '../errors/index.ts';
+import { type ApiKey, DEFAULT_TENANT, findKey, findVisitor, hasScope, publicTenantId, type Scope } from '../tenants/index.ts';
+import { LATE, withinAttentive } from '../time/index.ts';
+import { createRateLimit, networkOf } from './rate-limits.ts';
+import type { HttpPorts } from './request-context.ts';
+import type { Route } from './route.ts';
+import { assertSameOrigin, SignIns } from './sign-ins.ts';
+
+/** What a route requires of a key. */
+type Access = Pick<Route, 'scope' | 'forVisitors'>;
+
+type CountCall = (name: string) => Promise<void>;
+
+/**
+ * The client holds a command back while one before it hangs, and counts its own time from then on: the two together may be
+ * longer than a caller was promised to wait. This is the first command that every call sends to Redis, so it is cut off here.
+ */
+const AUTHENTICATE_MS = 1500;
+
+const BEARER = /^Bearer +(\S{1,512})$/i;
+/** Names the tenant that an operator of the installation acts for. */
+const TENANT_HEADER = 'muster-tenant';
+
+/** Authenticator is responsible for whose key, sign-in or visitor's token a request carries, and for what that opens. */
+export class Authenticator {
+  readonly #ports: HttpPorts;
+  readonly #signIns: SignIns;
+  readonly #countKey: CountCall;
+  readonly #countVisitor: CountCall;
+  readonly #countAddress: CountCall;
+
+  constructor(ports: HttpPorts) {
+    const { limits } = ports.config.settings;
+    this.#ports = ports;
+    this.#signIns = new SignIns(ports);
+    this.#countKey = this.#limit('key', limits.httpPerMinute);
+    this.#countVisitor = this.#limit('visitor', limits.httpVisitorPerMinute);
+    this.#countAddress = this.#limit('address', limits.httpAnonymousPerMinute);
+  }
+
+  /**
+   * Returns whose key a request carries: the one in its header, else the one that the browser signed in with. Null for a scope of `none`.
+   * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `tenant.not-found`, `limit.rate`, `unavailable.redis`.
+   */
+  async authenticate(request: Request, access: Access): Promise<ApiKey | null> {
+    const key = await withinAttentive(this.#authenticate(request, access), AUTHENTICATE_MS);
+    if (key === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
+    return key;
+  }
+
+  /** Whether a request that was accepted with this key still carries it, and the key still opens anything. Counts towards no limit. */
+  async isStillAdmitted(request: Request, key: ApiKey): Promise<boolean> {
+    // A key never changes; one that was made anew under the same secret has another id.
+    return (await this.#find(request))?.id === key.id && !this.#isDisabled(key);
+  }
+
+  async #authenticate(request: Request, access: Access): Promise<ApiKey | null> {
+    if (access.scope === 'none') {
+      await this.#countAddress(networkOf(request.ip));
+      return null;
+    }
+    const key = await this.#find(request);
+    if (!key) {
+      await this.#countAddress(networkOf(request.ip));
+      throw refusal(request);
+    }
+    if (request.get('authorization') === undefined) assertSameOrigin(request);
+    await (key.session === undefined ? this.#countKey : this.#countVisitor)(key.id);
+    if (this.#isDisabled(key)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(key.tenant)} is disabled`);
+    if (key.session !== undefined) {
+      assertVisits(key, access, request);
+      return key;
+    }
+    assertScope(key, access.scope);
+    return this.#actingKey(request, key);
+  }
+
+  async #find(request: Request): Promise<ApiKey | null> {
+    const header = request.get('authorization');
+    if (header === undefined) return await this.#signIns.find(request);
+    const secret = BEARER.exec(header)?.[1];
+    return secret === undefined ? null : ((await findVisitor(this.#ports, secret)) ?? (await findKey(this.#ports, secret)));
+  }
+
+  /** A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts. */
+  #isDisabled(key: ApiKey): boolean {
+    return this.#ports.tenants.get(key.tenant)?.disabled === true;
+  }
+
+  /**
+   * The key as it counts for a request: of its own tenant or, with the header, of the one named there. Only an admin of tenant `default`
+   * may name another one, who could make a key for it too. Errors: `auth.forbidden`, `tenant.not-found`.
+   */
+  #actingKey(request: Request, key: ApiKey): ApiKey {
+    const { tenants } = this.#ports;
+    const named = request.get(TENANT_HEADER);
+    if (named === undefined || named === key.tenant || named === publicTenantId(key.tenant)) return key;
+    if (key.tenant !== DEFAULT_TENANT || !hasScope(key.scopes, 'admin')) {
+      throw new MusterError('auth.forbidden', `Only an admin of tenant ${DEFAULT_TENANT} may act for another tenant (${TENANT_HEADER})`);
+    }
+    const tenant = tenants.find(named) ?? tenants.get(named);
+    if (!tenant) throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { id: named.slice(0, 100) } });
+    return { ...key, tenant: tenant.id };
+  }
+
+  #limit(name: string, perMinute: number): CountCall {
+    const { redis, keys } = this.#ports;
+    return createRateLimit({ redis, prefix: `${keys.fleet.http}:${name}`, perMinute });
+  }
+}
+
+function refusal(request: Request): MusterError {
+  if (request.get('authorization') === undefined) return new MusterError('auth.missing', 'Send a key: Authorization: Bearer <key>');
+  return new MusterError('auth.invalid', 'This key is not known, or the header is not "Bearer <key>"');
+}
+
+/** Whether there is such a session makes no difference, so that nobody learns it. */
+function assertVisits({ session }: ApiKey, { forVisitors }: Access, request: Request): void {
+  if (forVisitors === true && request.params['id'] === session) return;
+  throw new MusterError('auth.forbidden', "This is a visitor's token: it is for talking in its own session and for nothing else");
+}
+
+function assertScope(key: ApiKey, scope: Scope): void {
+  if (hasScope(key.scopes, scope)) return;
+  throw new MusterError('auth.forbidden', `This needs a key with the scope "${scope}"`, { details: { needed: scope, scopes: key.scopes } });
+}

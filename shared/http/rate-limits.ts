@@ -1,0 +1,109 @@
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { MusterError } from '../errors/index.ts';
+import type { RedisClient } from '../redis/index.ts';
+import ipaddr from 'ipaddr.js';
+
+const MINUTE_S = 60;
+
+interface RateLimitOptions {
+  redis: RedisClient;
+  /** Prefix of the counters' keys. */
+  prefix: string;
+  perMinute: number;
+}
+
+/**
+ * Counts calls per minute over all processes, by whatever name; while Redis is away, per process.
+ * What it returns throws `limit.rate` when the minute's calls are used up.
+ */
+export function createRateLimit({ redis, prefix, perMinute }: RateLimitOptions): (name: string) => Promise<void> {
+  const bounds = { points: perMinute, duration: MINUTE_S };
+  const limiter = new RateLimiterRedis({
+    ...bounds,
+    storeClient: redis,
+    keyPrefix: prefix,
+    rejectIfRedisNotReady: true,
+    // Whoever is over the limit is refused here until the minute ends, without asking Redis each time.
+    inMemoryBlockOnConsumed: perMinute,
+    insuranceLimiter: new RateLimiterMemory(bounds),
+  });
+  return async (name) => {
+    try {
+      await limiter.consume(name);
+    } catch (refusal) {
+      if (!isRefusal(refusal)) throw refusal;
+      throw new MusterError('limit.rate', `At most ${perMinute} requests a minute`, {
+        details: { perMinute },
+        retryAfterMs: refusal.msBeforeNext,
+      });
+    }
+  };
+}
+
+/** The limiter rejects with its count, which is no error. */
+function isRefusal(value: unknown): value is RateLimiterRes {
+  return typeof value === 'object' && value !== null && 'msBeforeNext' in value;
+}
+
+/** Addresses remembered as blocked; beyond, the one blocked longest ago is asked about again. */
+const MAX_BLOCKED = 10_000;
+
+/**
+ * RefusalLimit is responsible for addresses that send what is refused: receivers without a key count nothing else, as their senders share
+ * addresses. Once the minute's refusals are used up, requests of the address are refused before they cost anything.
+ */
+export class RefusalLimit {
+  readonly #count: (name: string) => Promise<void>;
+  readonly #perMinute: number;
+  /** Network -> until when it is blocked, ms since the epoch. */
+  readonly #blocked = new Map<string, number>();
+
+  constructor(options: RateLimitOptions) {
+    this.#count = createRateLimit(options);
+    this.#perMinute = options.perMinute;
+  }
+
+  /** Errors: `limit.rate`. */
+  assertOpen(address: string | undefined): void {
+    const network = networkOf(address);
+    const retryAfterMs = (this.#blocked.get(network) ?? 0) - Date.now();
+    if (retryAfterMs <= 0) {
+      this.#blocked.delete(network);
+      return;
+    }
+    throw new MusterError('limit.rate', `More than ${this.#perMinute} requests of this address were refused within a minute`, {
+      details: { perMinute: this.#perMinute },
+      retryAfterMs,
+    });
+  }
+
+  /** Counts a request that was refused for what was sent. Never rejects. */
+  async count(address: string | undefined): Promise<void> {
+    const network = networkOf(address);
+    try {
+      await this.#count(network);
+    } catch (error) {
+      if (error instanceof MusterError) this.#block(network, error.retryAfterMs ?? 0);
+    }
+  }
+
+  #block(network: string, forMs: number): void {
+    this.#blocked.set(network, Date.now() + forMs);
+    const [oldest] = this.#blocked.keys();
+    if (this.#blocked.size > MAX_BLOCKED && oldest !== undefined) this.#blocked.delete(oldest);
+  }
+}
+
+const IPV6_NETWORK_BITS = 64;
+
+/** What is counted as one address: whoever has one of IPv6 has the network around it. */
+export function networkOf(address: string | undefined): string {
+  if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return parsed
+    .toByteArray()
+    .slice(0, IPV6_NETWORK_BITS / 8)
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+}
