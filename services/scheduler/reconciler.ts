@@ -5,7 +5,7 @@ import { reconcileSchedules, type ScheduleParts } from '#shared/schedules/index.
 const START_SHARE_MS = 2000;
 
 /**
- * Reconciler is responsible for repairing the clock's repeatable jobs and the due times of schedules when somebody else changed them.
+ * Reconciler is responsible for repairing the clock's repeatable jobs and the due times of schedules when another program changed them.
  * It runs at the start and every `scheduler.reconcileMs`, in one of several processes.
  */
 export class Reconciler {

@@ -9,7 +9,7 @@ import type { Missed, Schedule } from './store/schedule.ts';
 
 const DEFAULT_PRIORITY = 10;
 
-/** The public record of a schedule: the contract's field names, ISO times, null for what is absent. */
+/** The public record of a schedule, as `schedule-view.ts` of the API describes it: ISO times, null for what is absent. */
 export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
   const { rule, priority, maxLatenessMs, jitterMs } = schedule;
   return {

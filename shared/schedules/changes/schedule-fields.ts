@@ -70,11 +70,11 @@ export function assertPlace({ platform, channel, reply }: Pick<Schedule, 'platfo
 
 function parseMissed(text: string, maxCaughtUp: number): Missed {
   if (text === 'skip' || text === 'once') return { policy: text };
-  const most = maxOfMissed(text) ?? maxCaughtUp;
-  if (most < 1 || most > maxCaughtUp) {
+  const max = maxOfMissed(text) ?? maxCaughtUp;
+  if (max < 1 || max > maxCaughtUp) {
     throw new MusterError('request.invalid', `missed: expected all(1) to all(${maxCaughtUp}), got ${text}`, { details: { maxCaughtUp } });
   }
-  return { policy: 'all', most };
+  return { policy: 'all', most: max };
 }
 
 type Defined<T> = { [Field in keyof T]?: Exclude<T[Field], undefined> };

@@ -32,7 +32,7 @@ const MISSED = /^(?:skip|once|all(?:\((\d{1,4})\))?)$/;
 
 const missed = z
   .string()
-  .regex(MISSED, 'expected skip, once, all or all(<most>)')
+  .regex(MISSED, 'expected skip, once, all or all(<max>)')
   .meta({ description: '`skip`, `once`, `all`, or `all(20)` for the newest 20.' });
 
 const instant = instantSchema.transform((text) => Date.parse(text));
@@ -88,6 +88,6 @@ export type SchedulePatch = z.infer<typeof schedulePatchSchema>;
 
 /** The number in `all(20)`; null when there is none. */
 export function maxOfMissed(text: string): number | null {
-  const most = MISSED.exec(text)?.[1];
-  return most === undefined ? null : Number(most);
+  const max = MISSED.exec(text)?.[1];
+  return max === undefined ? null : Number(max);
 }

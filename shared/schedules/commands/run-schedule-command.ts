@@ -107,7 +107,7 @@ async function applyToExisting(
   return kind === 'pause' ? { kind: 'paused', number } : { kind: 'resumed', number, nextFireAt: changed.nextFireAt, tz: changed.tz };
 }
 
-/** The leading parts of a thread's name that identify its chat. The rest is a topic or a thread for the same people. */
+/** The leading parts of a thread's name that identify its chat, as the adapters of `services/chat` name threads. The rest is a topic in it. */
 const CHAT_PARTS: ReadonlyMap<string, number> = new Map(
   Object.entries({ telegram: 2, slack: 2, discord: 3, whatsapp: 3 } satisfies Record<ChatPlatformName, number>),
 );

@@ -120,5 +120,5 @@ function fenceReader(): (line: string) => boolean {
 }
 
 function excessNote(max: number, excess: number): string {
-  return `[Of the /schedule lines above, ${excess === 1 ? 'one was' : `${excess} were`} not carried out: at most ${max} are in one answer.]`;
+  return `[Of the /schedule lines above, ${excess === 1 ? 'one was' : `${excess} were`} not applied: one answer has at most ${max}.]`;
 }

@@ -105,5 +105,6 @@ function refusalOf(error: unknown, retryMs: number): AcceptRunsAnswer {
   const code = error instanceof MusterError ? error.code : 'unavailable.redis';
   if (code === 'agent.unknown') return { kind: 'no-agent' };
   if (!code.startsWith('limit.') && !code.startsWith('unavailable.')) return { kind: 'refused', reason };
+  // Only the acceptance is retried here; the retries of an accepted run follow `retryDelay` of its agent.
   return { kind: 'later', afterMs: Math.max(retryMs, (error instanceof MusterError && error.retryAfterMs) || 0), reason };
 }

@@ -109,6 +109,7 @@ function unreadableRule(given: string, reason: string): MusterError {
   });
 }
 
+/** For people; `read-phrase.ts` reads the phrases among them. */
 const ACCEPTED_FORMS: readonly string[] = [
   'in N (second|minute|hour|day|week)[s]',
   'at TIME',

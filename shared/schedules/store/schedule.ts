@@ -17,6 +17,7 @@ const ruleSchema = z.discriminatedUnion('kind', [
 
 const missedSchema = z.union([
   z.object({ policy: z.enum(['skip', 'once']) }),
+  // `most` is the stored name of the maximum.
   z.object({ policy: z.literal('all'), most: z.number().int().min(1) }),
 ]);
 export type Missed = z.infer<typeof missedSchema>;

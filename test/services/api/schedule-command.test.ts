@@ -16,7 +16,7 @@ async function schedules(): Promise<{ id: string; number: number; status: string
 }
 
 describe('/schedule in a web chat', () => {
-  it('makes a schedule at once, lists it, pauses, resumes and cancels it', async () => {
+  it('creates a schedule at once, lists, pauses, resumes and cancels it', async () => {
     const made = await say('/schedule every monday at 09:00: summarise the week');
     expect([made.status, made.body.command]).toEqual([200, 'schedule']);
     expect(made.body.text).toMatch(/^Scheduled #1: At 09:00, only on Monday, next \d{4}-\d\d-\d\d 09:00 \(\S+\): summarise the week\.$/);
@@ -30,7 +30,7 @@ describe('/schedule in a web chat', () => {
     expect((await say('/help')).body.text).toContain('/schedule');
   });
 
-  it('shows the answers of its runs in the session that it was made in', async () => {
+  it('shows the answers of its runs in the session of the command', async () => {
     await say('/schedule every day: count the doors', { session: 'porch' });
     const [schedule] = await schedules();
     const run = (await api.call('POST', `/v1/schedules/${schedule?.id}/run`)).body.id as string;
@@ -40,14 +40,14 @@ describe('/schedule in a web chat', () => {
     expect(body.items).toMatchObject([{ taskId: run, output: 'Seven.' }]);
   });
 
-  it('makes one schedule of a message that is sent again', async () => {
+  it('creates one schedule for a message that is sent again', async () => {
     const headers = { 'idempotency-key': 'again' };
     const first = await say('/schedule in 3 hours: look once', { headers });
     expect((await say('/schedule in 3 hours: look once', { headers })).body).toEqual(first.body);
     expect((await schedules()).filter(({ message }) => message === 'look once')).toHaveLength(1);
   });
 
-  it('is only a text to a visitor', async () => {
+  it('is plain text from a visitor', async () => {
     const { body } = await api.call('POST', '/v1/sessions/desk/visitors', { body: {} });
     const before = (await schedules()).length;
     expect((await say('/schedule list', { key: body.token })).status).toBe(202);

@@ -16,7 +16,7 @@ const post = (body: object, key = api.key): Promise<Reply> =>
 const FAR = '2060-06-01T12:00:00Z';
 
 describe('POST /v1/schedules', () => {
-  it('answers 201 with the whole record', async () => {
+  it('answers 201 with the complete record', async () => {
     const { status, headers, body } = await post({ phrase: 'every monday at 09:00', tz: 'Europe/Berlin', name: 'weekly' });
     expect(status).toBe(201);
     expect(headers.get('location')).toBe(`/v1/schedules/${body.id}`);
@@ -46,7 +46,7 @@ describe('POST /v1/schedules', () => {
     expect((await api.call('GET', '/v1/schedules/1')).body).toEqual(body);
   });
 
-  it('refuses a chat platform that is off, and takes it once a chat service serves it', async () => {
+  it('refuses a chat platform until a chat service serves it', async () => {
     const place = { every: '1h', platform: 'slack', channel: 'C1' };
     expect(await post(place)).toMatchObject({ status: 422, body: { code: 'schedule.platform-off' } });
     const { id } = (await post({ every: '1h' })).body;
@@ -67,7 +67,7 @@ describe('POST /v1/schedules', () => {
     expect((await api.call('GET', '/v1/sessions/lobby/transcript')).body.items).toMatchObject([{ taskId: run, output: 'Swept.' }]);
   });
 
-  it('makes one schedule under a key, which may be a header', async () => {
+  it('creates one schedule under a key, which may be a header', async () => {
     const headers = { 'idempotency-key': 'once' };
     const body = { agent: 'echo', message: 'do it', every: '1h' };
     const send = (more: object = {}): Promise<Reply> => api.call('POST', '/v1/schedules', { body: { ...body, ...more }, headers });
@@ -77,12 +77,12 @@ describe('POST /v1/schedules', () => {
     expect(await send({ every: '2h' })).toMatchObject({ status: 409, body: { code: 'schedule.idempotency-conflict' } });
   });
 
-  it('says the range of a duration, and refuses a maxLateness that nothing keeps', async () => {
+  it('names the range of a duration, and refuses a maxLateness below a second', async () => {
     expect((await post({ every: '1h', jitter: '2d' })).body.detail).toContain('from 0s to 1d');
     expect((await post({ every: '1h', maxLateness: 0 })).body.detail).toContain('from 1s to 365d');
   });
 
-  it('takes durations as people write them and as milliseconds, and what it answers can be sent back', async () => {
+  it('accepts durations as text and as milliseconds, and its answers can be sent back', async () => {
     const { body } = await post({ every: '90m', maxLateness: '1.5h', jitter: 90_000, missed: 'all(20)', priority: 'high' });
     expect(body).toMatchObject({ rule: 'every 90m', maxLateness: '90m', jitter: '90s', missed: 'all(20)', priority: 8 });
     const { maxLateness, jitter, missed, rule } = body;
@@ -90,7 +90,7 @@ describe('POST /v1/schedules', () => {
   });
 
   it.each<[string, object]>([
-    ['a phrase that nobody understands', { phrase: 'now and then' }],
+    ['an unreadable phrase', { phrase: 'now and then' }],
     ['a cron that is none', { cron: '99 * * * *' }],
     ['a time that is past', { at: '2020-01-01T00:00:00Z' }],
     ['no rule', {}],
@@ -103,7 +103,7 @@ describe('POST /v1/schedules', () => {
 
   it.each<[string, object, string]>([
     ['a zone that is none', { every: '5m', tz: 'Mars/Olympus' }, 'schedule.unknown-zone'],
-    ['an agent that is not there', { every: '5m', agent: 'nobody' }, 'agent.unknown'],
+    ['a missing agent', { every: '5m', agent: 'nobody' }, 'agent.unknown'],
     ['a duration that is none', { every: '5m', jitter: 'a while' }, 'request.invalid'],
     ['an end before its first time', { every: '5m', until: '2020-01-01T00:00:00Z' }, 'request.invalid'],
     ['a field that is none', { every: '5m', agnet: 'echo' }, 'request.invalid'],
@@ -112,7 +112,7 @@ describe('POST /v1/schedules', () => {
     expect([status, body.code]).toEqual([422, code]);
   });
 
-  it('answers 200 with the same schedule for a key that came before, and 409 for another body', async () => {
+  it('answers 200 with the same schedule for a known key, and 409 for another body', async () => {
     const [first, again] = [await post({ every: '7m', idempotencyKey: 'k' }), await post({ every: '7m', idempotencyKey: 'k' })];
     expect([first.status, again.status, again.body.id]).toEqual([201, 200, first.body.id]);
     const conflict = await post({ every: '8m', idempotencyKey: 'k' });
@@ -121,7 +121,7 @@ describe('POST /v1/schedules', () => {
 });
 
 describe('POST /v1/schedules/preview', () => {
-  it('says how a rule is understood, and makes nothing', async () => {
+  it('answers how a rule is understood, and creates nothing', async () => {
     const before = (await api.call('GET', '/v1/schedules')).body.items.length;
     const request = { phrase: 'every day at 02:30', tz: 'Europe/Berlin', from: '2026-03-28T00:00:00Z', count: 2 };
     const { status, body } = await api.call('POST', '/v1/schedules/preview', { body: request });
@@ -134,7 +134,7 @@ describe('POST /v1/schedules/preview', () => {
 });
 
 describe('the schedules of a tenant', () => {
-  it('are listed by page, newest first, by status and agent, and nobody else sees them', async () => {
+  it('are listed by page, newest first, by status and agent, for their tenant only', async () => {
     const key = await api.keyOf('listing', ['submit']);
     const made: Reply[] = [];
     for (let n = 0; n < 5; n += 1) made.push(await post({ at: FAR, name: `${n}` }, key));
@@ -176,7 +176,7 @@ describe('the schedules of a tenant', () => {
     expect((await api.call('DELETE', path)).status).toBe(404);
   });
 
-  it('make one run under an Idempotency-Key, and one of another schedule under the same', async () => {
+  it('get one run per schedule under an Idempotency-Key', async () => {
     const [one, other] = [(await post({ every: '1h', overlap: 'allow' })).body, (await post({ every: '1h' })).body];
     const run = (id: string, key: string): Promise<Reply> =>
       api.call('POST', `/v1/schedules/${id}/run`, { headers: { 'idempotency-key': key } });
@@ -187,7 +187,7 @@ describe('the schedules of a tenant', () => {
     expect((await api.call('GET', `/v1/schedules/${one.id}`)).body.runCount).toBe(2);
   });
 
-  it('have runs that wait for a retry and say why', async () => {
+  it('have runs that wait for a retry with the reason', async () => {
     const { body } = await post({ every: '1h' });
     const { id } = (await api.call('POST', `/v1/schedules/${body.id}/run`)).body;
     await driveTasks(api.parts).fail(id, 60_000);
@@ -214,7 +214,7 @@ describe('the schedules of a tenant', () => {
     expect(task.trigger).toBe(items[0].trigger);
   });
 
-  it('need a key that may submit to be made or changed', async () => {
+  it('need the scope submit to be created or changed', async () => {
     const reader = await api.keyOf('default', ['read']);
     expect((await post({ every: '1h' }, reader)).status).toBe(403);
     expect((await api.call('GET', '/v1/schedules', { key: reader })).status).toBe(200);
@@ -222,7 +222,7 @@ describe('the schedules of a tenant', () => {
 });
 
 describe('runs', () => {
-  it('of a schedule and of the tenant tell what became of them, newest first', async () => {
+  it('of a schedule and of the tenant are listed with their outcome, newest first', async () => {
     const key = await api.keyOf('running', ['submit']);
     const { body: schedule } = await post({ every: '1s', overlap: 'skip' }, key);
     const drive = driveTasks(api.parts, 'running');

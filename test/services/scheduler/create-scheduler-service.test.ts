@@ -67,7 +67,7 @@ describe('the scheduler', () => {
     expect(times).toEqual(times.map((_, position) => schedule.createdAt + (position + 1) * 1000));
   });
 
-  it('fires on although its clock is taken away, and winds it up again', async () => {
+  it('keeps firing when its clock is removed, and restarts the clock', async () => {
     const parts = await start();
     const schedule = await make(parts);
     await hasFired(parts, schedule, 1);
@@ -81,7 +81,7 @@ describe('the scheduler', () => {
     });
   });
 
-  it('warns of a clock that was taken away or changed, and not of one that it winds up at its start', async () => {
+  it('warns of a clock that was removed or changed, and not of the one that it starts', async () => {
     const lines: string[] = [];
     const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(line) } });
     const parts = await openTestParts({ redisUrl: server.url, settings: { scheduler: { watchMs: 60_000, reconcileMs: 1000 } } });
@@ -105,14 +105,14 @@ describe('the scheduler', () => {
     expect(JSON.parse(edited)).toMatchObject({ level: 'warn', reason: '"shard-0" ticked every 3600000 ms and not every 1000 ms' });
   });
 
-  it('follows the records: one put behind our back among the due is put back', async () => {
+  it('restores a due time that was removed', async () => {
     const parts = await start({ scheduler: { reconcileMs: 1000 } });
     const schedule = await make(parts);
     await parts.redis.del(parts.keys.shard(0).schedulesDue);
     expect((await hasFired(parts, schedule, 1))[0]).toBeGreaterThan(schedule.createdAt);
   });
 
-  it('goes on at once when a disabled tenant is enabled again', async () => {
+  it('resumes at once when a disabled tenant is enabled again', async () => {
     const parts = await start();
     const tenant = { id: TENANT, name: 'x', disabled: true, limits: null, createdAt: 0 };
     const schedule = await make(parts);
@@ -140,7 +140,7 @@ async function restart(settings: SettingsInput): Promise<Parts> {
 }
 
 describe('schedules of the configuration', () => {
-  it('are made once, follow their definition, and are paused when they are taken out of it', async () => {
+  it('are created once, follow their definition, and are paused when it is removed', async () => {
     let parts = await start(defined({ report }));
     const made = await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
     expect(made).toMatchObject({ name: 'report', status: 'active', ruleText: '0 9 * * 1', version: 1 });
@@ -153,7 +153,7 @@ describe('schedules of the configuration', () => {
     await waitFor(async () => (await find(parts))?.status === 'active', { deadlineMs: SOON, what: 'it to be resumed' });
   });
 
-  it('forget what their definition no longer says, and lose none of their times by it', async () => {
+  it('reset fields that their definition no longer has, and keep their times', async () => {
     const every = { every: '1h', agent: 'echo', message: 'x', tz: 'UTC' };
     const more = { jitter: '5m', maxRuns: 9, overlap: 'allow', missed: 'skip', until: '2999-01-01T00:00:00Z', context: { a: 1 } };
     let parts = await start(defined({ report: { ...every, ...more } }));
@@ -173,7 +173,7 @@ describe('schedules of the configuration', () => {
     await waitFor(async () => (await find(parts))?.ruleText === 'every 2h', { deadlineMs: SOON, what: 'the new rule' });
   });
 
-  it('that end are put back with another end', async () => {
+  it('that ended become active with another end', async () => {
     let parts = await start(defined({ report: { ...report, until: '2999-01-01T00:00:00Z' } }));
     await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
     parts = await restart(defined({}));
@@ -191,7 +191,7 @@ describe('schedules of the configuration', () => {
     expect(await find(parts)).toMatchObject({ until: null, heldBy: null });
   });
 
-  it('for one time may be ahead, and may have passed since they were written', async () => {
+  it('for one time may be past since the configuration was written', async () => {
     const { cron: _cron, ...once } = report;
     const year = new Date().getUTCFullYear();
     const parts = await start(
@@ -206,7 +206,7 @@ describe('schedules of the configuration', () => {
     expect(await openScheduleParts(parts).store.findByKey(TENANT, 'config:passed')).toBeNull();
   });
 
-  it('that cannot be read keep the scheduler from starting, all of them in one message', async () => {
+  it('that are unreadable prevent the start, with all of them in one message', async () => {
     const wrong = defined({ one: { ...report, cron: 'sometimes' }, two: { ...report, overlap: 'maybe' } });
     await expect(start(wrong)).rejects.toThrow(/2 problem\(s\)[\s\S]*schedules\.one[\s\S]*schedules\.two/);
   });

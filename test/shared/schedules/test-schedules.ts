@@ -40,7 +40,7 @@ export async function openTestSchedules(): Promise<TestSchedules> {
   const clock = { now: 0 };
   const parts = { ...openScheduleParts(fleet), now: () => Promise.resolve(clock.now) };
   const defaults = settingsSchema.parse({}).scheduler;
-  // A whole hour, and days before now, so that what comes after it is past for Redis.
+  // A full hour, days before now, so that later occurrences are past for Redis.
   const reset = (): void => {
     clock.now = Math.floor(Date.now() / HOUR) * HOUR - 48 * HOUR;
     Object.assign(parts.settings.scheduler, defaults);

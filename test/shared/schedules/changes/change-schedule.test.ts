@@ -24,7 +24,7 @@ async function makeBegun(): Promise<Schedule> {
 }
 
 describe('pausing', () => {
-  it('holds at once, and resuming goes on with the next occurrence and makes up for none', async () => {
+  it('takes effect at once, and resuming continues with the next occurrence', async () => {
     const schedule = await t.make();
     expect(await patch(schedule, { status: 'paused' })).toMatchObject({ status: 'paused', pausedReason: 'by request', nextFireAt: null });
     t.clock.now += 3.5 * MINUTE;
@@ -39,7 +39,7 @@ describe('pausing', () => {
     expect(await t.runs(schedule)).toEqual([]);
   });
 
-  it('comes after a run that was decided before it, which is accepted by then', async () => {
+  it('accepts a run that was decided before', async () => {
     const schedule = await makeBegun();
     await patch(schedule, { status: 'paused' });
     const runs = (await t.runs(schedule)).map(({ body }) => body.id);
@@ -50,7 +50,7 @@ describe('pausing', () => {
     expect(await t.read(schedule)).toMatchObject({ status: 'paused', firing: [], runCount: 1 });
   });
 
-  it('lets nothing fire by a decision of before that is written after it', async () => {
+  it('prevents the save of an earlier decision', async () => {
     const schedule = await t.make();
     t.clock.now += MINUTE;
     // Everybody at once, again and again: whatever comes first, a run is there once or not at all.
@@ -67,7 +67,7 @@ describe('pausing', () => {
     expect((await t.runs(schedule)).length).toBe(before.length);
   });
 
-  it('of a one-shot waits; resumed after its time it fires at once, and never twice', async () => {
+  it('keeps a one-shot, which fires at once when resumed after its time, and never twice', async () => {
     const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
     await patch(schedule, { status: 'paused' });
     t.clock.now += 5 * MINUTE;
@@ -84,7 +84,7 @@ describe('pausing', () => {
 const countOne = (current: Schedule): Schedule => ({ ...current, runCount: current.runCount + 1 });
 
 describe('editing', () => {
-  it('a rule counts from now, and the old times are gone', async () => {
+  it('a rule counts from now, without the old times', async () => {
     const schedule = await t.make({ every: '1m' });
     t.clock.now += MINUTE / 2;
     expect(await patch(schedule, { every: '10m' })).toMatchObject({ ruleText: 'every 10m', nextFireAt: t.clock.now + 10 * MINUTE });
@@ -93,7 +93,7 @@ describe('editing', () => {
     expect(await t.runs(schedule)).toEqual([]);
   });
 
-  it('what it says leaves its times as they are', async () => {
+  it('the message keeps the times', async () => {
     const schedule = await t.make();
     const changed = await patch(schedule, { message: 'something else', agent: 'other', priority: 3, name: null });
     expect(changed.nextFireAt).toBe(schedule.nextFireAt);
@@ -102,7 +102,7 @@ describe('editing', () => {
     expect((await t.runs(schedule))[0]).toMatchObject({ body: { input: 'something else', agent: 'other' }, state: { priority: 3 } });
   });
 
-  it('what makes it later does not take away the run that is due and waits for its jitter', async () => {
+  it('the jitter keeps the run that is due', async () => {
     t.set({ topOfHourSpreadMs: 0 });
     const schedule = await t.make({ cron: '0 * * * *', every: undefined, jitter: '20m' });
     const due = schedule.nextFireAt ?? 0;
@@ -122,7 +122,7 @@ describe('editing', () => {
     expect((await patch(await t.make(), { tz: 'Asia/Tokyo' })).nextFireAt).toBe(t.clock.now + MINUTE);
   });
 
-  it('a zone leaves the time of a one-shot, and says it by the new clock', async () => {
+  it('a zone keeps the time of a one-shot, and describes it by the new clock', async () => {
     const at = t.clock.now + 60 * MINUTE;
     const once = await t.make({ every: undefined, at: new Date(at).toISOString(), tz: 'UTC' });
     const moved = await patch(once, { tz: 'Asia/Tokyo' });
@@ -131,7 +131,7 @@ describe('editing', () => {
     expect(moved.sentence).not.toBe(once.sentence);
   });
 
-  it('gives one that is over a new life with a new rule, and not without', async () => {
+  it('makes an ended schedule active with a new rule, and not without', async () => {
     const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString(), missed: 'skip' });
     t.clock.now += 5 * MINUTE;
     await t.fire();
@@ -144,7 +144,7 @@ describe('editing', () => {
     });
   });
 
-  it('is refused for what cannot be', async () => {
+  it('is refused for invalid values', async () => {
     const schedule = await t.make();
     await expect(patch(schedule, { every: 'sometimes' })).rejects.toMatchObject({ code: 'schedule.unreadable' });
     await expect(patch(schedule, { agent: 'nobody' })).rejects.toMatchObject({ code: 'agent.unknown' });
@@ -153,7 +153,7 @@ describe('editing', () => {
     expect(await t.read(schedule)).toMatchObject({ ...schedule, version: 1 });
   });
 
-  it('is refused for a context that no run could carry, and for a platform without a chat', async () => {
+  it('is refused for a context that is too large for a run, and for a platform without a channel', async () => {
     const schedule = await t.make({ context: { a: 'x'.repeat(60_000) } });
     const context = { a: 'x'.repeat(70_000) };
     await expect(t.make({ context })).rejects.toMatchObject({ code: 'request.too-large' });
@@ -164,7 +164,7 @@ describe('editing', () => {
     expect(await patch(schedule, { platform: 'slack', channel: 'C1' })).toMatchObject({ platform: 'slack', channel: 'C1' });
   });
 
-  it('does not resume one that has had all its runs, until it may have more', async () => {
+  it('resumes a schedule after its maxRuns only with a larger maxRuns', async () => {
     const schedule = await t.make({ maxRuns: 1 });
     t.clock.now += MINUTE;
     await t.fire();
@@ -174,7 +174,7 @@ describe('editing', () => {
     expect(await patch(schedule, { status: 'active', maxRuns: 2 })).toMatchObject({ status: 'active', maxRuns: 2 });
   });
 
-  it('at the same time loses no change', async () => {
+  it('concurrently loses no change', async () => {
     const schedule = await t.make();
     await Promise.all(Array.from({ length: 8 }, () => changeSchedule(t.parts, TENANT, schedule.id, { change: countOne })));
     expect((await t.read(schedule)).runCount).toBe(8);
@@ -187,8 +187,8 @@ const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledg
 const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
   await updateSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
 
-describe('what was decided and cannot be accepted now', () => {
-  it('of a one-shot is made up for after a change, by what it is then', async () => {
+describe('a decided run that cannot be accepted now', () => {
+  it('of a one-shot is decided again after a change, by the new record', async () => {
     const schedule = await once();
     t.clock.now += MINUTE;
     await fireDue(whileFull(), 0);
@@ -212,7 +212,7 @@ describe('what was decided and cannot be accepted now', () => {
     expect((await t.runs(schedule)).length).toBe(1);
   });
 
-  it('of one that recurs is made up for, unless its rule is another', async () => {
+  it('of a recurring schedule is decided again, unless the rule changed', async () => {
     const [kept, other] = [await t.make(), await t.make()];
     t.clock.now += MINUTE;
     await fireDue(whileFull(), 0);
@@ -241,7 +241,7 @@ describe('removing', () => {
     expect(left.filter((key) => !/:bull:|schedule-count|lane:schedule|idempotency/.test(key))).toEqual([]);
   });
 
-  it('comes after a run that was decided before it, and nothing is accepted later', async () => {
+  it('accepts a run that was decided before, and none later', async () => {
     const schedule = await makeBegun();
     await removeSchedule(t.parts, TENANT, schedule.id);
     expect((await t.runs(schedule)).length).toBe(1);
@@ -251,8 +251,8 @@ describe('removing', () => {
   });
 });
 
-describe('making one under a key', () => {
-  it('again gives the same schedule, also by a phrase that means another time by now', async () => {
+describe('creating a schedule under a key', () => {
+  it('again gives the same schedule, also for a phrase that means another time by now', async () => {
     const request = { every: undefined, phrase: 'in 5 minutes', idempotencyKey: 'k' };
     const first = await t.make(request);
     t.clock.now += 2 * MINUTE;
@@ -262,7 +262,7 @@ describe('making one under a key', () => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('is another one for another tenant', async () => {
+  it('gives another schedule for another tenant', async () => {
     const [one, other] = [await t.make({ idempotencyKey: 'k' }), await t.make({ idempotencyKey: 'k' }, 'acme')];
     expect(one.id).not.toBe(other.id);
     expect([one.number, other.number]).toEqual([1, 1]);
@@ -278,7 +278,7 @@ describe('a tenant', () => {
     await t.make({}, 'acme');
   });
 
-  it('knows its schedules by numbers that never come again', async () => {
+  it('has schedules with numbers that are never reused', async () => {
     const [first, second] = [await t.make(), await t.make()];
     await removeSchedule(t.parts, TENANT, `${second.number}`);
     expect([first.number, second.number, (await t.make()).number]).toEqual([1, 2, 3]);
@@ -286,7 +286,7 @@ describe('a tenant', () => {
 });
 
 describe('a run by hand', () => {
-  it('is one for each of many who ask at the same time, and each is counted', async () => {
+  it('is one per concurrent request, and each is counted', async () => {
     const schedule = await t.make({ overlap: 'allow' });
     const runs = await Promise.all(Array.from({ length: 60 }, () => runScheduleNow(t.parts, TENANT, schedule.id)));
     expect(new Set(runs.map((run) => run?.id)).size).toBe(60);
@@ -294,7 +294,7 @@ describe('a run by hand', () => {
     expect((await t.read(schedule)).runCount).toBe(60);
   });
 
-  it('is a run of the schedule, besides its times and whatever its status', async () => {
+  it('is a run of the schedule besides its times, whatever its status', async () => {
     const schedule = await t.make();
     await patch(schedule, { status: 'paused' });
     const run = await runScheduleNow(t.parts, TENANT, schedule.id);

@@ -16,7 +16,7 @@ const schedule: ListedSchedule = {
 };
 
 describe('the result of a directive', () => {
-  it('says number, phrase, time in the zone of the schedule, agent and message', () => {
+  it('has number, phrase, time in the zone of the schedule, agent and message', () => {
     expect(formatCommandResult(directive(`/schedule in 1 hour: ${review}`), { kind: 'created', schedule })).toBe(
       [
         '[/schedule create in 1 hour: review the deploy ...]',
@@ -27,7 +27,7 @@ describe('the result of a directive', () => {
     );
   });
 
-  it('says the rule as well when it recurs', () => {
+  it('has the rule of a recurring schedule', () => {
     const block = formatCommandResult(directive('/schedule every monday at 09:00: go'), {
       kind: 'created',
       schedule: { ...schedule, rule: '0 9 * * 1', message: 'go' },
@@ -35,7 +35,7 @@ describe('the result of a directive', () => {
     expect(block.split('\n').slice(2)).toEqual(['  message: go', '  rule: 0 9 * * 1 (Europe/Berlin)', '[END SCHEDULE]']);
   });
 
-  it('says why it was refused, and what would be accepted', () => {
+  it('has the reason of a refusal, and the accepted forms', () => {
     const result = { kind: 'refused', reason: '"evry monday" is no rule\nthat can be read', accepted: ['at TIME', 'in N'] } as const;
     expect(formatCommandResult(directive('/schedule evry monday: go'), result)).toBe(
       [
@@ -65,7 +65,7 @@ describe('the result of a directive', () => {
     expect(formatCommandResult(directive('/schedule list'), { kind: 'listed', schedules: [] })).toContain('OK: no schedules');
   });
 
-  it('says what was canceled, paused and resumed', () => {
+  it('names the canceled, paused and resumed schedule', () => {
     const blockOf = (line: string, kind: 'canceled' | 'paused'): string => formatCommandResult(directive(line), { kind, number: 42 });
     expect(blockOf('/schedule cancel 42', 'canceled')).toBe('[/schedule cancel 42]\nOK: canceled #42\n[END SCHEDULE]');
     expect(blockOf('/schedule pause 42', 'paused')).toBe('[/schedule pause 42]\nOK: paused #42\n[END SCHEDULE]');

@@ -15,7 +15,7 @@ const numbers = async (): Promise<number[]> => {
 const run = async (text: string, call: Partial<ScheduleCommandCall> = {}): Promise<string> =>
   await runScheduleCommand(t.parts, { tenant: TENANT, agent: 'echo', text, tz: 'UTC', ...call });
 
-it('makes a schedule for the agent, whose results go where it was asked for', async () => {
+it('creates a schedule for the agent, whose results go to the place of the command', async () => {
   const reply = { platform: 'slack', thread: '{"id":"C1:1.2"}' };
   const answer = await run('/schedule in 30 minutes: review the deploy', { agent: 'other', reply, user: 'U1' });
   const at = new Date(t.clock.now + 30 * MINUTE).toISOString().slice(0, 16).replace('T', ' ');
@@ -38,14 +38,14 @@ it('lists, pauses, resumes and cancels by number', async () => {
   expect(await run('/schedule list')).toContain('OK: no schedules');
 });
 
-it('tells what it cannot read, with the accepted forms, and makes nothing', async () => {
+it('explains an unreadable command with the accepted forms, and creates nothing', async () => {
   expect(await run('/schedule now and then: do it')).toMatch(/ERR: "now and then" is no rule[\s\S]*\n {2}every/);
   expect(await run('/schedule in 5 minutes: do it', { agent: 'nobody' })).toContain('ERR: There is no agent "nobody"');
   expect(await run('/schedule nonsense')).toContain('ERR: ');
   expect(await numbers()).toEqual([]);
 });
 
-it('makes one schedule under one key, and reaches no other tenant', async () => {
+it('creates one schedule under one key, and reaches no other tenant', async () => {
   const call = { key: 'writ:1:0' };
   await Promise.all([1, 2, 3].map(async () => await run('/schedule in 5 minutes: do it', call)));
   expect(await numbers()).toEqual([1]);

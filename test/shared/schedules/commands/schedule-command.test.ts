@@ -39,7 +39,7 @@ describe('/schedule', () => {
     ['/schedule in 1 hour\nwith: a colon below', 'no colon'],
     ['/schedule in 1 hour:  ', 'no message'],
     ['/schedule : text', 'not say when'],
-  ])('%j is not read, and says why', (text, reason) => {
+  ])('%j is unreadable, with a reason', (text, reason) => {
     expect(readScheduleCommand(text)).toEqual({ kind: 'unreadable', reason: expect.stringContaining(reason) });
   });
 
@@ -105,7 +105,7 @@ describe('the directives of an output', () => {
   it('stay in the text beyond the maximum, and a note says so', () => {
     const { text, directives } = extractDirectives('/schedule list\n/schedule cancel 1\n/schedule cancel 2\nEnd\n', 1);
     expect(directives).toEqual([list]);
-    expect(text).toMatch(/^\/schedule cancel 1\n\/schedule cancel 2\nEnd\n\n\[.* 2 were not carried out: at most 1 /);
+    expect(text).toMatch(/^\/schedule cancel 1\n\/schedule cancel 2\nEnd\n\n\[.* 2 were not applied: one answer has at most 1/);
     expect(extractDirectives('/schedule list\n/schedule list', 1).text).toContain('one was not');
   });
 

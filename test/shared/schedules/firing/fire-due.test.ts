@@ -23,8 +23,8 @@ const at = (schedule: Schedule, minutes: number): void => {
   t.clock.now = schedule.createdAt + minutes * MINUTE;
 };
 
-describe('a schedule whose time has come', () => {
-  it('makes a task of its agent, with its message, its occurrence and its id', async () => {
+describe('a due schedule', () => {
+  it('makes a task for its agent, with its message, occurrence and id', async () => {
     const schedule = await t.make({ context: { a: 1 }, channel: 'c1', platform: 'telegram', callbackUrl: 'https://example.com/x' });
     at(schedule, 1);
     await t.fire();
@@ -51,14 +51,14 @@ describe('a schedule whose time has come', () => {
     });
   });
 
-  it('does nothing before', async () => {
+  it('does not fire before its time', async () => {
     const schedule = await t.make();
     at(schedule, 0.99);
     await t.fire();
     expect(await t.runs(schedule)).toEqual([]);
   });
 
-  it('fires once, however many look at the same moment', async () => {
+  it('fires once when several processes fire it at the same moment', async () => {
     const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
     at(schedules[0] as Schedule, 1);
     await Promise.all(Array.from({ length: 5 }, () => fireDue(t.parts, 0)));
@@ -81,8 +81,8 @@ class DyingStore extends ScheduleStore {
   }
 }
 
-describe('a process that dies', () => {
-  it('after its decision leaves a record from which another goes on, with the same task', async () => {
+describe('a process that crashes', () => {
+  it('after saving its decision leaves a record from which another process accepts the same task', async () => {
     const schedule = await t.make();
     at(schedule, 1);
     void fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => NEVER } }, 0);
@@ -96,7 +96,7 @@ describe('a process that dies', () => {
     expect(await t.read(schedule)).toMatchObject({ runCount: 1, firing: [], nextFireAt: schedule.createdAt + 2 * MINUTE });
   });
 
-  it('after its task was accepted makes no second one', async () => {
+  it('after accepting a task causes no second task', async () => {
     const schedule = await t.make();
     at(schedule, 1);
     const store = new DyingStore(t.parts);
@@ -109,7 +109,7 @@ describe('a process that dies', () => {
     expect(await t.read(schedule)).toMatchObject({ runCount: 1, firing: [] });
   });
 
-  it('and one that wakes up late change nothing: of two that decided, one is told to look again', async () => {
+  it('and saves late changes nothing, because its version is outdated', async () => {
     const schedule = await t.make();
     at(schedule, 1);
     const late = await t.read(schedule);
@@ -134,7 +134,7 @@ async function fireTwice(request: object): Promise<Schedule> {
 }
 
 describe('overlap', () => {
-  it('by default skips what comes while the run before is pending, and keeps its cadence', async () => {
+  it('by default skips an occurrence while the run before is pending, and keeps the cadence', async () => {
     const schedule = await fireTwice({});
     expect(await history(schedule)).toEqual(['1 queued', '2 skipped the run before has not ended']);
     expect(await t.read(schedule)).toMatchObject({ runCount: 1, nextFireAt: schedule.createdAt + 3 * MINUTE });
@@ -144,7 +144,7 @@ describe('overlap', () => {
     expect(await history(schedule)).toEqual(['1 completed', '2 skipped the run before has not ended', '3 queued']);
   });
 
-  it('of several that come due in one look runs the newest', async () => {
+  it('runs the newest of several occurrences that fire together', async () => {
     const schedule = await t.make({ every: '2s' });
     at(schedule, 7 / 60);
     await t.fire();
@@ -158,7 +158,7 @@ describe('overlap', () => {
     expect(await t.read(schedule)).toMatchObject({ runCount: 1, nextFireAt: schedule.createdAt + 8000, lastRunId: runs.at(-1)?.body.id });
   });
 
-  it('queue lets it wait for its turn, up to a bound', async () => {
+  it('queue makes runs wait for their turn, up to the maximum', async () => {
     t.set({ maxQueuedRuns: 1 });
     const schedule = await fireTwice({ overlap: 'queue' });
     at(schedule, 3);
@@ -170,13 +170,13 @@ describe('overlap', () => {
     expect(await history(await fireTwice({ overlap: 'allow' }))).toEqual(['1 queued', '2 queued']);
   });
 
-  it('cancel-other puts the new one in the place of the old', async () => {
+  it('cancel-other replaces the old run by the new one', async () => {
     const schedule = await fireTwice({ overlap: 'cancel-other' });
     expect((await t.runs(schedule)).map(({ state }) => state.status)).toEqual(['cancelled', 'queued']);
   });
 });
 
-/** Nobody looks for ten and a half minutes. */
+/** No process fires for ten and a half minutes. */
 async function fireLate(request: object): Promise<Schedule> {
   const schedule = await t.make(request);
   at(schedule, 10.5);
@@ -184,17 +184,20 @@ async function fireLate(request: object): Promise<Schedule> {
   return schedule;
 }
 
-const told = (count: number, from: number, why: string): string =>
+const skippedBecause = (count: number, from: number, why: string): string =>
   `skipped ${count} occurrences since ${new Date(from).toISOString()} were missed: ${why}`;
 
-describe('what was missed', () => {
-  it('is by default caught up once, by its newest occurrence', async () => {
+describe('missed occurrences', () => {
+  it('are by default caught up once, by the newest', async () => {
     const schedule = await fireLate({});
-    expect(await history(schedule)).toEqual([`9 ${told(9, schedule.createdAt + MINUTE, 'the schedule catches up once')}`, '10 queued']);
+    expect(await history(schedule)).toEqual([
+      `9 ${skippedBecause(9, schedule.createdAt + MINUTE, 'the schedule catches up once')}`,
+      '10 queued',
+    ]);
     expect(await t.read(schedule)).toMatchObject({ nextFireAt: schedule.createdAt + 11 * MINUTE, runCount: 1 });
   });
 
-  it('is covered by one that is due now', async () => {
+  it('are replaced by an occurrence that is due now', async () => {
     const schedule = await t.make();
     at(schedule, 10.05);
     await t.fire();
@@ -202,42 +205,42 @@ describe('what was missed', () => {
     expect((await history(schedule)).length).toBe(2);
   });
 
-  it('is skipped when the schedule says so', async () => {
+  it('are skipped under the policy skip', async () => {
     const schedule = await fireLate({ missed: 'skip' });
-    expect(await history(schedule)).toEqual([`10 ${told(10, schedule.createdAt + MINUTE, 'the schedule skips what it missed')}`]);
+    expect(await history(schedule)).toEqual([`10 ${skippedBecause(10, schedule.createdAt + MINUTE, 'the schedule skips what it missed')}`]);
     expect((await t.runs(schedule))[0]?.body.metadata).toEqual({
       missed: { count: 10, from: new Date(schedule.createdAt + MINUTE).toISOString() },
     });
     expect((await t.read(schedule)).runCount).toBe(0);
   });
 
-  it('is caught up in order and one after the other, the newest so many', async () => {
+  it('are caught up in order, one after the other, under the policy all(n)', async () => {
     const schedule = await fireLate({ missed: 'all(3)' });
     expect(await history(schedule)).toEqual([
-      `7 ${told(7, schedule.createdAt + MINUTE, 'the schedule catches up only the newest')}`,
+      `7 ${skippedBecause(7, schedule.createdAt + MINUTE, 'the schedule catches up only the newest')}`,
       '8 queued',
       '9 pending',
       '10 pending',
     ]);
   });
 
-  it('is not caught up when it is later than maxLateness', async () => {
+  it('are not caught up when they are later than maxLateness', async () => {
     const schedule = await fireLate({ missed: 'all', maxLateness: '150s' });
     const statuses = (await history(schedule)).map((line) => line.split(' ').slice(0, 2).join(' '));
     expect(statuses).toEqual(['7 skipped', '8 queued', '9 pending', '10 pending']);
-    expect((await history(schedule))[0]).toBe(`7 ${told(7, schedule.createdAt + MINUTE, 'later than maxLateness allows')}`);
+    expect((await history(schedule))[0]).toBe(`7 ${skippedBecause(7, schedule.createdAt + MINUTE, 'later than maxLateness allows')}`);
     const gone = await fireLate({ missed: 'once', maxLateness: '20s' });
-    expect(await history(gone)).toEqual([`10 ${told(10, gone.createdAt + MINUTE, 'later than maxLateness allows')}`]);
+    expect(await history(gone)).toEqual([`10 ${skippedBecause(10, gone.createdAt + MINUTE, 'later than maxLateness allows')}`]);
   });
 
-  it('counts from the first second on when maxLateness is short', async () => {
+  it('count as missed from the first second on when maxLateness is short', async () => {
     const schedule = await t.make({ maxLateness: '2s' });
     at(schedule, 1 + 3 / 60);
     await t.fire();
     expect((await history(schedule))[0]).toMatch(/^1 skipped this occurrence was missed: later than maxLateness/);
   });
 
-  it('of a month of seconds costs no more than of an hour', async () => {
+  it('of a month of seconds cost no more than those of an hour', async () => {
     const schedule = await t.make({ every: '1s', missed: 'all(2)' });
     at(schedule, 30 * 24 * 60);
     await t.fire();
@@ -249,7 +252,7 @@ describe('what was missed', () => {
     expect(runs.length).toBeLessThan(20);
   });
 
-  it('of many schedules at once is caught up over a while', async () => {
+  it('of many schedules are spread over time', async () => {
     t.set({ catchUpThreshold: 5, catchUpSpreadMs: 30_000 });
     const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
     t.clock.now += 10.5 * MINUTE;
@@ -268,7 +271,7 @@ describe('what was missed', () => {
     expect(await counts()).toBe(20);
   });
 
-  it('of many schedules at once does not become too late by that', async () => {
+  it('of many schedules do not become too late by the spread', async () => {
     t.set({ catchUpThreshold: 5, catchUpSpreadMs: 30_000 });
     const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make({ every: '1h', maxLateness: '1m' })));
     t.clock.now += 60 * MINUTE + 50_000;
@@ -304,7 +307,7 @@ describe('the end of a schedule', () => {
 });
 
 describe('a schedule that cannot fire', () => {
-  it('for a missing agent is paused, and says so', async () => {
+  it('because of a missing agent is paused with the reason', async () => {
     const schedule = await t.make();
     at(schedule, 1);
     await fireDue({ ...t.parts, findAgent: () => Promise.resolve(null) }, 0);
@@ -317,7 +320,7 @@ describe('a schedule that cannot fire', () => {
     expect(await t.runs(schedule)).toEqual([]);
   });
 
-  it('for a limit stays active and is tried again, with the same run', async () => {
+  it('because of a limit stays active and retries the same run', async () => {
     const schedule = await t.make();
     at(schedule, 1);
     const full = new MusterError('limit.waiting', 'full', { retryAfterMs: 7000 });
@@ -330,7 +333,7 @@ describe('a schedule that cannot fire', () => {
     expect((await t.runs(schedule)).map(({ body }) => body.id)).toEqual([waiting.firing[0]?.id]);
   });
 
-  it('because of its record has failed, and keeps no other from firing', async () => {
+  it('because of its record fails, and the others fire', async () => {
     const [bad, good, worse] = [await t.make(), await t.make(), await t.make()];
     const key = t.parts.keys.tenant(bad.tenant).schedules;
     const broken = { ...(await t.read(bad)), rule: { kind: 'cron', cron: 'nonsense' } as const };
@@ -350,7 +353,7 @@ function partsWith(isDisabled: boolean): ScheduleParts {
 }
 
 describe('while the tenant is disabled', () => {
-  it('recurring schedules come back an hour later, one-shots wait, and both go on when it is enabled', async () => {
+  it('recurring schedules wake an hour later, one-shots are paused, and both resume when it is enabled', async () => {
     const beat = await t.make();
     const once = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
     at(beat, 1);
@@ -366,7 +369,7 @@ describe('while the tenant is disabled', () => {
     expect(await t.runs(beat)).toEqual([]);
   });
 
-  it('a schedule that ends within the hour goes on until then, and is completed when its end passes', async () => {
+  it('a schedule that ends within the hour stays active until then, and is then completed', async () => {
     const schedule = await t.make({ until: new Date(t.clock.now + 3.5 * MINUTE).toISOString() });
     at(schedule, 1);
     await fireDue(partsWith(true), 0);
@@ -379,7 +382,7 @@ describe('while the tenant is disabled', () => {
 });
 
 describe('jitter', () => {
-  it('moves each occurrence by its own share, the same for whoever looks, and no occurrence twice', async () => {
+  it('delays each occurrence by its own share, the same in every process', async () => {
     t.set({ missedAfterMs: 10 * MINUTE });
     const schedule = await t.make({ every: '10m', jitter: '5m', overlap: 'allow' });
     const { wakeAt, nextFireAt } = await t.read(schedule);
@@ -394,7 +397,7 @@ describe('jitter', () => {
     expect(await history(schedule)).toEqual(['10 queued']);
   });
 
-  it('spreads crons at the full hour over a minute, unless they are exact or that is not wanted', async () => {
+  it('spreads crons at the full hour over a minute, unless they are exact or the spread is off', async () => {
     const cron = { every: undefined, cron: '0 * * * *' };
     const { wakeAt } = await t.make(cron);
     expect(wakeAt).toBeGreaterThan(t.clock.now + 60 * MINUTE);

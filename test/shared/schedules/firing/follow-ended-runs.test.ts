@@ -31,14 +31,14 @@ describe('a one-shot', () => {
     expect(await listEnded(t.parts.ledger, 0, 'run', 10)).toEqual([]);
   });
 
-  it('has failed when its run did, and says why', async () => {
+  it('fails with its run, and has the reason', async () => {
     const schedule = await once();
     await driveTasks(t.fleet).fail(await fireNext(schedule), null);
     await followEndedRuns(t.parts, 0);
     expect(await t.read(schedule)).toMatchObject({ status: 'failed', pausedReason: 'the line was cut' });
   });
 
-  it('has failed when its run was cancelled', async () => {
+  it('fails when its run is cancelled', async () => {
     const schedule = await once();
     const id = await fireNext(schedule);
     await cancelTask(t.parts.ledger, { tenant: TENANT, id, lane: `schedule:${schedule.id}` }, 'by a person');
@@ -59,7 +59,7 @@ async function failTimes(schedule: Schedule, times: number): Promise<void> {
 }
 
 describe('runs that fail in a row', () => {
-  it('pause their schedule, told once', async () => {
+  it('pause their schedule, with one event', async () => {
     t.set({ maxFailures: 3 });
     const schedule = await t.make();
     await failTimes(schedule, 2);
@@ -75,7 +75,7 @@ describe('runs that fail in a row', () => {
     expect(events.filter(([, fields]) => fields.includes('schedule.paused')).length).toBe(1);
   });
 
-  it('count from one that succeeded', async () => {
+  it('count from the last success', async () => {
     t.set({ maxFailures: 2 });
     const schedule = await t.make();
     await failTimes(schedule, 1);
@@ -84,7 +84,7 @@ describe('runs that fail in a row', () => {
     expect(await t.read(schedule)).toMatchObject({ status: 'active', failures: 1 });
   });
 
-  it('count also when their ends are written later than one that comes behind them', async () => {
+  it('count also when their ends are written out of order', async () => {
     t.set({ maxFailures: 3 });
     const schedule = await t.make();
     const key = t.parts.keys.shard(0).ended;
@@ -99,7 +99,7 @@ describe('runs that fail in a row', () => {
     expect(await t.read(schedule)).toMatchObject({ status: 'paused', failures: 3 });
   });
 
-  it('pause with a reason that ends between two characters', async () => {
+  it('pause with a reason that is cut between two characters', async () => {
     t.set({ maxFailures: 1 });
     const schedule = await t.make();
     const message = `x${'😀'.repeat(400)}`;
@@ -109,7 +109,7 @@ describe('runs that fail in a row', () => {
     expect(pausedReason).toMatch(/^1 runs in a row failed; the last one: x(?:😀)+$/u);
   });
 
-  it('count once each, however often and by how many processes their ends are read', async () => {
+  it('count once each, however often their ends are read', async () => {
     t.set({ maxFailures: 5 });
     const schedule = await t.make();
     await driveTasks(t.fleet).fail(await fireNext(schedule), null);

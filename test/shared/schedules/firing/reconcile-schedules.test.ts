@@ -10,11 +10,11 @@ const t = await useSchedules();
 const due = (): string => t.parts.keys.shard(0).schedulesDue;
 
 describe('reconciling', () => {
-  it('puts back what is missing among the due, takes out what should not be there, and mends the times', async () => {
+  it('restores missing due times, removes those without a record, and corrects wrong ones', async () => {
     const [lost, moved, paused, right] = [await t.make(), await t.make(), await t.make(), await t.make()];
     await updateSchedule(t.parts, TENANT, paused.id, { status: 'paused' });
     await t.parts.redis.zrem(due(), `${TENANT}/${lost.id}`);
-    await t.parts.redis.zadd(due(), 17, `${TENANT}/${moved.id}`, 18, `${TENANT}/${paused.id}`, 19, `${TENANT}/stranger`);
+    await t.parts.redis.zadd(due(), 17, `${TENANT}/${moved.id}`, 18, `${TENANT}/${paused.id}`, 19, `${TENANT}/orphan`);
     await reconcileSchedules(t.parts, 0);
     const scores = await t.parts.redis.zrange(due(), 0, '-1', 'WITHSCORES');
     const expected = [lost, moved, right].flatMap(({ id, wakeAt }) => [`${TENANT}/${id}`, String(wakeAt)]);
@@ -22,7 +22,7 @@ describe('reconciling', () => {
     expect((await t.read(right)).version).toBe(1);
   });
 
-  it('leaves a record that cannot be read, and mends the others', async () => {
+  it('keeps an unreadable record, and repairs the others', async () => {
     const [bad, good] = [await t.make(), await t.make()];
     await t.parts.redis.hset(t.parts.keys.tenant(TENANT).schedules, bad.id, 'rubbish');
     await t.parts.redis.zrem(due(), `${TENANT}/${good.id}`);
@@ -30,7 +30,7 @@ describe('reconciling', () => {
     expect(await t.parts.redis.zrange(due(), 0, '-1')).toEqual([`${TENANT}/${good.id}`]);
   });
 
-  it('notices the end of a one-shot that nobody told', async () => {
+  it('ends a one-shot whose run ended unnoticed', async () => {
     const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
     t.clock.now += MINUTE;
     await t.fire();

@@ -7,7 +7,7 @@ import type { Rule } from '#shared/schedules/rules/rule.ts';
 
 type Day = Temporal.PlainDate;
 
-/** Years in which something happens: half an hour in Lord Howe, midnight in São Paulo, a whole day that Apia left out. */
+/** Years with unusual changes: half an hour in Lord Howe, midnight in São Paulo, a skipped day in Apia. */
 const ZONES: [tz: string, year: number][] = [
   ['Europe/Berlin', 2026],
   ['America/New_York', 2026],
@@ -27,7 +27,7 @@ function yearOf(tz: string, year: number): { from: number; to: number; days: Day
   return { from: start(first), to: start(first.add({ years: 1 })), days };
 }
 
-/** All times of a year, the slow way: each wall time of each day that fits, by Temporal, which is later for a gap and earlier for an overlap. */
+/** All times of a year, computed by Temporal for each wall time of each fitting day: later in a gap, earlier in an overlap. */
 function byTheWall(tz: string, days: readonly Day[], fits: (day: Day) => boolean, walls: readonly string[]): number[] {
   const times = days
     .filter(fits)
@@ -75,7 +75,7 @@ const PHRASES: [phrase: string, fits: (day: Day) => boolean, walls: string[]][] 
 describe.each(ZONES)('in %s, through all of %i,', (tz, year) => {
   const { from, to, days } = yearOf(tz, year);
 
-  it.each(PHRASES)('"%s" comes up when the wall says so', (phrase, fits, walls) => {
+  it.each(PHRASES)('"%s" fires at its wall times', (phrase, fits, walls) => {
     const { rule } = readRule({ phrase }, { tz, now: from });
     expect(isoTimes(allTimes(rule, tz, from, to))).toEqual(isoTimes(byTheWall(tz, days, fits, walls)));
   });
@@ -83,7 +83,7 @@ describe.each(ZONES)('in %s, through all of %i,', (tz, year) => {
   it.each([
     ['*/30 * * * *', ({ minute }: { minute: number; hour: number }) => minute % 30 === 0],
     ['7,40 * * * *', ({ minute }: { minute: number; hour: number }) => minute === 7 || minute === 40],
-  ])('%s comes up at each instant at which the wall shows such a time', (cron, fits) => {
+  ])('%s fires at each instant at which the wall clock shows such a time', (cron, fits) => {
     // The hours around each change of the clocks, and some others, minute by minute.
     const changes: number[] = [from + 180 * 86_400_000];
     for (let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(tz); ;) {
@@ -102,7 +102,7 @@ describe.each(ZONES)('in %s, through all of %i,', (tz, year) => {
     }
   });
 
-  it('a phrase for one time comes up at that time on the wall, whenever it is said', () => {
+  it('a phrase for one time fires at that wall time, whenever it is read', () => {
     const wallOf = new Intl.DateTimeFormat('en-GB', {
       timeZone: tz,
       weekday: 'short',
@@ -132,22 +132,22 @@ const berlin = (cron: string, after: string, count: number): string[] =>
   isoTimes(nextTimes({ kind: 'cron', cron }, { tz: 'Europe/Berlin', after: Date.parse(after), count })).map((at) => at.slice(5, 16));
 
 describe('when the clocks change', () => {
-  it('a wall time that they skip is an hour later', () => {
+  it('a skipped wall time fires an hour later', () => {
     expect(berlin('30 2 * * *', '2026-03-28T12:00Z', 2)).toEqual(['03-29T01:30', '03-30T00:30']);
   });
 
-  it('a wall time that they show twice is the first', () => {
+  it('a wall time that comes twice fires the first time', () => {
     expect(berlin('30 2 * * *', '2026-10-24T12:00Z', 2)).toEqual(['10-25T00:30', '10-26T01:30']);
     // Asked between the two.
     expect(berlin('30 2 * * *', '2026-10-25T00:30Z', 1)).toEqual(['10-26T01:30']);
     expect(berlin('30 2 * * *', '2026-10-25T01:10Z', 1)).toEqual(['10-26T01:30']);
   });
 
-  it('two that fall together are one', () => {
+  it('two wall times at the same instant fire once', () => {
     expect(berlin('30 2,3 * * *', '2026-03-28T12:00Z', 2)).toEqual(['03-29T01:30', '03-30T00:30']);
   });
 
-  it('each half hour that passes has one, and no other', () => {
+  it('a step of half an hour fires once per half hour', () => {
     expect(berlin('*/30 * * * *', '2026-10-24T23:59Z', 6)).toEqual(
       ['00:00', '00:30', '01:00', '01:30', '02:00', '02:30'].map((at) => `10-25T${at}`),
     );
@@ -159,7 +159,7 @@ describe('when the clocks change', () => {
 
 describe('when the clocks go back over midnight', () => {
   // In Cairo the last Thursday of October has 25 hours: 24:00 is 23:00 again.
-  it.each(['30 * * * 4', '30 * 29 10 *', '30 * * 10 4L'])('%s comes up in the last hour of that day twice', (cron) => {
+  it.each(['30 * * * 4', '30 * 29 10 *', '30 * * 10 4L'])('%s fires twice in the last hour of that day', (cron) => {
     const after = Date.parse('2026-10-29T20:00Z');
     const times = isoTimes(nextTimes({ kind: 'cron', cron }, { tz: 'Africa/Cairo', after, count: 3 }));
     expect(times.slice(0, 2)).toEqual(['2026-10-29T20:30:00.000Z', '2026-10-29T21:30:00.000Z']);
@@ -179,7 +179,7 @@ describe('the next times', () => {
   const zones = constantFrom(...ZONES.map(([tz]) => tz));
   const instants = integer({ min: Date.parse('2025-10-01T00:00Z'), max: Date.parse('2026-12-01T00:00Z') });
 
-  it('rise, come after what was asked, and are the same when asked from in between', () => {
+  it('rise, come after the given instant, and are the same from any instant between', () => {
     assert(
       property(constantFrom(...rules), zones, instants, integer({ min: 0, max: 1_000_000 }), (rule, tz, after, part) => {
         const times = nextTimes(rule, { tz, after, count: 8, seed: 's' });
@@ -193,7 +193,7 @@ describe('the next times', () => {
     );
   });
 
-  it('end with until, which still counts, and with what is left', () => {
+  it('end with until, inclusively', () => {
     const beat: Rule = { kind: 'heartbeat', everyMs: 10, anchor: 0 };
     expect(nextTimes(beat, { tz: 'UTC', after: 0, count: 9, until: 30 })).toEqual([10, 20, 30]);
     expect(nextTimes(beat, { tz: 'UTC', after: -100, count: 1 })).toEqual([10]);
@@ -207,7 +207,7 @@ describe('the next times', () => {
     ]);
   });
 
-  it('count an interval from when they are asked, unless it has an anchor', () => {
+  it('count an interval from the given instant, unless it has an anchor', () => {
     expect(nextTimes({ kind: 'heartbeat', everyMs: 10 }, { tz: 'UTC', after: 3, count: 2 })).toEqual([13, 23]);
   });
 });

@@ -33,7 +33,7 @@ function codeOf(input: RuleInput, seed?: string): unknown {
   }
 }
 
-/** All whole numbers up to one, with two digits. */
+/** All integers up to one, with two digits. */
 const two = (max: number): Arbitrary<string> => integer({ min: 0, max }).map((figure) => String(figure).padStart(2, '0'));
 
 describe('the phrases', () => {
@@ -114,7 +114,7 @@ describe('intervals', () => {
     ['1 hour and 30 minutes', 5_400_000],
     ['365d', 31_536_000_000],
     ['1s', 1000],
-  ])('%s is %i ms, from now on', (text, everyMs) => {
+  ])('%s is %i ms, counted from now', (text, everyMs) => {
     const rule = { kind: 'heartbeat', everyMs, anchor: now };
     expect(readRule({ phrase: text }, { tz, now }).rule).toEqual(rule);
     expect(readRule({ every: text }, { tz, now }).rule).toEqual(rule);
@@ -171,7 +171,7 @@ describe('crons', () => {
     '0 9 * foo *',
     '0 9 * * 1#6',
     '0 9 15W * *',
-    // Not any minute, hour or month either: nobody means that by it.
+    // cron-parser would read it as any minute, hour or month.
     '? * * * *',
     '0 ? * * *',
     '0 9 * ? *',
@@ -183,7 +183,7 @@ describe('crons', () => {
     expect(refusal({ cron }).code).toBe('schedule.unreadable');
   });
 
-  it('draw H from the seed, the same each time', () => {
+  it('derive H from the seed', () => {
     const { rule, sentence } = readRule({ cron: 'H H * * *' }, { tz, now });
     expect(sentence).toContain('H H * * *');
     const times = ['a', 'b', 'a'].map((seed) => nextTimes(rule, { tz, after: now, count: 3, seed }));
@@ -194,7 +194,7 @@ describe('crons', () => {
 
   const seeds = Array.from({ length: 200 }, (_, number) => `schedule ${number}`);
 
-  it('draw as H a day that every month has', () => {
+  it('take H as a day that every month has', () => {
     for (const seed of seeds) {
       const { rule } = readRule({ cron: '0 0 H * *' }, { tz: 'UTC', now, seed });
       const days = nextTimes(rule, { tz: 'UTC', after: now, count: 12, seed }).map((at) => new Date(at).getUTCDate());
@@ -203,13 +203,13 @@ describe('crons', () => {
     }
   });
 
-  it('whose H happens to be a month without that day are refused like all that never comes up', () => {
+  it('whose H is a month without that day are refused as never firing', () => {
     const answers = seeds.map((seed) => codeOf({ cron: '0 0 31 H *' }, seed));
     expect(new Set(answers)).toEqual(new Set(['read', 'schedule.unreadable']));
   });
 });
 
-describe('one time', () => {
+describe('one-shots', () => {
   it.each([
     ['2026-06-01T12:00', '2026-06-01T10:00:00.000Z'],
     ['2026-06-01T12:00:30', '2026-06-01T10:00:30.000Z'],
@@ -242,7 +242,7 @@ describe('one time', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('an unreadable rule', () => {
   it.each([
     'every 5',
     'every 90 minutes please',
@@ -289,18 +289,18 @@ describe('what cannot be read', () => {
     expect(error.details?.['accepted']).toContain('at TIME');
   });
 
-  it('is refused when it is given in no way or in two', () => {
+  it('is refused when no field or two fields are given', () => {
     expect(refusal({}).message).toMatch(/^"no rule" was given; one of phrase, cron, every and at/);
     expect(refusal({ cron: '0 9 * * *', every: '5m' }).message).toMatch(/^"cron and every" were given together;/);
   });
 
-  it('is shown cut, and without what steers a terminal', () => {
+  it('is shown cut, with escaped control characters', () => {
     const { message } = refusal(`\u001B[31m${'x'.repeat(200)}`);
     expect(message).not.toContain('\u001B');
     expect(message).not.toContain('x'.repeat(100));
   });
 
-  it('is refused with a code, whatever it is', () => {
+  it('is refused with its code, whatever the text', () => {
     const words = constantFrom(
       'every',
       'at',
@@ -361,7 +361,7 @@ describe('the normalised text', () => {
 });
 
 describe('the zone', () => {
-  it('is refused when there is no such zone', () => {
+  it('is refused when it does not exist', () => {
     expect(() => readRule({ phrase: 'every day' }, { tz: 'Mars/Olympus', now })).toThrow(
       expect.objectContaining({ code: 'schedule.unknown-zone' }),
     );
