@@ -43,20 +43,36 @@ type ChatEnvironment = z.infer<z.ZodObject<typeof chatEnvironment>>;
 export const CHAT_PLATFORMS = ['telegram', 'slack', 'discord', 'whatsapp'] as const;
 export type ChatPlatformName = (typeof CHAT_PLATFORMS)[number];
 
-/** What each platform needs, all of it. */
-const NEEDED = {
-  telegram: ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'],
-  slack: ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET'],
-  discord: ['DISCORD_BOT_TOKEN', 'DISCORD_PUBLIC_KEY', 'DISCORD_APPLICATION_ID'],
-  whatsapp: ['WHATSAPP_ACCESS_TOKEN', 'WHATSAPP_APP_SECRET', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_VERIFY_TOKEN'],
-} as const satisfies Record<ChatPlatformName, readonly (keyof ChatEnvironment)[]>;
+interface PlatformFacts {
+  /** Its name for people. */
+  readonly title: string;
+  /** All of these switch the platform on; a secret one gives access to something. */
+  readonly variables: Readonly<Partial<Record<keyof ChatEnvironment, 'secret' | 'public'>>>;
+}
 
-const TITLE: Readonly<Record<ChatPlatformName, string>> = {
-  telegram: 'Telegram',
-  slack: 'Slack',
-  discord: 'Discord',
-  whatsapp: 'WhatsApp',
+/** What the configuration knows of each platform; `services/chat/platforms/registry.ts` has the rest. */
+export const PLATFORM_FACTS: Readonly<Record<ChatPlatformName, PlatformFacts>> = {
+  telegram: { title: 'Telegram', variables: { TELEGRAM_BOT_TOKEN: 'secret', TELEGRAM_WEBHOOK_SECRET: 'secret' } },
+  slack: { title: 'Slack', variables: { SLACK_BOT_TOKEN: 'secret', SLACK_SIGNING_SECRET: 'secret' } },
+  discord: {
+    title: 'Discord',
+    variables: { DISCORD_BOT_TOKEN: 'secret', DISCORD_PUBLIC_KEY: 'public', DISCORD_APPLICATION_ID: 'public' },
+  },
+  whatsapp: {
+    title: 'WhatsApp',
+    variables: {
+      WHATSAPP_ACCESS_TOKEN: 'secret',
+      WHATSAPP_APP_SECRET: 'secret',
+      WHATSAPP_PHONE_NUMBER_ID: 'public',
+      WHATSAPP_VERIFY_TOKEN: 'secret',
+    },
+  },
 };
+
+/** The variables of all platforms that give access to something. */
+export const CHAT_SECRETS: readonly string[] = CHAT_PLATFORMS.flatMap((platform) => {
+  return Object.entries(PLATFORM_FACTS[platform].variables).flatMap(([name, kind]) => (kind === 'secret' ? [name] : []));
+});
 
 /** The platforms whose secrets are all there. */
 export function chatPlatforms(env: ChatEnvironment): ChatPlatformName[] {
@@ -64,19 +80,19 @@ export function chatPlatforms(env: ChatEnvironment): ChatPlatformName[] {
 }
 
 /**
- * A line per platform that has some of its secrets and not all: it would be off without anybody having said so.
- * Takes the variables as they were given, so that it is reported together with what is wrong with any of them.
+ * A line per platform that has some of its variables and not all: it would be off without anybody having asked for that.
+ * Takes the variables as they were given, so that these lines stand beside the problems of single variables.
  */
 export function chatProblems(variables: Readonly<Record<string, unknown>>): string[] {
   return CHAT_PLATFORMS.flatMap((platform) => {
+    const { title, variables: needed } = PLATFORM_FACTS[platform];
+    const names = Object.keys(needed);
     const missing = missingOf(variables, platform);
-    if (missing.length === 0 || missing.length === NEEDED[platform].length) return [];
-    return [
-      `environment: ${TITLE[platform]} is half configured: set ${missing.join(' and ')} too, or none of ${NEEDED[platform].join(', ')}`,
-    ];
+    if (missing.length === 0 || missing.length === names.length) return [];
+    return [`environment: ${title} is half configured: set ${missing.join(' and ')} too, or none of ${names.join(', ')}`];
   });
 }
 
 function missingOf(variables: Readonly<Record<string, unknown>>, platform: ChatPlatformName): string[] {
-  return NEEDED[platform].filter((name) => variables[name] === undefined);
+  return Object.keys(PLATFORM_FACTS[platform].variables).filter((name) => variables[name] === undefined);
 }

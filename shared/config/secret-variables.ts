@@ -1,26 +1,14 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import type { AgentDefinition } from './agent-definitions.ts';
+import { CHAT_SECRETS } from './chat-environment.ts';
 
 /** The variables of Muster's own that give access to something. */
-const SECRET_VARIABLES = [
-  'REDIS_URL',
-  'MUSTER_ADMIN_KEY',
-  'MUSTER_API_KEY',
-  'OPENAI_API_KEY',
-  'TELEGRAM_BOT_TOKEN',
-  'TELEGRAM_WEBHOOK_SECRET',
-  'SLACK_BOT_TOKEN',
-  'SLACK_SIGNING_SECRET',
-  'DISCORD_BOT_TOKEN',
-  'WHATSAPP_ACCESS_TOKEN',
-  'WHATSAPP_APP_SECRET',
-  'WHATSAPP_VERIFY_TOKEN',
-] as const;
+const SECRET_VARIABLES = ['REDIS_URL', 'MUSTER_ADMIN_KEY', 'MUSTER_API_KEY', 'OPENAI_API_KEY', ...CHAT_SECRETS];
 
 /** Names of the variables that hold secrets: Muster's own, and those that agents of the configuration name. */
 export function secretVariables(agents: Readonly<Record<string, AgentDefinition>>): string[] {
   const named = Object.values(agents).flatMap((agent) => (agent.kind === 'openai' && agent.apiKeyEnv ? [agent.apiKeyEnv] : []));
-  return [...new Set<string>([...SECRET_VARIABLES, ...named])];
+  return [...new Set([...SECRET_VARIABLES, ...named])];
 }
 
 /** The environment of this process with variables that it was given in another way. */

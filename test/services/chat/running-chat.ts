@@ -1,4 +1,5 @@
 import express from 'express';
+import { CHAT_PLATFORMS, type ChatPlatformName } from '#shared/config/chat-environment.ts';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
@@ -12,14 +13,13 @@ import { startFakeWhatsapp } from '../../support/chat/fake-whatsapp.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { serveApp } from '../../support/serve-app.ts';
 
-export interface FakePlatforms {
+/** A fake for every platform that there is. */
+export interface FakePlatforms extends Record<ChatPlatformName, FakePlatform> {
   telegram: FakeTelegram;
-  slack: FakePlatform;
   discord: FakeDiscord;
-  whatsapp: FakePlatform;
 }
-export type PlatformName = keyof FakePlatforms;
-export const PLATFORM_NAMES: readonly PlatformName[] = ['telegram', 'slack', 'discord', 'whatsapp'];
+export type PlatformName = ChatPlatformName;
+export const PLATFORM_NAMES = CHAT_PLATFORMS;
 
 export async function startFakePlatforms(): Promise<FakePlatforms> {
   const [telegram, slack, discord, whatsapp] = await Promise.all([
