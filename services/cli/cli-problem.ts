@@ -1,12 +1,26 @@
-import type { ExitCode } from './exit-codes.ts';
+/** The exit codes, from which a script reads how a command ended. */
+export const EXIT = {
+  /** Done; for `send`: the task completed. */
+  ok: 0,
+  /** The task failed or was cancelled, or the server refused for its own reasons. */
+  failed: 1,
+  /** The command was not understood, or it names an option, agent or key that does not exist. */
+  usage: 2,
+  /** No answer: nothing listens there, or the fleet is not ready. */
+  unreachable: 3,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const;
 
-export interface CliProblemOptions {
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+interface CliProblemOptions {
   exitCode: ExitCode;
-  /** The server's code, or our own word for what happened on the way to it. */
+  /** The server's code, or a code of the command line for what happened on the way to it. */
   code?: string;
-  /** When the server wants to be asked again, in milliseconds. */
+  /** The server's Retry-After, in milliseconds. */
   retryAfterMs?: number;
-  /** Printed below the sentence, a line each. */
+  /** Printed below the message, a line each. */
   lines?: readonly string[];
   cause?: unknown;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { oneLine } from '../cli/plain-text.ts';
-import { localTime } from '../cli/short-time.ts';
+import { localTime, oneLine } from '../cli/output/text.ts';
 
 /** What a log line may hold that a person at the terminal wants to see. */
 const lineSchema = z.looseObject({

@@ -19,6 +19,8 @@ if (!existsSync(join(root, 'node_modules', 'commander'))) {
 }
 
 async function run() {
+  // The reader of a pipe may leave early (`muster tasks | head -1`), which is no failure.
+  process.stdout.on('error', () => process.exit(0));
   const { runCli } = await import('../cli/run-cli.ts');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   process.exitCode = await runCli({ args: process.argv.slice(2), doctor, version });

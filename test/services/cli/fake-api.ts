@@ -44,7 +44,7 @@ export function openStream(response: ServerResponse): void {
 type Handler = (response: ServerResponse, request: IncomingMessage) => void;
 
 /**
- * A server that speaks as much of the contract as a test needs. By default a sent task writes "Hello you" and completes.
+ * A server with as much of the API as a test needs. By default a sent task writes "Hello you" and completes.
  * Keys of `handlers` are `METHOD /path`, without the query.
  */
 export function startFakeApi(handlers: Record<string, Handler> = {}): Promise<FakeHttpEndpoint> {

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runCli } from '../../../services/cli/run-cli.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 
 const MUSTER = fileURLToPath(new URL('../../../services/local/muster.mjs', import.meta.url));
@@ -20,21 +22,16 @@ export interface RunningMuster {
   ended: Promise<MusterResult>;
 }
 
-export interface RunOptions {
+interface ProcessOptions {
   env?: Record<string, string>;
-  input?: string;
   /** Arguments of Node itself. */
   nodeArgs?: string[];
 }
 
-/** Starts a command as a person would, with no fleet of its own to be found. */
-export function startMuster(args: string[], { env = {}, input, nodeArgs = [] }: RunOptions = {}): RunningMuster {
-  const directory = mkdtempSync(join(tmpdir(), 'muster-cli-'));
-  const child = spawn(process.execPath, [...nodeArgs, MUSTER, ...args], {
-    env: childEnvironment({ MUSTER_DATA_DIR: directory, ...env }),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  child.stdin.end(input ?? '');
+/** Starts a command as a process, as a person would, for what only a process shows: signals, pipes and the version of Node. */
+export function startMuster(args: string[], { env = {}, nodeArgs = [] }: ProcessOptions = {}): RunningMuster {
+  const { directory, variables } = emptyHome(env);
+  const child = spawn(process.execPath, [...nodeArgs, MUSTER, ...args], { env: variables, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(([[code], stdout, stderr]) => {
     rmSync(directory, { recursive: true, force: true });
     return { code: code as number | null, stdout, stderr };
@@ -42,7 +39,29 @@ export function startMuster(args: string[], { env = {}, input, nodeArgs = [] }: 
   return { child, ended };
 }
 
-/** Runs a command to its end. */
-export function runMuster(args: string[], options: RunOptions = {}): Promise<MusterResult> {
-  return startMuster(args, options).ended;
+export interface RunOptions {
+  env?: Record<string, string>;
+  /** The text on standard input. */
+  input?: string;
+}
+
+/** Runs a command to its end in this process: starting a process takes seconds on a busy machine. */
+export async function runMuster(args: string[], { env = {}, input = '' }: RunOptions = {}): Promise<MusterResult> {
+  const { directory, variables } = emptyHome(env);
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const written = Promise.all([text(stdout), text(stderr)]);
+  const io = { stdin: Readable.from([input]), stdout, stderr, variables };
+  const code = await runCli({ args, io, version: '0.0.0', doctor: () => Promise.resolve(0) });
+  stdout.end();
+  stderr.end();
+  rmSync(directory, { recursive: true, force: true });
+  const [out, err] = await written;
+  return { code, stdout: out, stderr: err };
+}
+
+/** An environment in which no fleet of this machine can be found, unless `env` names one. */
+function emptyHome(env: Record<string, string>): { directory: string; variables: Record<string, string> } {
+  const directory = mkdtempSync(join(tmpdir(), 'muster-cli-'));
+  return { directory, variables: childEnvironment({ MUSTER_DATA_DIR: directory, ...env }) };
 }

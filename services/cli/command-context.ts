@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import type { Clock } from '#shared/time/index.ts';
+import type { ExitCode } from './cli-problem.ts';
+import type { ApiClient } from './client/api-client.ts';
+import type { Terminal } from './output/terminal.ts';
+
+/** What each command works with. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  /** Connects by the options of the command. Throws a `CliProblem` when there is no address or key. */
+  connect(): ApiClient;
+  /** Sets the exit code; the last call counts. */
+  end(code: ExitCode): void;
+  /** The complete text of standard input. */
+  readInput(): Promise<string>;
+}
+
+/** Makes the context when a command runs, because the address is among its options. */
+export type ContextOf = (command: Command) => CommandContext;

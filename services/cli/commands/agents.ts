@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { CommandContext, ContextOf } from '../command-context.ts';
+import { showList, type ListOptions } from '../output/table.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { CliProblem } from '../cli-problem.ts';
+
+const agentSchema = z.object({
+  id: z.string(),
+  kind: z.string(),
+  origin: z.string(),
+  model: z.string().nullish(),
+  url: z.string().nullish(),
+  description: z.string().nullish(),
+});
+
+export function addAgentCommands(program: Command, contextOf: ContextOf): void {
+  const agents = program
+    .command('agents')
+    .description('list the agents that tasks can name')
+    .option('--json', 'print the answer as JSON')
+    .action((options: ListOptions, command: Command) => runAgents(options, contextOf(command)));
+  agents
+    .command('show <id>')
+    .description('print the definition of an agent, without its secrets')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      context.terminal.json(await context.connect().get(pathOf(id)));
+    });
+  agents
+    .command('delete <id>')
+    .description('delete an agent that was created by API')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      await context.connect().delete(pathOf(id));
+      context.terminal.line(`Agent ${id} is deleted.`);
+    });
+}
+
+function pathOf(id: string): string {
+  return `/v1/agents/${encodeURIComponent(id)}`;
+}
+
+function runAgents(options: ListOptions, context: CommandContext): Promise<void> {
+  return showList(
+    {
+      path: '/v1/agents',
+      item: agentSchema,
+      heading: ['AGENT', 'KIND', 'FROM', 'RUNS', 'DESCRIPTION'],
+      row: ({ id, kind, origin, model, url, description }) => [id, kind, origin, model ?? url ?? '', description ?? ''],
+      empty: 'There is no agent. Name one in muster.config.ts, or PUT /v1/agents/<id>.',
+    },
+    options,
+    context,
+  );
+}
+
+const agentsSchema = z.object({ items: z.array(z.object({ id: z.string() })) });
+
+/** The agent of the shipped configuration that needs a model. */
+const OPTIONAL = 'assistant';
+
+/** Returns the answer of a call. When the server does not know the agent, the error lists the agents it knows. */
+export async function withKnownAgents(api: ApiClient, agent: string, call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof CliProblem) || error.code !== 'agent.unknown') throw error;
+    const ids = await agentIds(api);
+    const lines = [
+      ...(ids.length === 0 ? [] : [`Known agents: ${ids.join(', ')}`]),
+      ...(agent === OPTIONAL ? ['This one exists when the fleet starts with OPENAI_BASE_URL or OPENAI_API_KEY set.'] : []),
+    ];
+    throw new CliProblem(error.message, { exitCode: error.exitCode, code: error.code, lines, cause: error });
+  }
+}
+
+/** Empty when the server does not answer, because the refusal itself is what counts. */
+async function agentIds(api: ApiClient): Promise<string[]> {
+  const answer = await api.get('/v1/agents').catch(() => null);
+  return agentsSchema.safeParse(answer).data?.items.map(({ id }) => id) ?? [];
+}

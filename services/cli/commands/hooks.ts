@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readAnswer } from '../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../command-context.ts';
+import { addPaging } from './options.ts';
+import { showList, type ListOptions } from '../output/table.ts';
+
+const hookSchema = z.object({
+  id: z.string(),
+  name: z.string().nullish(),
+  provider: z.string(),
+  agent: z.string(),
+  enabled: z.boolean(),
+  path: z.string(),
+});
+
+interface NewHook {
+  provider: string;
+  agent: string;
+  secret?: string;
+  name?: string;
+  template?: string;
+  session?: string;
+  json?: boolean;
+}
+
+export function addHookCommands(program: Command, contextOf: ContextOf): void {
+  const hooks = addPaging(program.command('hooks').description('list webhook endpoints'), '50').action(
+    (options: ListOptions, command: Command) => runHooks(options, contextOf(command)),
+  );
+  hooks
+    .command('create')
+    .description('create an endpoint, and print the path that its sender posts to')
+    .requiredOption('--provider <name>', 'the sender: github, gitlab, stripe, slack, standard, hmac, none')
+    .requiredOption('--agent <id>', 'the agent that runs its tasks')
+    .option('--secret <text>', 'the secret that the sender signs with; "-" reads it from standard input')
+    .option('--name <text>', 'a name for people')
+    .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
+    .option('--session <mustache>', "template of the task's session")
+    .action((_options: unknown, command: Command) => runHookCreate(command.optsWithGlobals<NewHook>(), contextOf(command)));
+  addHookSwitch(hooks, 'enable', true, contextOf);
+  addHookSwitch(hooks, 'disable', false, contextOf);
+  hooks
+    .command('delete <id>')
+    .description('delete an endpoint; its sender gets 404 from then on')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      await context.connect().delete(pathOf(id));
+      context.terminal.line(`Hook ${id} is deleted.`);
+    });
+}
+
+function addHookSwitch(hooks: Command, verb: 'enable' | 'disable', enabled: boolean, contextOf: ContextOf): void {
+  hooks
+    .command(`${verb} <id>`)
+    .description(enabled ? 'accept requests of its sender again' : 'answer 404 until the hook is enabled again')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      await context.connect().patch(pathOf(id), { body: { enabled } });
+      context.terminal.line(`Hook ${id} is ${verb}d.`);
+    });
+}
+
+function pathOf(id: string): string {
+  return `/v1/hooks/${encodeURIComponent(id)}`;
+}
+
+function runHooks({ limit, cursor, ...options }: ListOptions, context: CommandContext): Promise<void> {
+  return showList(
+    {
+      path: '/v1/hooks',
+      query: { limit, cursor },
+      item: hookSchema,
+      heading: ['HOOK', 'PROVIDER', 'AGENT', 'STATE', 'NAME'],
+      row: ({ id, provider, agent, enabled, name }) => [id, provider, agent, enabled ? 'enabled' : 'disabled', name ?? ''],
+      empty: 'There is no hook. Create one: npx muster hooks create --provider github --agent echo --secret -',
+    },
+    options,
+    context,
+  );
+}
+
+async function runHookCreate(
+  { provider, agent, name, template, session, json, ...given }: NewHook,
+  context: CommandContext,
+): Promise<void> {
+  const { terminal } = context;
+  const secret = given.secret === '-' ? (await context.readInput()).trim() : given.secret;
+  const answer = await context.connect().post('/v1/hooks', { body: { provider, agent, secret, name, template, session } });
+  if (json === true) return terminal.json(answer);
+  const hook = readAnswer(hookSchema, answer);
+  terminal.line(hook.path);
+  terminal.note(terminal.paintNote(`Hook ${hook.id}: its sender posts to this path of the installation's address.`, 'dim'));
+}

@@ -1,0 +1,45 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+/** The options of a list that is read page by page. */
+export function addPaging(command: Command, limit: string): Command {
+  return command
+    .option('--limit <count>', 'how many to list, at most 200', limit)
+    .option('--cursor <cursor>', 'continue where the previous list ended')
+    .option('--json', 'print the answer as JSON');
+}
+
+export function priorityOption(): Option {
+  return new Option('--priority <1-10|name>', '10 runs first; or low, normal, high, critical').argParser(parsePriority);
+}
+
+export function contextOption(): Option {
+  return new Option('--context <key=value>', 'passed to the agent; the value may be JSON; repeatable').argParser(parsePair);
+}
+
+/** Adds `key=value` to the pairs given before. A value that is JSON is read as JSON, any other as text. */
+function parsePair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Expected key=value.');
+  return { ...before, [pair.slice(0, at)]: parseValue(pair.slice(at + 1)) };
+}
+
+function parseValue(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+const PRIORITIES = ['low', 'normal', 'high', 'critical'];
+
+function parsePriority(text: string): number | string {
+  if (PRIORITIES.includes(text)) return text;
+  if (/^([1-9]|10)$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`Expected 1 to 10, 10 first, or ${PRIORITIES.join(', ')}.`);
+}
+
+export function parseCount(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 1 on, without a fraction.');
+}

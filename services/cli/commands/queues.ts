@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { CommandContext, ContextOf } from '../command-context.ts';
+import { duration } from '../output/text.ts';
+import { showList, type ListOptions } from '../output/table.ts';
+
+const queueSchema = z.object({
+  name: z.string(),
+  paused: z.boolean(),
+  waiting: z.number(),
+  prioritized: z.number(),
+  delayed: z.number(),
+  active: z.number(),
+  failed: z.number(),
+  workers: z.number(),
+  oldestWaitingAgeMs: z.number().nullish(),
+});
+
+export function addQueueCommands(program: Command, contextOf: ContextOf): void {
+  const queues = program
+    .command('queues')
+    .description('list the queues: what waits, what runs, how many workers')
+    .option('--json', 'print the answer as JSON')
+    .action((options: ListOptions, command: Command) => runQueues(options, contextOf(command)));
+  for (const verb of ['pause', 'resume'] as const) {
+    queues
+      .command(`${verb} <name>`)
+      .description(verb === 'pause' ? 'start no more tasks of a queue; running ones go on' : 'start the tasks of a paused queue again')
+      .action(async (name: string, _options: unknown, command: Command) => {
+        const context = contextOf(command);
+        await context.connect().post(`/v1/queues/${encodeURIComponent(name)}/${verb}`);
+        context.terminal.line(`Queue ${name} is ${verb}d.`);
+      });
+  }
+}
+
+function runQueues(options: ListOptions, context: CommandContext): Promise<void> {
+  return showList(
+    {
+      path: '/v1/queues',
+      item: queueSchema,
+      heading: ['QUEUE', 'STATE', 'WAITING', 'DELAYED', 'ACTIVE', 'FAILED', 'WORKERS', 'OLDEST'],
+      row: (queue) => [
+        queue.name,
+        queue.paused ? 'paused' : 'open',
+        String(queue.waiting + queue.prioritized),
+        String(queue.delayed),
+        String(queue.active),
+        String(queue.failed),
+        String(queue.workers),
+        typeof queue.oldestWaitingAgeMs === 'number' ? duration(queue.oldestWaitingAgeMs) : '',
+      ],
+      empty: 'There is no queue.',
+    },
+    options,
+    context,
+  );
+}

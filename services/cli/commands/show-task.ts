@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { type ApiClient, readAnswer } from '../client/api-client.ts';
+import { CliProblem, EXIT } from '../cli-problem.ts';
+import { formatTable } from '../output/table.ts';
+import { duration, oneLine, plainText } from '../output/text.ts';
+import type { CommandContext } from '../command-context.ts';
+import { attemptsSchema, resolveTaskId, styleOfStatus, type TaskView, taskViewSchema } from './task-view.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+const timelineSchema = z.object({ items: z.array(z.object({ status: z.string(), at: z.string(), note: z.string().nullish() })) });
+
+const NOTE_WIDTH = 100;
+
+/** Shows the record of one task, its attempts, its timeline and its log. */
+export async function runShowTask(given: string, { json }: { json?: boolean }, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const api = context.connect();
+  const id = await resolveTaskId(api, given);
+  const path = `/v1/tasks/${encodeURIComponent(id)}`;
+  const [task, attempts, timeline, log] = await Promise.all([
+    api.get(path),
+    api.get(`${path}/attempts`),
+    api.get(`${path}/timeline`),
+    readLog(api, path),
+  ]);
+  const parts = {
+    task: readAnswer(taskViewSchema, task),
+    attempts: readAnswer(attemptsSchema, attempts).items,
+    timeline: readAnswer(timelineSchema, timeline).items,
+  };
+  if (json === true) return terminal.json({ task, attempts, timeline, log: { items: log } });
+  showRecord(parts.task, terminal);
+  showAttempts(parts.attempts, terminal);
+  section('Timeline', terminal);
+  const steps = parts.timeline.map(({ at, status, note }) => ['', timeOf(at), status, oneLine(note ?? '', NOTE_WIDTH)]);
+  for (const line of formatTable(steps)) terminal.line(line);
+  if (log.length === 0) return;
+  section('Log', terminal);
+  for (const line of taskLogLines(log, timeOf)) terminal.line(line);
+}
+
+/** An older server keeps no logs. */
+async function readLog(api: ApiClient, path: string): Promise<TaskLog> {
+  try {
+    return readAnswer(taskLogSchema, await api.get(`${path}/log`)).items;
+  } catch (error) {
+    if (error instanceof CliProblem && error.exitCode === EXIT.failed) return [];
+    throw error;
+  }
+}
+
+function showRecord(task: TaskView, terminal: Terminal): void {
+  terminal.line(`${terminal.paint(task.id, 'bold')}  ${terminal.paint(task.status, styleOfStatus(task.status))}`);
+  const { usage, error, outcome, progress } = task;
+  const rows = [
+    ['agent', task.agent],
+    ['source', task.source],
+    ['session', task.session],
+    ['priority', `${task.priority}, queue ${task.queue ?? '?'}`],
+    ['worker', task.worker],
+    ['created', task.createdAt],
+    ['started', task.startedAt],
+    ['completed', task.completedAt],
+    ['progress', progress ? progressText(progress) : null],
+    ['tokens', usage ? `${usage.inputTokens} in, ${usage.outputTokens} out` : null],
+    ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(', ') : null],
+    ['error', error ? `${error.message} [${error.code}]` : null],
+  ];
+  const given = rows.flatMap(([name, value]) => (name && value ? [['', name, plainText(value)]] : []));
+  for (const line of formatTable(given)) terminal.line(line);
+  showText('Input', task.input, terminal);
+  if (task.output) showText('Output', task.output, terminal);
+}
+
+function progressText({ percent, note }: NonNullable<TaskView['progress']>): string {
+  const share = typeof percent === 'number' ? `${Math.round(percent)} %` : '';
+  return [share, note].filter(Boolean).join(', ');
+}
+
+function showAttempts(attempts: z.infer<typeof attemptsSchema>['items'], terminal: Terminal): void {
+  if (attempts.length === 0) return;
+  section('Attempts', terminal);
+  const rows = attempts.map(({ number, status, startedAt, endedAt, worker, error }) => [
+    '',
+    String(number),
+    status,
+    endedAt ? duration(Date.parse(endedAt) - Date.parse(startedAt)) : `since ${timeOf(startedAt)}`,
+    worker,
+    error ? oneLine(`${error.message} [${error.code}]`, NOTE_WIDTH) : '',
+  ]);
+  formatTable(rows).forEach((line, index) => {
+    terminal.line(line);
+    showDiagnostics(attempts[index]?.error?.details, '     ', (text) => terminal.line(terminal.paint(text, 'dim')));
+  });
+}
+
+function showText(title: string, text: string, terminal: Terminal): void {
+  section(title, terminal);
+  for (const line of plainText(text).trimEnd().split('\n')) terminal.line(`  ${line}`);
+}
+
+function section(title: string, terminal: Terminal): void {
+  terminal.line(`\n${terminal.paint(title, 'dim')}`);
+}
+
+/** Without the day, which the record shows. */
+function timeOf(iso: string): string {
+  return `${iso.slice(11, 23)} UTC`;
+}
+
+const text = z.string().nullish();
+
+/** What the agent reported in addition to its output, oldest first. */
+const taskLogSchema = z.object({
+  items: z.array(
+    z.object({
+      at: z.string(),
+      attempt: z.number(),
+      kind: z.string(),
+      level: text,
+      text,
+      percent: z.number().nullish(),
+      fields: z.unknown().optional(),
+    }),
+  ),
+});
+
+type TaskLog = z.infer<typeof taskLogSchema>['items'];
+
+const TEXT_WIDTH = 160;
+
+/** Formats a line per entry. */
+function taskLogLines(entries: TaskLog, timeOf: (iso: string) => string): string[] {
+  const rows = entries.map(({ at, kind, level, text: message, percent, fields }) => {
+    const share = typeof percent === 'number' ? `${Math.round(percent)} %` : '';
+    const json = fields === null || fields === undefined ? '' : JSON.stringify(fields);
+    return ['', timeOf(at), level ?? kind, oneLine([share, message, json].filter(Boolean).join(' '), TEXT_WIDTH)];
+  });
+  return formatTable(rows);
+}
+
+const diagnosticsSchema = z.object({ stack: text, stderr: text });
+
+/** Shows the stack and the stderr of an error where its details have them. */
+function showDiagnostics(details: unknown, indent: string, show: (line: string) => void): void {
+  const known = diagnosticsSchema.safeParse(details);
+  if (!known.success) return;
+  for (const [name, content] of [
+    ['stack', known.data.stack],
+    ['stderr', known.data.stderr],
+  ] as const) {
+    if (!content) continue;
+    show(`${indent}${name}:`);
+    for (const line of plainText(content).trimEnd().split('\n')) show(`${indent}  ${line}`);
+  }
+}

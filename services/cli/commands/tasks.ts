@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readAnswer } from '../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../command-context.ts';
+import { pageSchema, showTable } from '../output/table.ts';
+import { oneLine, shortAge } from '../output/text.ts';
+import { addPaging } from './options.ts';
+import { runShowTask } from './show-task.ts';
+import { resolveTaskId, styleOfStatus, taskViewSchema, type TaskView } from './task-view.ts';
+import { runWhy } from './why.ts';
+
+interface TaskOptions {
+  json?: boolean;
+  reason?: string;
+}
+
+export function addTaskCommands(program: Command, contextOf: ContextOf): void {
+  addPaging(program.command('tasks').description('list tasks, newest first'), '20')
+    .option('--status <status>', 'such as running, queued, completed, permanently_failed')
+    .option('--agent <id>', 'only tasks of this agent')
+    .option('--session <key>', 'only tasks of this session')
+    .action((options: ListTasksOptions, command: Command) => runList(options, contextOf(command)));
+  const add = (
+    name: string,
+    description: string,
+    run: (id: string, options: TaskOptions, context: CommandContext) => Promise<void>,
+  ): Command =>
+    program
+      .command(`${name} <id>`)
+      .description(description)
+      .option('--json', 'print the answer as JSON')
+      .action((id: string, options: TaskOptions, command: Command) => run(id, options, contextOf(command)));
+  add('task', 'show a task, its attempts and its timeline', runShowTask);
+  add('why', 'explain why a task does not run yet', runWhy);
+  add('cancel', 'stop a task and its sub-tasks', runCancel).option('--reason <text>', 'stored with the task');
+  add('retry', 'retry a task that failed for good, or start a task now that waits for its next attempt', runRetry);
+}
+
+interface ListTasksOptions {
+  status?: string;
+  agent?: string;
+  session?: string;
+  limit?: string;
+  cursor?: string;
+  json?: boolean;
+}
+
+const INPUT_WIDTH = 160;
+const SESSION_WIDTH = 24;
+
+async function runList({ json, ...query }: ListTasksOptions, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const answer = await context.connect().get('/v1/tasks', query);
+  if (json === true) return terminal.json(answer);
+  const { items, nextCursor } = readAnswer(pageSchema(taskViewSchema), answer);
+  if (items.length === 0) return terminal.note('No task matches. Send one: npx muster send "Hello"');
+  showTasks(items, nextCursor, context);
+}
+
+function showTasks(tasks: readonly TaskView[], nextCursor: string | null, { terminal, clock }: CommandContext): void {
+  const now = clock.now();
+  const hasSessions = tasks.some(({ session }) => session);
+  const rows = tasks.map(({ id, status, agent, session, priority, createdAt, input }) => {
+    const lane = hasSessions ? [oneLine(session ?? '', SESSION_WIDTH)] : [];
+    return [id, status, agent, ...lane, String(priority), shortAge(now - Date.parse(createdAt)), oneLine(input, INPUT_WIDTH)];
+  });
+  const heading = ['ID', 'STATUS', 'AGENT', ...(hasSessions ? ['SESSION'] : []), 'PRIO', 'AGE', 'INPUT'];
+  const paint = (line: string, row: number): string => {
+    const status = tasks[row]?.status ?? '';
+    return line.replace(status, () => terminal.paint(status, styleOfStatus(status)));
+  };
+  showTable({ heading, rows, nextCursor, paint }, terminal);
+}
+
+const cancelledSchema = z.object({ status: z.string(), stopping: z.boolean().optional(), subTasks: z.number().optional() });
+
+async function runCancel(given: string, { reason, json }: TaskOptions, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const body = reason === undefined ? {} : { reason };
+  const api = context.connect();
+  const id = await resolveTaskId(api, given);
+  const answer = await api.post(`/v1/tasks/${encodeURIComponent(id)}/cancel`, { body });
+  if (json === true) return terminal.json(answer);
+  const { stopping, subTasks = 0 } = readAnswer(cancelledSchema, answer);
+  terminal.line(stopping === true ? 'The task runs and is being stopped.' : 'The task is cancelled.');
+  if (subTasks > 0) terminal.line(subTasks === 1 ? 'So is its sub-task.' : `So are its ${subTasks} sub-tasks.`);
+}
+
+const retriedSchema = z.object({ id: z.string(), status: z.string() });
+
+async function runRetry(given: string, { json }: TaskOptions, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const api = context.connect();
+  const id = await resolveTaskId(api, given);
+  const answer = await api.post(`/v1/tasks/${encodeURIComponent(id)}/retry`);
+  if (json === true) return terminal.json(answer);
+  const { status } = readAnswer(retriedSchema, answer);
+  terminal.line(`The task is ${status} again. Show it with npx muster task ${id}`);
+}

@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
+import { answer, startFakeApi, TASK_ID } from '../fake-api.ts';
+import { runMuster, type MusterResult } from '../run-muster.ts';
+
+let api: FakeHttpEndpoint | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+type Handlers = NonNullable<Parameters<typeof startFakeApi>[0]>;
+
+async function muster(handlers: Handlers, args: string[], input?: string): Promise<MusterResult> {
+  api = await startFakeApi(handlers);
+  const env = { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' };
+  return runMuster(args, input === undefined ? { env } : { env, input });
+}
+
+/** Answers the path with a page of one record. */
+function page(path: string, item: Record<string, unknown>): Handlers {
+  return { [`GET ${path}`]: (response) => answer(response, 200, { items: [item], nextCursor: null }) };
+}
+
+const key = { id: 'k1', name: 'ci', scopes: ['submit', 'read'], createdAt: '2026-01-01T00:00:00.000Z' };
+const hook = { id: 'h1', name: 'pulls', provider: 'github', agent: 'echo', enabled: true, path: '/hooks/h1' };
+
+describe('lists of what an installation has', () => {
+  it.each([
+    [
+      'agents',
+      '/v1/agents',
+      { id: 'echo', kind: 'echo', origin: 'config', description: 'Says it again' },
+      /^echo +echo +config +Says it again$/m,
+    ],
+    ['hooks', '/v1/hooks', hook, /^h1 +github +echo +enabled +pulls$/m],
+    ['keys', '/v1/tenants/default/keys', key, /^k1 +submit,read +2026-01-01T00:00:00.000Z +ci$/m],
+    [
+      'queues',
+      '/v1/queues',
+      {
+        name: 'chat',
+        paused: true,
+        waiting: 1,
+        prioritized: 2,
+        delayed: 0,
+        active: 4,
+        failed: 5,
+        workers: 6,
+        oldestWaitingAgeMs: 85_320_000,
+      },
+      /^chat +paused +3 +0 +4 +5 +6 +23 h 42 min$/m,
+    ],
+    [
+      'deliveries',
+      '/v1/deliveries',
+      { id: `${TASK_ID}-reply`, kind: 'reply', platform: 'slack', status: 'failed', attempts: 3, error: { code: 'x.y', message: 'No' } },
+      /-reply +slack +failed +3 +No \[x\.y\]$/m,
+    ],
+  ])('muster %s shows a line for each', async (command, path, item, line) => {
+    const { code, stdout } = await muster(page(path, item), [command]);
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(line);
+  });
+
+  it('shows what to do when the list is empty', async () => {
+    const handlers: Handlers = { 'GET /v1/hooks': (response) => answer(response, 200, { items: [], nextCursor: null }) };
+
+    expect(await muster(handlers, ['hooks'])).toMatchObject({ stdout: '', stderr: expect.stringContaining('muster hooks create') });
+  });
+});
+
+describe('changes to what an installation has', () => {
+  it('creates a key and prints only its secret on stdout', async () => {
+    const handlers: Handlers = {
+      'POST /v1/tenants/acme/keys': (response) => answer(response, 201, { ...key, secret: 'mk_secret' }),
+    };
+    const { stdout } = await muster(handlers, ['keys', 'create', 'ci', '--tenant', 'acme', '--scopes', 'operate, read']);
+
+    expect(stdout).toBe('mk_secret\n');
+    expect(JSON.parse(api?.requests[0]?.body ?? '')).toEqual({ name: 'ci', scopes: ['operate', 'read'] });
+  });
+
+  it('creates a hook with the secret from standard input, and prints its path', async () => {
+    const handlers: Handlers = { 'POST /v1/hooks': (response) => answer(response, 201, hook) };
+    const args = ['hooks', 'create', '--provider', 'github', '--agent', 'echo', '--secret', '-', '--name', 'pulls'];
+    const { stdout } = await muster(handlers, args, 'from-a-vault\n');
+
+    expect(stdout).toBe('/hooks/h1\n');
+    const body: unknown = JSON.parse(api?.requests[0]?.body ?? '');
+    expect(body).toEqual({ provider: 'github', agent: 'echo', secret: 'from-a-vault', name: 'pulls' });
+  });
+
+  it.each([
+    [['keys', 'revoke', 'k1'], 'DELETE /v1/tenants/default/keys/k1', 'Key k1 is revoked.'],
+    [['hooks', 'disable', 'h1'], 'PATCH /v1/hooks/h1', 'Hook h1 is disabled.'],
+    [['hooks', 'delete', 'h1'], 'DELETE /v1/hooks/h1', 'Hook h1 is deleted.'],
+    [['agents', 'delete', 'mine'], 'DELETE /v1/agents/mine', 'Agent mine is deleted.'],
+    [['queues', 'pause', 'chat'], 'POST /v1/queues/chat/pause', 'Queue chat is paused.'],
+    [['queues', 'resume', 'chat'], 'POST /v1/queues/chat/resume', 'Queue chat is resumed.'],
+  ])('muster %s calls the API and says so', async (args, call, line) => {
+    expect(await muster({ [call]: (response) => answer(response, 200, {}) }, args)).toMatchObject({ code: 0, stdout: `${line}\n` });
+  });
+});
+
+describe('the command line itself', () => {
+  it('prints its version', async () => {
+    expect((await runMuster(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('prints the address of the console', async () => {
+    const { stdout } = await muster({}, ['open', '--print']);
+
+    expect(stdout).toBe(`${api?.url ?? ''}/\n`);
+  });
+});

@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
+import { answer, record, startFakeApi, TASK_ID } from '../fake-api.ts';
+import { runMuster, type MusterResult } from '../run-muster.ts';
+
+let api: FakeHttpEndpoint | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+function muster(...args: string[]): Promise<MusterResult> {
+  return runMuster(args, { env: { MUSTER_URL: api?.url ?? '', MUSTER_API_KEY: 'a-key' } });
+}
+
+describe('muster tasks', () => {
+  it('sends its filters and shows a line per task, without escape sequences in a pipe', async () => {
+    const items = [record({ input: 'Say\nit \u001B[31mred', session: 'chat:1' }), record({ status: 'permanently_failed' })];
+    api = await startFakeApi({ 'GET /v1/tasks': (response) => answer(response, 200, { items, nextCursor: TASK_ID }) });
+
+    const result = await muster('tasks', '--status', 'completed', '--agent', 'echo', '--session', 'chat:1', '--limit', '2');
+
+    expect(result.code).toBe(0);
+    expect(api.requests[0]?.path).toBe('/v1/tasks?limit=2&status=completed&agent=echo&session=chat%3A1');
+    const [heading, first, second] = result.stdout.split('\n');
+    expect(heading?.split(/ +/)).toEqual(['ID', 'STATUS', 'AGENT', 'SESSION', 'PRIO', 'AGE', 'INPUT']);
+    expect(first).toMatch(/^\S+ {2}completed +echo {3}chat:1 +8 +\d+d +Say it red$/);
+    expect(second).toContain('permanently_failed');
+    expect(result.stdout).not.toContain('\u001B');
+    expect(result.stderr).toContain(`--cursor ${TASK_ID}`);
+  });
+
+  it('prints the answer of the server for --json', async () => {
+    const page = { items: [record()], nextCursor: null };
+    api = await startFakeApi({ 'GET /v1/tasks': (response) => answer(response, 200, page) });
+
+    expect(JSON.parse((await muster('tasks', '--json')).stdout)).toEqual(page);
+  });
+});
+
+const LOG = [
+  { at: '2026-01-01T00:00:01.000Z', attempt: 1, kind: 'log', level: 'warn', text: 'slow', fields: { ms: 900 }, percent: null },
+  { at: '2026-01-01T00:00:02.000Z', attempt: 1, kind: 'progress', level: null, text: 'half of it', fields: null, percent: 50 },
+];
+
+describe('muster task', () => {
+  it('shows the stack and stderr of a failed attempt without control characters, also in a pipe', async () => {
+    const path = `GET /v1/tasks/${TASK_ID}`;
+    const details = { stack: 'Error: no\n    at run (a.ts:1:2)', stderr: 'the \u001B[31mreason\u001B[0m\u009B2J\r\n' };
+    const error = { code: 'AGENT_ERROR', message: 'no \u001B]0;title\u0007way', retryable: true, details };
+    const attempt = {
+      number: 1,
+      worker: 'w1',
+      startedAt: '2026-01-01T00:00:01.000Z',
+      endedAt: '2026-01-01T00:00:02.000Z',
+      status: 'failed',
+      error,
+    };
+    const task = record({ status: 'permanently_failed', error, output: 'one\u001B[2J two\u0085' });
+    api = await startFakeApi({
+      [path]: (response) => answer(response, 200, task),
+      [`${path}/attempts`]: (response) => answer(response, 200, { items: [attempt], nextCursor: null }),
+      [`${path}/timeline`]: (response) => answer(response, 200, { items: [], nextCursor: null }),
+    });
+
+    const { stdout } = await muster('task', TASK_ID);
+
+    expect(stdout).toContain('     stack:\n       Error: no\n           at run (a.ts:1:2)\n     stderr:\n       the reason\n');
+    expect(stdout).toContain('no way [AGENT_ERROR]');
+    expect(stdout).toContain('\nOutput\n  one two\n');
+    // oxlint-disable-next-line no-control-regex -- none may come
+    const steering = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/;
+    expect(stdout).not.toMatch(steering);
+    const json = (await muster('task', TASK_ID, '--json')).stdout;
+    expect(json).not.toMatch(steering);
+    expect(JSON.parse(json)).toMatchObject({ task: { output: 'one\u001B[2J two\u0085' } });
+  });
+
+  it('shows the record, the attempts and the timeline', async () => {
+    const path = `GET /v1/tasks/${TASK_ID}`;
+    const attempt = {
+      number: 1,
+      worker: 'w1',
+      startedAt: '2026-01-01T00:00:01.000Z',
+      endedAt: '2026-01-01T00:00:02.000Z',
+      status: 'success',
+      error: null,
+    };
+    api = await startFakeApi({
+      [`${path}/attempts`]: (response) => answer(response, 200, { items: [attempt], nextCursor: null }),
+      [`${path}/log`]: (response) => answer(response, 200, { items: LOG, nextCursor: null }),
+      [`${path}/timeline`]: (response) =>
+        answer(response, 200, { items: [{ status: 'queued', at: '2026-01-01T00:00:00.250Z', note: null }], nextCursor: null }),
+    });
+
+    const { stdout } = await muster('task', TASK_ID);
+
+    expect(stdout).toContain(`${TASK_ID}  completed\n`);
+    expect(stdout).toContain('\nInput\n  Hello\n\nOutput\n  Hello you\n');
+    expect(stdout).toContain('\nAttempts\n  1  success  1.0 s  w1\n');
+    expect(stdout).toContain('\nTimeline\n  00:00:00.250 UTC  queued\n');
+    expect(stdout).toContain('\nLog\n  00:00:01.000 UTC  warn      slow {"ms":900}\n  00:00:02.000 UTC  progress  50 % half of it\n');
+  });
+});
+
+describe('muster why', () => {
+  const WHY = `GET /v1/tasks/${TASK_ID}/why`;
+
+  it('prints a sentence per reason', async () => {
+    const since = new Date(Date.now() - 183_900_000).toISOString();
+    const reasons = [
+      { gate: 'lane', detail: 'behind task X in session "q"', since, until: null, taskId: 'X' },
+      { gate: 'cap', detail: 'tenant cap 20/20', since: null, until: null, taskId: null },
+    ];
+    api = await startFakeApi({ [WHY]: (response) => answer(response, 200, { status: 'pending', reasons, estimatedStartMs: 2500 }) });
+
+    const { stdout } = await muster('why', TASK_ID);
+
+    expect(stdout).toBe(
+      'It waits: behind task X in session "q", for 2 d 3 h.\nIt waits: tenant cap 20/20.\nIt should start in about 2.5 s.\n',
+    );
+  });
+
+  it('prints that the task runs when it does', async () => {
+    api = await startFakeApi({ [WHY]: (response) => answer(response, 200, { status: 'running', reasons: [], estimatedStartMs: null }) });
+
+    expect((await muster('why', TASK_ID)).stdout).toBe('It runs.\n');
+  });
+});
+
+describe('muster cancel and retry', () => {
+  it('cancels with the reason given', async () => {
+    api = await startFakeApi({
+      [`POST /v1/tasks/${TASK_ID}/cancel`]: (response) =>
+        answer(response, 202, { id: TASK_ID, status: 'running', stopping: true, subTasks: 2 }),
+    });
+
+    const { stdout } = await muster('cancel', TASK_ID, '--reason', 'enough');
+
+    expect(stdout).toBe('The task runs and is being stopped.\nSo are its 2 sub-tasks.\n');
+    expect(JSON.parse(api.requests[0]?.body ?? '')).toEqual({ reason: 'enough' });
+  });
+
+  it('retries a failed task', async () => {
+    api = await startFakeApi({
+      [`POST /v1/tasks/${TASK_ID}/retry`]: (response) => answer(response, 202, { id: TASK_ID, status: 'queued' }),
+    });
+
+    expect(await muster('retry', TASK_ID)).toMatchObject({ code: 0, stdout: expect.stringContaining('queued again') });
+  });
+
+  it('ends with 1 when there is no such task', async () => {
+    api = await startFakeApi({
+      'POST /v1/tasks/none/cancel': (response) => answer(response, 404, { code: 'task.not-found', detail: 'There is no such task' }),
+    });
+
+    expect(await muster('cancel', 'none')).toEqual({ code: 1, stdout: '', stderr: 'muster: There is no such task [task.not-found]\n' });
+  });
+});
