@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import { type Config, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
 import { endOnSignals, exitOnStartFailure } from '#shared/lifecycle/index.ts';
 import { createLocalLog, type Log } from '#shared/log/index.ts';
-import { announce } from './announce.ts';
+import { announce, writeLocalRecord } from './fleet/announce.ts';
 import { assertAgents } from '#shared/agents/index.ts';
-import { consoleLines } from './console-lines.ts';
-import { createLocalRedis } from './create-local-redis.ts';
-import { writeLocalRecord } from './local-record.ts';
-import { openDataDirectory, type DataDirectory } from './open-data-directory.ts';
-import { openRotatingFile } from './rotating-file.ts';
-import { startLocalFleet } from './start-local-fleet.ts';
+import { consoleLines } from './log/console-lines.ts';
+import { createLocalRedis } from './redis/local-redis.ts';
+import { openDataDirectory, type DataDirectory } from './fleet/data-directory.ts';
+import { openRotatingFile } from './log/rotating-file.ts';
+import { startLocalFleet } from './fleet/start-local-fleet.ts';
 
 const LOG_FILES = { maxBytes: 20_000_000, keep: 3 };
 /** What a stop may take beyond the grace: closing connections, and Redis writing its last second down. */

@@ -1,5 +1,5 @@
-// Provides all that `npm start` and `npm test` need. It runs before anything is installed, on any Node from 20 on,
-// so it and the files of set-up/ import nothing but Node itself. Running it again looks, and does nothing twice.
+// Provides what `npm start` and `npm test` need. It runs before anything is installed, on any Node from 20 on,
+// so it and the files of set-up/ import only modules of Node. A second run does nothing.
 import { fileURLToPath } from 'node:url';
 import { checkMachine } from './set-up/check-machine.mjs';
 import { buildConsole } from './set-up/build-console.mjs';
@@ -7,7 +7,7 @@ import { installModules } from './set-up/install-modules.mjs';
 import { provideChromium } from './set-up/provide-chromium.mjs';
 import { provideNode } from './set-up/provide-node.mjs';
 import { provideRedis } from './set-up/provide-redis.mjs';
-import { SetUpProblem } from './set-up/set-up-problem.mjs';
+import { SetUpProblem } from './set-up/run-step.mjs';
 
 const startedAt = performance.now();
 const root = fileURLToPath(new URL('../..', import.meta.url));

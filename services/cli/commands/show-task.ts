@@ -36,7 +36,7 @@ export async function runShowTask(given: string, { json }: { json?: boolean }, c
   for (const line of formatTable(steps)) terminal.line(line);
   if (log.length === 0) return;
   section('Log', terminal);
-  for (const line of taskLogLines(log, timeOf)) terminal.line(line);
+  for (const line of taskLogLines(log)) terminal.line(line);
 }
 
 /** An older server keeps no logs. */
@@ -130,7 +130,7 @@ type TaskLog = z.infer<typeof taskLogSchema>['items'];
 const TEXT_WIDTH = 160;
 
 /** Formats a line per entry. */
-function taskLogLines(entries: TaskLog, timeOf: (iso: string) => string): string[] {
+function taskLogLines(entries: TaskLog): string[] {
   const rows = entries.map(({ at, kind, level, text: message, percent, fields }) => {
     const share = typeof percent === 'number' ? `${Math.round(percent)} %` : '';
     const json = fields === null || fields === undefined ? '' : JSON.stringify(fields);

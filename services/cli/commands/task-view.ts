@@ -55,22 +55,22 @@ const INPUT_WIDTH = 60;
 const candidatesSchema = z.object({ items: z.array(z.object({ id: z.string(), status: z.string(), input: z.string() })) });
 
 /**
- * Completes the beginning of a task's id; a full id is returned as it is. Throws a `CliProblem`: `task.ambiguous` with the
+ * Completes the beginning of a task's id; a complete id is returned as it is. Throws a `CliProblem`: `task.ambiguous` with the
  * candidates, or `task.not-found`.
  */
-export async function resolveTaskId(api: ApiClient, text: string): Promise<string> {
-  const prefix = text.toUpperCase();
-  if (prefix.length >= ID_LENGTH || !PREFIX.test(prefix)) return text;
+export async function resolveTaskId(api: ApiClient, given: string): Promise<string> {
+  const prefix = given.toUpperCase();
+  if (prefix.length >= ID_LENGTH || !PREFIX.test(prefix)) return given;
   // A list starts below its cursor, so the highest id with this prefix comes before all of its tasks.
   const cursor = prefix.padEnd(ID_LENGTH, 'Z');
   const answer = await api.get('/v1/tasks', { cursor, limit: String(MAX_CANDIDATES + 1) });
   const matching = readAnswer(candidatesSchema, answer).items.filter(({ id }) => id.startsWith(prefix));
   const [first, second] = matching;
-  if (!first) throw new CliProblem(`There is no task whose id begins with ${text}`, { exitCode: EXIT.failed, code: 'task.not-found' });
+  if (!first) throw new CliProblem(`There is no task whose id begins with ${given}`, { exitCode: EXIT.failed, code: 'task.not-found' });
   if (!second) return first.id;
   const lines = matching.slice(0, MAX_CANDIDATES).map(({ id, status, input }) => `  ${id}  ${status}  ${oneLine(input, INPUT_WIDTH)}`);
   if (matching.length > MAX_CANDIDATES) lines.push('  and more');
-  throw new CliProblem(`Several tasks have an id that begins with ${text}:`, { exitCode: EXIT.usage, code: 'task.ambiguous', lines });
+  throw new CliProblem(`Several tasks have an id that begins with ${given}:`, { exitCode: EXIT.usage, code: 'task.ambiguous', lines });
 }
 
 const STYLES: Readonly<Record<string, Style>> = {

@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 
 const NAME = 'Commands';
 
-/** What programs of `command` agents can reach of the fleet's. Nothing where there are none. */
+/** Checks what programs of `command` agents can read of the fleet. No check without such an agent. */
 export function checkCommands(config: Config, ownUid = process.getuid?.(), platform: NodeJS.Platform = process.platform): Check[] {
   const { agents } = config.settings;
   if (!Object.values(agents).some(({ kind }) => kind === 'command')) return [];

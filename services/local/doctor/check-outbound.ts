@@ -4,19 +4,19 @@ import { openQueues } from '#shared/queue/index.ts';
 import { type Keys, type RedisClient, redisNow } from '#shared/redis/index.ts';
 import type { Check } from './check.ts';
 
-/** A worker follows an end within a few seconds. */
+/** A worker follows the end of a task within a few seconds. */
 const LATE_MS = 60_000;
 
-const WHO = { deliveries: 'a worker', replies: 'the service chat with the platform’s secrets' } as const;
+const CONSUMERS = { deliveries: 'a worker', replies: 'the service chat with the platform’s secrets' } as const;
 
-/** Whether results go out: what ended is followed, and what is to be sent has a process that sends it. */
+/** Checks whether results are delivered: ended tasks are followed, and each kind of delivery has a process for it. */
 export async function checkOutbound(redis: RedisClient, keys: Keys): Promise<Check[]> {
   const queues = openQueues(redis, keys, createLog({ level: 'silent', service: 'doctor' }));
   const now = await redisNow(redis);
   const late = (await readUnfollowedEnds({ redis, keys })).filter(({ oldestAt }) => oldestAt !== null && now - oldestAt > LATE_MS);
   const stuck = (await readWaitingDeliveries(queues)).filter(({ waiting, takers }) => waiting > 0 && takers === 0);
   const name = 'Results going out';
-  if (late.length === 0 && stuck.length === 0) return [{ name, state: 'ok', detail: 'nothing waits for a process that is not there' }];
+  if (late.length === 0 && stuck.length === 0) return [{ name, state: 'ok', detail: 'nothing waits for a missing process' }];
   return [
     ...late.map(({ kind, count, oldestAt }): Check => {
       const minutes = Math.round((now - (oldestAt ?? now)) / 60_000);
@@ -25,7 +25,7 @@ export async function checkOutbound(redis: RedisClient, keys: Keys): Promise<Che
     ...stuck.map(({ queue, waiting }): Check => ({
       name,
       state: 'warn',
-      detail: `${waiting} ${queue} wait and nothing takes them: start ${WHO[queue]}`,
+      detail: `${waiting} ${queue} wait without a consumer: start ${CONSUMERS[queue]}`,
     })),
   ];
 }

@@ -7,12 +7,12 @@ import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '#sha
 import { hookSchema } from '../../webhooks/hook.ts';
 import type { Check } from './check.ts';
 
-/** Records read of one tenant's tasks and deliveries: the doctor is for people who wait for its answer. */
+/** The bound of records per tenant and kind, because a person waits for the answer. */
 const MAX_READ = 50_000;
 const PAGE = 500;
 const SHOWN = 5;
 
-/** Records of each kind that this version cannot read, by tenant. */
+/** Finds records of each kind that this version cannot read. */
 export async function checkRecords(redis: RedisClient, keys: Keys): Promise<Check> {
   const name = 'Records';
   const { fleet } = keys;
@@ -29,9 +29,9 @@ export async function checkRecords(redis: RedisClient, keys: Keys): Promise<Chec
     );
   }
   for (const tenant of [DEFAULT_TENANT, ...tenants.items.map(({ id }) => id).filter((id) => id !== DEFAULT_TENANT)]) {
-    await lookAtTenant(redis, keys, tenant, (what, records) => note(`${what} of tenant ${publicTenantId(tenant)}`, records));
+    await checkTenantRecords(redis, keys, tenant, (what, records) => note(`${what} of tenant ${publicTenantId(tenant)}`, records));
   }
-  if (found.length === 0) return { name, state: 'ok', detail: 'all that were read can be read' };
+  if (found.length === 0) return { name, state: 'ok', detail: 'all checked records can be read' };
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
   return {
     name,
@@ -42,7 +42,7 @@ export async function checkRecords(redis: RedisClient, keys: Keys): Promise<Chec
 
 type Note = (what: string, records: { unreadable: { id: string }[] }) => void;
 
-async function lookAtTenant(redis: RedisClient, keys: Keys, tenant: string, note: Note): Promise<void> {
+async function checkTenantRecords(redis: RedisClient, keys: Keys, tenant: string, note: Note): Promise<void> {
   const own = keys.tenant(tenant);
   const hashes: [what: string, key: string, read: (text: string) => unknown][] = [
     ['task', own.states, (text) => (isShort(text) ? parseShort(text) : parseFullState(text))],

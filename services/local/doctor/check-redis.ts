@@ -1,17 +1,17 @@
 import { MusterError } from '#shared/errors/index.ts';
-import { clockSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
+import { knownWorkers } from '#shared/queue/index.ts';
+import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { checkRecords } from './check-records.ts';
 import type { Check } from './check.ts';
-import { checkWorkers } from './check-workers.ts';
 
 const OLDEST = 6.2;
 const RECOMMENDED = 7;
-/** Work starts by Redis's clock; records and logs of a process whose clock differs contradict those of the others. */
-const SKEW_WARN_MS = 500;
-const SKEW_FAIL_MS = 5000;
+/** Tasks start by the clock of Redis. Records and logs of a process with another clock contradict those of the others. */
+const OWN_SKEW_WARN_MS = 500;
+const OWN_SKEW_FAIL_MS = 5000;
 
-/** Everything the fleet's promises rest on in this Redis. One failed check when it does not answer. */
+/** Checks what the fleet's promises need of this Redis. A single failed check when it does not answer. */
 export async function checkRedis(redis: RedisClient, keys: Keys, clock: Clock): Promise<Check[]> {
   try {
     await redis.ping();
@@ -80,7 +80,7 @@ async function checkSettings(redis: RedisClient): Promise<Check[]> {
 
 async function checkSetting(redis: RedisClient, { setting, judge }: SettingRule): Promise<Check> {
   const name = `Redis ${setting}`;
-  const unread: Check = { name, state: 'warn', detail: 'cannot be read here (managed services hide it): check it in their console' };
+  const unread: Check = { name, state: 'warn', detail: 'cannot be read here, as with managed services: check it in their console' };
   try {
     const reply: unknown = await redis.call('CONFIG', 'GET', setting);
     const value: unknown = Array.isArray(reply) ? reply[1] : undefined;
@@ -95,15 +95,15 @@ async function checkDisk(redis: RedisClient): Promise<Check[]> {
 }
 
 /**
- * Whether the disk keeps up with the append-only file, by `INFO persistence`: with `everysec` Redis counts how often it answered without
- * having written, because an fsync was under way for two seconds. No check where there is no such file.
+ * Checks by `INFO persistence` whether the disk keeps up with the append-only file: with `everysec` Redis counts the answers that it gave
+ * before writing, because an fsync took two seconds. No check without such a file.
  */
 export function judgeDisk(info: string): Check[] {
   const delayed = /^aof_delayed_fsync:(\d+)/m.exec(info)?.[1];
   const name = 'Redis disk';
   if (delayed === undefined) return [];
   if (/^aof_last_write_status:err/m.test(info)) {
-    return [{ name, state: 'fail', detail: 'the last write of the append-only file failed: look at the space and the disk' }];
+    return [{ name, state: 'fail', detail: 'the last write of the append-only file failed: check the free space and the disk' }];
   }
   if (delayed === '0') return [{ name, state: 'ok', detail: 'keeps up with what Redis writes' }];
   const detail = `was too slow ${delayed} times since Redis started, when a kill loses accepted work: use a faster one, or CONFIG SET appendfsync always`;
@@ -120,12 +120,29 @@ async function checkClock(redis: RedisClient, clock: Clock): Promise<Check> {
   const skewMs = await clockSkew(redis, clock);
   const name = 'Clock';
   const size = Math.abs(skewMs);
-  if (size < SKEW_WARN_MS) return { name, state: 'ok', detail: `${size} ms from Redis's` };
+  if (size < OWN_SKEW_WARN_MS) return { name, state: 'ok', detail: `${size} ms from Redis's` };
   const detail = `this machine is ${size} ms ${skewMs > 0 ? 'ahead of' : 'behind'} Redis: synchronise both (NTP)`;
-  return { name, state: size < SKEW_FAIL_MS ? 'warn' : 'fail', detail };
+  return { name, state: size < OWN_SKEW_FAIL_MS ? 'warn' : 'fail', detail };
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof MusterError) return error.code;
   return error instanceof Error ? error.message : String(error);
+}
+
+const LISTED = 1000;
+/** A worker's clock, of which only the difference to Redis is known. */
+const WORKER_SKEW_WARN_MS = 1000;
+
+/** The workers of the fleet, and which of them have a wrong clock. */
+export async function checkWorkers(redis: RedisClient, keys: Keys): Promise<Check[]> {
+  const workers = await knownWorkers(redis, keys, LISTED);
+  const skewed = workers.filter(({ skewMs }) => Math.abs(skewMs) > WORKER_SKEW_WARN_MS);
+  return [
+    { name: 'Workers', state: 'ok', detail: workers.length === 0 ? 'none is running' : `${workers.length} running` },
+    ...skewed.map(({ name, host, skewMs }): Check => {
+      const detail = `the machine ${host} is ${describeSkew(skewMs)}: synchronise its clock (NTP)`;
+      return { name: `Clock of ${name}`, state: 'warn', detail };
+    }),
+  ];
 }

@@ -5,15 +5,12 @@ import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { connectRedis, createKeys } from '#shared/redis/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { redisUrl } from '../local-redis-address.ts';
-import { isStillRunning } from '../process-start.ts';
-import { readRedisRecord } from '../redis-record.ts';
-import type { Check } from './check.ts';
+import { readRedisRecord, redisUrl } from '../redis/redis-record.ts';
+import { isStillRunning } from '../fleet/process-start.ts';
+import { type Check, renderChecks } from './check.ts';
 import { checkCommands } from './check-commands.ts';
-import { checkNode } from './check-node.ts';
 import { checkOutbound } from './check-outbound.ts';
 import { checkRedis } from './check-redis.ts';
-import { renderChecks } from './render-checks.ts';
 
 export interface DoctorOptions {
   out: { write(text: string): unknown };
@@ -21,21 +18,18 @@ export interface DoctorOptions {
   load?: () => Promise<Config>;
 }
 
-/**
- * Looks at all that the fleet rests on and prints a table.
- * Returns the exit code: 0 when nothing failed, else 1.
- */
+/** Checks what the fleet needs, and prints a table. Returns the exit code: 0 when nothing failed, else 1. */
 export async function runDoctor({ out, load = loadConfig }: DoctorOptions): Promise<0 | 1> {
   const checks: Check[] = [checkNode(process.versions.node)];
-  const config = await loadChecked(load, checks);
-  if (config) checks.push(...(await lookAtRedis(config)), ...(await lookAtAgents(config)), ...checkCommands(config), lookAtChat(config));
+  const config = await loadConfiguration(load, checks);
+  if (config) checks.push(...(await inspectRedis(config)), ...(await inspectAgents(config)), ...checkCommands(config), inspectChat(config));
   out.write(renderChecks(checks));
   const failed = checks.filter(({ state }) => state === 'fail').length;
-  out.write(failed === 0 ? '\nNothing stands in the way.\n' : `\n${failed} of ${checks.length} checks failed.\n`);
+  out.write(failed === 0 ? '\nNo check failed.\n' : `\n${failed} of ${checks.length} checks failed.\n`);
   return failed === 0 ? 0 : 1;
 }
 
-async function loadChecked(load: () => Promise<Config>, checks: Check[]): Promise<Config | null> {
+async function loadConfiguration(load: () => Promise<Config>, checks: Check[]): Promise<Config | null> {
   try {
     const config = await load();
     checks.push({ name: 'Configuration', state: 'ok', detail: `read from ${config.directory}` });
@@ -50,14 +44,14 @@ async function loadChecked(load: () => Promise<Config>, checks: Check[]): Promis
   }
 }
 
-async function lookAtRedis(config: Config): Promise<Check[]> {
+async function inspectRedis(config: Config): Promise<Check[]> {
   const url = config.readVariable('REDIS_URL') === undefined ? localUrl(config) : config.env.REDIS_URL;
   if (url === null) {
     return [
       {
         name: 'Redis',
         state: 'skip',
-        detail: 'no fleet runs here, and `npm start` brings a Redis of its own; set REDIS_URL to look at another',
+        detail: 'no fleet runs here, and `npm start` starts a Redis of its own; set REDIS_URL to check another',
       },
     ];
   }
@@ -65,20 +59,20 @@ async function lookAtRedis(config: Config): Promise<Check[]> {
   try {
     const keys = createKeys(config.env.SHARDS);
     const checks = await checkRedis(redis, keys, systemClock);
-    // Where Redis does not answer there is nothing else to see.
+    // A single check means that Redis does not answer.
     return checks.length === 1 ? checks : [...checks, ...(await checkOutbound(redis, keys))];
   } finally {
     redis.disconnect();
   }
 }
 
-/** Where the Redis of the fleet on this machine's data directory is, if one runs. A fleet that ended at once leaves a record without one. */
+/** The address of the running Redis on this machine's data directory. A killed fleet may leave a record without a Redis. */
 function localUrl(config: Config): string | null {
   const record = readRedisRecord(join(resolve(config.env.MUSTER_DATA_DIR), 'redis'));
   return record && isStillRunning(record) ? redisUrl(record.address) : null;
 }
 
-async function lookAtAgents(config: Config): Promise<Check[]> {
+async function inspectAgents(config: Config): Promise<Check[]> {
   const { agents } = config.settings;
   const problems = await checkAgents(agents, {
     directory: config.directory,
@@ -90,8 +84,20 @@ async function lookAtAgents(config: Config): Promise<Check[]> {
   return [{ name: 'Agents', state: 'ok', detail: Object.keys(agents).join(', ') || 'none' }];
 }
 
-/** One that is half configured keeps the configuration from being read. */
-function lookAtChat({ env }: Config): Check {
+/** A half configured platform is already an error of the configuration. */
+function inspectChat({ env }: Config): Check {
   const platforms = chatPlatforms(env);
   return { name: 'Chat platforms', state: 'ok', detail: platforms.join(', ') || 'none: each is on when its secrets are set' };
+}
+
+/** The first Node that runs our TypeScript as it is, in a line with long support. */
+const NEEDED = { major: 24, minor: 12 };
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isEnough = major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor);
+  const detail = isEnough
+    ? version
+    : `${version} is too old: run Muster through npm scripts, or install Node ${NEEDED.major}.${NEEDED.minor}`;
+  return { name: 'Node', state: isEnough ? 'ok' : 'fail', detail };
 }

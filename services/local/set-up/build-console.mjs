@@ -1,14 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { lastLines, runStep } from './run-step.mjs';
-import { SetUpProblem } from './set-up-problem.mjs';
+import { lastLines, runStep, SetUpProblem } from './run-step.mjs';
 
-/** Builds the console when this copy has it and its sources are newer than the last build. */
+/** Builds the console when its sources are here and newer than the last build. */
 export async function buildConsole(root) {
   const sources = join(root, 'services', 'dashboard', 'console');
   if (!existsSync(sources)) return;
   const page = join(root, 'services', 'dashboard', 'dist', 'index.html');
-  // With new libraries it is another console too. A build that was broken off has left no page.
+  // New libraries require a new build, too. An aborted build leaves no page.
   const modules = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(page) && Math.max(newestIn(sources), changedAt(modules)) <= changedAt(page)) return;
 
@@ -23,13 +22,13 @@ export async function buildConsole(root) {
   if (!result.ok) throw new SetUpProblem(`The console could not be built:\n\n${lastLines(result.output)}`);
 }
 
-/** The Node that was provided before: the one that runs this may be too old for Vite. */
+/** The provided Node, because the one that runs this script may be too old for Vite. */
 function nodeOf(root) {
   const provided = join(root, 'node_modules', '.bin', 'node');
   return existsSync(provided) ? provided : process.execPath;
 }
 
-/** Of the folders too: theirs is when a file in them came or went. */
+/** Includes the folders, whose times change when a file is added or removed. */
 function newestIn(folder) {
   const below = readdirSync(folder, { withFileTypes: true }).map((entry) => {
     const path = join(folder, entry.name);

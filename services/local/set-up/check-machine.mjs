@@ -1,8 +1,8 @@
-import { SetUpProblem } from './set-up-problem.mjs';
+import { SetUpProblem } from './run-step.mjs';
 
 const OLDEST_NODE = 20;
 
-/** Refuses a machine on which the rest of the set-up would fail with a message that says less. */
+/** Refuses a machine on which a later step would fail with a less helpful message. */
 export function checkMachine(node = process.versions.node, platform = process.platform) {
   if (Number.parseInt(node, 10) < OLDEST_NODE) {
     throw new SetUpProblem(

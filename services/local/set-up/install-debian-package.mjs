@@ -2,8 +2,8 @@ import { findProgram } from './find-program.mjs';
 import { runQuietly, runStep } from './run-step.mjs';
 
 /**
- * A policy-rc.d that says no keeps the package from starting a service of its own, which would take a port and memory
- * that nobody asked for. One that is there already is the owner's, and stays.
+ * A policy-rc.d that refuses keeps the package from starting a service, which would use a port and memory. An existing one
+ * belongs to the owner of the machine and stays.
  */
 const INSTALL = `
 set -e
@@ -16,19 +16,19 @@ fi
 install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$1"
 }
-# The lists may be missing, or so old that they name files which are gone: fetched only then.
+# The package lists are updated only when they are missing or too old.
 if ! install "$1"; then
   apt-get update
   install "$1"
 fi
 `;
 
-/** Whether packages can be installed here without asking anybody. */
+/** Whether packages can be installed here without a password. */
 export async function canInstallDebianPackages() {
   return findProgram(['apt-get']) !== null && (await rootPrefix()) !== null;
 }
 
-/** Installs one package, without its recommendations and without starting a service; answers `{ ok, output }`. */
+/** Installs one package, without its recommendations and without starting a service. Returns `{ ok, output }`. */
 export async function installDebianPackage(name) {
   const prefix = (await rootPrefix()) ?? [];
   return runStep(`installing the Debian package ${name}`, [...prefix, 'sh', '-c', INSTALL, 'sh', name]);

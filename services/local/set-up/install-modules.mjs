@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
 import { findProgram } from './find-program.mjs';
-import { lastLines, runStep } from './run-step.mjs';
-import { SetUpProblem } from './set-up-problem.mjs';
+import { lastLines, runStep, SetUpProblem } from './run-step.mjs';
 
 const NPM_ARGS = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 
-/** Installs what package-lock.json names, unless node_modules already holds just that. */
+/** Installs the packages of package-lock.json, unless node_modules has exactly these. */
 export async function installModules(root) {
   if (modulesMatchLock(root)) return;
   const env = { ...process.env, PATH: pathWithoutModules() };
@@ -14,12 +13,12 @@ export async function installModules(root) {
   if (!npm) throw new SetUpProblem('npm is not on the PATH. Install it with Node from https://nodejs.org, or `apt-get install npm`.');
 
   const title = existsSync(join(root, 'node_modules')) ? 'bringing node modules up to date' : 'installing node modules';
-  // `ci` takes what the lock names, and nothing else.
+  // `ci` installs exactly the packages of the lock file.
   const result = await runStep(title, [npm, 'ci', ...NPM_ARGS], { cwd: root, env });
   if (!result.ok) throw new SetUpProblem(`npm could not install the node modules:\n\n${lastLines(result.output)}`);
 }
 
-/** npm keeps its own account of what it has installed; a version that differs or lacks there has to be installed. */
+/** Compares the lock file with npm's list of the installed packages. */
 export function modulesMatchLock(root) {
   const wanted = readPackages(join(root, 'package-lock.json'));
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
@@ -35,7 +34,7 @@ function readPackages(file) {
   }
 }
 
-/** npm scripts have node_modules/.bin first, with a Node that an install takes away while it runs. */
+/** npm scripts have node_modules/.bin first, whose Node disappears while the install runs. */
 function pathWithoutModules() {
   const bin = `node_modules${sep}.bin`;
   return (process.env.PATH ?? '')

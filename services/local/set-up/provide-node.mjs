@@ -1,15 +1,14 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProgram } from './find-program.mjs';
-import { lastLines, runQuietly, runStep } from './run-step.mjs';
-import { SetUpProblem } from './set-up-problem.mjs';
+import { lastLines, runQuietly, runStep, SetUpProblem } from './run-step.mjs';
 
-/** The first Node 24 that runs all of our TypeScript as it is. */
+/** The first Node 24 that runs the TypeScript of this repository without a build. */
 const NEEDED = [24, 12];
 
 /**
- * Makes sure that npm scripts run on Node 24.12 or newer. npm puts node_modules/.bin first in their PATH, where the
- * package `node` puts its program by an install script, which npm may have been told not to run.
+ * Makes npm scripts run on Node 24.12 or newer. npm puts node_modules/.bin first in their PATH, where an install script of
+ * the package `node` puts its program; npm may be configured not to run such scripts.
  */
 export async function provideNode(root) {
   const link = join(root, 'node_modules', '.bin', 'node');
@@ -24,7 +23,7 @@ export async function provideNode(root) {
   }
   if (await isNewEnough(link)) return;
 
-  // There is none for this kind of machine. It must not stand in the way of the one that runs us.
+  // The package has no program for this machine. A broken link would hide the Node that runs this script.
   rmSync(link, { force: true });
   if (isAtLeastNeeded(process.versions.node)) return;
   throw new SetUpProblem(

@@ -1,9 +1,8 @@
 import { findProgram } from './find-program.mjs';
 import { canInstallDebianPackages, installDebianPackage } from './install-debian-package.mjs';
-import { lastLines, runQuietly, runStep } from './run-step.mjs';
-import { SetUpProblem } from './set-up-problem.mjs';
+import { lastLines, runQuietly, runStep, SetUpProblem } from './run-step.mjs';
 
-/** Also named in services/local/redis-program.ts, which runs it. */
+/** Also named in services/local/redis/redis-program.ts, which runs it. */
 const IMAGE = 'redis:7-alpine';
 const OLDEST = [6, 2];
 
@@ -13,7 +12,7 @@ const FIXES = `Do one of these, and try again:
   - anywhere:        install Docker, or set REDIS_URL to a Redis of yours (6.2 or newer, appendonly yes, maxmemory-policy noeviction)`;
 
 /**
- * Sees to a redis-server: a Redis of the user's (REDIS_URL), the one on the PATH, a Debian package, Homebrew, Docker.
+ * Provides a redis-server: the user's own (REDIS_URL), the one on the PATH, a Debian package, Homebrew, Docker.
  * The tests start, kill and starve servers of their own, so for them a REDIS_URL is not enough.
  */
 export async function provideRedis({ forTests }) {
@@ -26,7 +25,7 @@ export async function provideRedis({ forTests }) {
     if (result?.ok) return;
     if (result) attempts.push(lastLines(result.output));
   }
-  throw new SetUpProblem(['There is no redis-server here, and none could be installed.', FIXES, ...attempts].join('\n\n'));
+  throw new SetUpProblem(['There is no redis-server on this machine, and none could be installed.', FIXES, ...attempts].join('\n\n'));
 }
 
 async function checkVersion() {

@@ -13,7 +13,7 @@ const ARGUMENTS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const finder = new URL('../../../services/local/set-up/find-chromium.mjs', import.meta.url).href;
+const finder = new URL('../../../services/local/set-up/provide-chromium.mjs', import.meta.url).href;
 const { findChromium } = (await import(finder)) as { findChromium: () => string | null };
 const executablePath = findChromium();
 

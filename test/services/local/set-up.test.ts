@@ -113,5 +113,5 @@ function imageIn(file: string): string | undefined {
 
 test('the image that is fetched is the image that is run', () => {
   expect(imageIn('provide-redis.mjs')).toBeDefined();
-  expect(imageIn('provide-redis.mjs')).toBe(imageIn('../redis-program.ts'));
+  expect(imageIn('provide-redis.mjs')).toBe(imageIn('../redis/redis-program.ts'));
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { beat, forgetWorker, knownWorkers } from '#shared/queue/worker-registry.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { checkWorkers } from '../../../services/local/doctor/check-workers.ts';
+import { checkWorkers } from '../../../services/local/doctor/check-redis.ts';
 import { Heartbeat } from '../../../services/worker/upkeep/heartbeat.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';

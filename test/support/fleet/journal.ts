@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, basename, dirname } from 'node:path';
-import { isStillRunning, processStart } from '../../../services/local/process-start.ts';
+import { isStillRunning, processStart } from '../../../services/local/fleet/process-start.ts';
 
 /**
  * What an agent really did, written outside the fleet: the fleet's own records cannot hide a run that happened twice.

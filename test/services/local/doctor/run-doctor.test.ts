@@ -12,11 +12,10 @@ import { installationText } from '#shared/redis/installation.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { checkCommands } from '../../../../services/local/doctor/check-commands.ts';
-import { checkNode } from '../../../../services/local/doctor/check-node.ts';
+import { checkNode, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { checkOutbound } from '../../../../services/local/doctor/check-outbound.ts';
 import { checkRedis, judgeDisk } from '../../../../services/local/doctor/check-redis.ts';
-import { runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
-import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis-record.ts';
+import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis/redis-record.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 
@@ -91,7 +90,7 @@ test.each([
   expect(judgeDisk(info)).toEqual([{ name: 'Redis disk', state, detail: expect.stringMatching(detail) }]);
 });
 
-test('what nobody sends is named, with who would', async () => {
+test('deliveries without a consumer are reported with the service to start', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   const keys = createKeys(1);
   try {
@@ -104,7 +103,7 @@ test('what nobody sends is named, with who would', async () => {
       {
         name: 'Results going out',
         state: 'warn',
-        detail: expect.stringMatching(/^1 replies wait and nothing takes them: start the service chat/),
+        detail: expect.stringMatching(/^1 replies wait without a consumer: start the service chat/),
       },
     ]);
   } finally {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { localTime, oneLine } from '../cli/output/text.ts';
+import { localTime, oneLine } from '../../cli/output/text.ts';
 
-/** What a log line may hold that a person at the terminal wants to see. */
+/** The fields of a log line that a person at the terminal wants to see. */
 const lineSchema = z.looseObject({
   level: z.string().default('info'),
   time: z.string().default(''),
@@ -17,10 +17,10 @@ const lineSchema = z.looseObject({
 
 const COLORS: Readonly<Record<string, string>> = { fatal: '31', error: '31', warn: '33', debug: '2', trace: '2' };
 
-/** Of each part of a line; the file has the whole. */
+/** For each part of a line; the file has all of it. */
 const MAX_CHARACTERS = 500;
 
-/** What is for the file: requests, of which an open page of the dashboard makes several a second, and steps that the next one tells of too. */
+/** Events for the file only: requests, of which an open page makes several a second, and steps that the next step implies. */
 const FILE_ONLY = new Set(['http.request', 'task.queued', 'task.scheduled']);
 
 /** Turns JSON log lines into short ones for a terminal: time, level when it is not info, message, task. */
@@ -38,7 +38,7 @@ function readable(line: string, hasColors: boolean): string | null {
   if (!parsed.success) return oneLine(line, MAX_CHARACTERS);
   if (FILE_ONLY.has(parsed.data.event ?? '') && parsed.data.level === 'info') return null;
   // Agents write into the log too, and what they write must not steer the terminal or look like a line of its own.
-  const text = wordsOf(parsed.data)
+  const text = partsOf(parsed.data)
     .map((words) => oneLine(words, MAX_CHARACTERS))
     .filter(Boolean)
     .join('  ');
@@ -46,20 +46,20 @@ function readable(line: string, hasColors: boolean): string | null {
   return color ? `\u001B[${color}m${text}\u001B[0m` : text;
 }
 
-function wordsOf({ level, time, msg, event = '', agent, ...line }: z.infer<typeof lineSchema>): string[] {
+function partsOf({ level, time, msg, event = '', agent, ...line }: z.infer<typeof lineSchema>): string[] {
   const task = line.task ?? line.taskId;
   return [
     clockOf(time),
     level === 'info' ? '' : level.toUpperCase(),
-    // Some events say all by their name.
+    // The name of some events is their message.
     msg || event,
-    whyOf(line, msg),
+    reasonOf(line, msg),
     task ? `task ${task}` : '',
     task && agent ? `agent ${agent}` : '',
   ];
 }
 
-function whyOf({ code, reason, err }: Pick<z.infer<typeof lineSchema>, 'code' | 'reason' | 'err'>, msg: string): string {
+function reasonOf({ code, reason, err }: Pick<z.infer<typeof lineSchema>, 'code' | 'reason' | 'err'>, msg: string): string {
   const why = [code, reason ?? err?.message].filter((part) => part && part !== msg).join(': ');
   return why === '' ? '' : `(${why})`;
 }

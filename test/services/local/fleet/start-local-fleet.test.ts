@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
-import { startLocalFleet } from '../../../services/local/start-local-fleet.ts';
-import { noFailure } from '../../support/open-test-parts.ts';
-import { startRedis } from '../../support/redis/start-redis.ts';
+import { startLocalFleet } from '../../../../services/local/fleet/start-local-fleet.ts';
+import { noFailure } from '../../../support/open-test-parts.ts';
+import { startRedis } from '../../../support/redis/start-redis.ts';
 
 test('a first start that fails on a busy port hands over its key all the same, as it is made only once', async () => {
   const server = await startRedis();

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findRedisProgram, redisCommand } from '../../../services/local/redis-program.ts';
+import { findRedisProgram, redisCommand } from '../../../../services/local/redis/redis-program.ts';
 
 let directory: string;
 

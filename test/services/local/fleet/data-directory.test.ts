@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDataDirectory } from '../../../services/local/open-data-directory.ts';
-import { processStart } from '../../../services/local/process-start.ts';
-import { startFixture } from './fixtures/start-fixture.ts';
+import { openDataDirectory } from '../../../../services/local/fleet/data-directory.ts';
+import { processStart } from '../../../../services/local/fleet/process-start.ts';
+import { startFixture } from '../fixtures/start-fixture.ts';
 
 let directory: string;
 

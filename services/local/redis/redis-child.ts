@@ -2,33 +2,39 @@ import { readFileSync } from 'node:fs';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { LATE, wait, within } from '#shared/time/index.ts';
-import { type LocalRedisAddress, portAddress, redisUrl, socketAddress } from './local-redis-address.ts';
-import { probeRedis } from './probe-redis.ts';
-import { adoptRedis, spawnRedis, type RedisProcess } from './redis-process.ts';
+import {
+  type LocalRedisAddress,
+  portAddress,
+  readRedisRecord,
+  redisUrl,
+  removeRedisRecord,
+  socketAddress,
+  writeRedisRecord,
+} from './redis-record.ts';
+import { adoptRedis, probeRedis, type RedisProcess, spawnRedis } from './redis-process.ts';
 import { redisCommand, type RedisProgram } from './redis-program.ts';
-import { readRedisRecord, removeRedisRecord, writeRedisRecord } from './redis-record.ts';
 
 export interface RedisChildOptions {
-  /** Where it keeps its data; this process must be the only fleet there. */
+  /** The folder of its data, in which this process must be the only fleet. */
   directory: string;
   logFile: string;
   program: RedisProgram;
   log: Log;
-  /** How long a Redis may say nothing at all before it counts as broken. Defaults to 15 s; reading data does not count. */
+  /** A Redis without an answer for so long counts as broken. Defaults to 15 s; the time in which it loads data does not count. */
   silenceMs?: number;
 }
 
-const LOOK_MS = 25;
+const POLL_MS = 25;
 const LOADING_NOTE_MS = 5000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5000;
-/** A Redis that ran for so long before it died starts the backoff anew. */
+/** A Redis that ran for so long before it died resets the backoff. */
 const HEALTHY_MS = 30_000;
 const KILL_MS = 2000;
 
 /**
- * RedisChild is responsible for one Redis per data directory while the fleet runs: it takes over the one that a killed
- * fleet left, else starts one, starts it again when it dies, and ends it with the fleet, so that nobody has to run a server.
+ * RedisChild is responsible for one Redis per data directory while the fleet runs. It takes over the Redis that a killed
+ * fleet left or starts one, restarts it when it dies, and ends it with the fleet.
  */
 export class RedisChild {
   readonly #options: RedisChildOptions;
@@ -41,18 +47,18 @@ export class RedisChild {
     this.#options = options;
   }
 
-  /** The `REDIS_URL` of this Redis; the same through its restarts. */
+  /** The `REDIS_URL` of this Redis, which restarts do not change. */
   get url(): string {
     if (!this.#address) throw new Error('The Redis child was not started');
     return redisUrl(this.#address);
   }
 
-  /** Its process, once started. */
+  /** Null until it is started. */
   get pid(): number | null {
     return this.#process?.pid ?? null;
   }
 
-  /** Resolves once it takes commands. Throws `unavailable.redis` with the end of its log when it does not come up. */
+  /** Resolves once it answers. Throws `unavailable.redis` with the end of its log when it does not start. */
   async start(): Promise<void> {
     if (!(await this.#adopt())) {
       this.#address = await this.#chooseAddress();
@@ -61,17 +67,17 @@ export class RedisChild {
     this.#watching = this.#watch();
   }
 
-  /** Ends it: asks, and kills what is left after `graceMs`. Never rejects. */
+  /** Ends it, by a kill after `graceMs`. Never rejects. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     await this.#end(graceMs);
     await this.#watching;
-    // A restart may have been under way when the signal came.
+    // A restart may have begun before the stop.
     await this.#end(graceMs);
     removeRedisRecord(this.#options.directory);
   }
 
-  /** Asks it to end, without waiting: for a process that leaves at once. */
+  /** Ends it without waiting, for a process that exits at once. */
   abandon(): void {
     this.#stopping.abort();
     this.#process?.signal('SIGTERM');
@@ -82,7 +88,7 @@ export class RedisChild {
     return socket ?? portAddress();
   }
 
-  /** Two servers on one append-only file would ruin it: one that still runs is taken over, or ended when it does not answer. */
+  /** Two servers would damage one append-only file, so a running one is taken over, or ended when it does not answer. */
   async #adopt(): Promise<boolean> {
     const { directory, log } = this.#options;
     const record = readRedisRecord(directory);
@@ -102,7 +108,7 @@ export class RedisChild {
     return true;
   }
 
-  /** A fleet killed between starting its Redis and noting it down leaves a socket, and the server tells its process itself. */
+  /** A fleet that was killed before it recorded its Redis left a socket, and the server behind it reports its process. */
   async #adoptUnrecorded(address: LocalRedisAddress): Promise<RedisProcess | null> {
     const { pid } = await probeRedis(address);
     return pid === null ? null : adoptRedis(pid);
@@ -114,7 +120,7 @@ export class RedisChild {
     this.#process = started;
     writeRedisRecord(directory, { pid: started.pid, startedAt: started.startedAt, address });
     if (await this.#isUp(started, address)) {
-      log.info({ event: 'redis.started', pid: started.pid }, 'Redis is up');
+      log.info({ event: 'redis.started', pid: started.pid }, 'Redis is ready');
       return;
     }
     await this.#end(KILL_MS);
@@ -123,24 +129,24 @@ export class RedisChild {
     });
   }
 
-  /** Waits until it takes commands; false when it ends first, says nothing for too long, or the fleet stops. */
+  /** Waits until it answers; false when it ends first, stays silent for too long, or the fleet stops. */
   async #isUp(server: RedisProcess, address: LocalRedisAddress): Promise<boolean> {
     const over = new AbortController();
     void server.exited.then(() => over.abort());
     const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
-    let heardAt = performance.now();
-    let notedAt = heardAt;
+    let answeredAt = performance.now();
+    let notedAt = answeredAt;
     while (!signal.aborted) {
       const { state } = await probeRedis(address);
       if (state === 'ready') return true;
       const now = performance.now();
-      if (state === 'loading') heardAt = now;
-      if (now - heardAt > (this.#options.silenceMs ?? 15_000)) return false;
+      if (state === 'loading') answeredAt = now;
+      if (now - answeredAt > (this.#options.silenceMs ?? 15_000)) return false;
       if (state === 'loading' && now - notedAt > LOADING_NOTE_MS) {
         notedAt = now;
         this.#options.log.info({ event: 'redis.loading' }, 'Redis is reading its data');
       }
-      await wait(LOOK_MS, signal);
+      await wait(POLL_MS, signal);
     }
     return false;
   }
@@ -153,21 +159,21 @@ export class RedisChild {
       await this.#process?.exited;
       if (this.#stopping.signal.aborted) return;
       if (performance.now() - since > HEALTHY_MS) delayMs = FIRST_RESTART_MS;
-      log.error({ event: 'redis.died', restartInMs: delayMs }, 'Redis ended by itself and is started again');
+      log.error({ event: 'redis.died', restartInMs: delayMs }, 'Redis ended by itself and will be restarted');
       await wait(delayMs, this.#stopping.signal);
       delayMs = Math.min(delayMs * 2, LONGEST_RESTART_MS);
       await this.#restart();
     }
   }
 
-  /** A start that fails leaves an ended process, which the watch meets next. */
+  /** A failed start leaves an ended process, which `#watch` sees next. */
   async #restart(): Promise<void> {
     if (this.#stopping.signal.aborted || !this.#address) return;
     try {
       await this.#launch(this.#address);
     } catch (error) {
       if (!this.#stopping.signal.aborted)
-        this.#options.log.error({ event: 'redis.restart-failed', err: error }, 'Redis could not be started again');
+        this.#options.log.error({ event: 'redis.restart-failed', err: error }, 'Redis could not be restarted');
     }
   }
 

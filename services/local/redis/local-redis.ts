@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import type { DataDirectory } from './open-data-directory.ts';
+import type { DataDirectory } from '../fleet/data-directory.ts';
 import { RedisChild } from './redis-child.ts';
 import { findRedisProgram } from './redis-program.ts';
-import { rotateFile, type Rotation } from './rotate-file.ts';
+import { rotateFile, type Rotation } from '../log/rotating-file.ts';
 
 export interface LocalRedisOptions {
-  /** `REDIS_URL` when it was given. */
+  /** `REDIS_URL` when it is set. */
   givenUrl: string | undefined;
   /** The PATH on which redis-server is looked for. */
   path: string;
@@ -17,15 +17,15 @@ export interface LocalRedisOptions {
 }
 
 export interface LocalRedis {
-  /** Resolves with its `REDIS_URL` once it takes commands. */
+  /** Resolves with its `REDIS_URL` once it answers. */
   start(): Promise<string>;
-  /** Ends it when it is ours. Never rejects. */
+  /** Ends it when this fleet started it. Never rejects. */
   stop(graceMs: number): Promise<void>;
-  /** Asks it to end without waiting for it; in any state. */
+  /** Ends it without waiting, in any state. */
   abandon(): void;
 }
 
-/** The user's Redis when one was named, else one of the fleet's own. Throws `unavailable.redis` when none can be run. */
+/** The Redis of `REDIS_URL`, else one of the fleet's own. Throws `unavailable.redis` when none can be run. */
 export function createLocalRedis({ givenUrl, path, directory, log, rotation }: LocalRedisOptions): LocalRedis {
   if (givenUrl !== undefined) return { start: async () => givenUrl, stop: async () => undefined, abandon: () => undefined };
   const program = findRedisProgram(path);

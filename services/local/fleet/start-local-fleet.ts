@@ -4,13 +4,13 @@ import { startFleet } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { assertInstallation, isRedisUnavailable } from '#shared/redis/index.ts';
 import { ensureFirstKey } from '#shared/tenants/index.ts';
-import { createApiService } from '../api/create-api-service.ts';
-import { createChatService } from '../chat/create-chat-service.ts';
-import { createDashboardService } from '../dashboard/create-dashboard-service.ts';
-import { createSchedulerService } from '../scheduler/create-scheduler-service.ts';
-import { createWebhooksService } from '../webhooks/create-webhooks-service.ts';
-import { createWorkerService } from '../worker/create-worker-service.ts';
-import type { LocalRedis } from './create-local-redis.ts';
+import { createApiService } from '../../api/create-api-service.ts';
+import { createChatService } from '../../chat/create-chat-service.ts';
+import { createDashboardService } from '../../dashboard/create-dashboard-service.ts';
+import { createSchedulerService } from '../../scheduler/create-scheduler-service.ts';
+import { createWebhooksService } from '../../webhooks/create-webhooks-service.ts';
+import { createWorkerService } from '../../worker/create-worker-service.ts';
+import type { LocalRedis } from '../redis/local-redis.ts';
 
 export interface LocalFleetOptions {
   config: Config;

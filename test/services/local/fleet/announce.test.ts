@@ -3,10 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Environment } from '#shared/config/environment.ts';
-import { environmentSchema } from '#shared/config/environment.ts';
-import { announce } from '../../../services/local/announce.ts';
-import { localRecordFile, readLocalRecord, writeLocalRecord } from '../../../services/local/local-record.ts';
+import { type Environment, environmentSchema } from '#shared/config/environment.ts';
+import { announce, localRecordFile, readLocalRecord, writeLocalRecord } from '../../../../services/local/fleet/announce.ts';
 
 let cwd: string;
 let directory: string;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { LocalRedisAddress } from './local-redis-address.ts';
+import type { LocalRedisAddress } from './redis-record.ts';
 
 /** Also fetched by services/local/set-up/provide-redis.mjs. */
 const IMAGE = 'redis:7-alpine';
@@ -15,11 +15,11 @@ export interface RedisProgram {
 export interface RedisCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** What it reads on its stdin: not on its command line, where every user of the machine could read the password. */
+  /** Sent to its stdin, because each user of the machine could read a password on the command line. */
   readonly config: string;
 }
 
-/** What runs a Redis here: redis-server, else Docker; null when there is neither. `path` is a PATH. */
+/** Finds redis-server, else Docker, on the PATH `path`; null when there is neither. */
 export function findRedisProgram(path: string): RedisProgram | null {
   const server = findOnPath('redis-server', path);
   if (server) return { kind: 'server', file: server };
@@ -32,7 +32,7 @@ function findOnPath(name: string, path: string): string | null {
     const file = join(folder, name);
     try {
       accessSync(file, constants.X_OK);
-      // A folder may be entered, which is the same permission.
+      // A folder has the same permission.
       if (statSync(file).isFile()) return file;
     } catch {
       continue;
@@ -41,16 +41,20 @@ function findOnPath(name: string, path: string): string | null {
   return null;
 }
 
-/** How to run a Redis that keeps its data in `directory` and listens at `address`. Docker takes a port only. */
+/** The command for a Redis with its data in `directory` that listens at `address`. Docker supports only a port. */
 export function redisCommand(program: RedisProgram, address: LocalRedisAddress, directory: string): RedisCommand {
-  if (program.kind === 'server') return { file: program.file, args: ['-'], config: config(listenHere(address), directory) };
+  if (program.kind === 'server') return { file: program.file, args: ['-'], config: redisConfig(listenHere(address), directory) };
   if (address.kind !== 'port') throw new Error('A Redis in a container is reached by a port');
-  return { file: program.file, args: dockerArgs(address.port, directory), config: config(listenInContainer(address.password), '/data') };
+  return {
+    file: program.file,
+    args: dockerArgs(address.port, directory),
+    config: redisConfig(listenInContainer(address.password), '/data'),
+  };
 }
 
 function dockerArgs(port: number, directory: string): string[] {
   const name = `muster-redis-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
-  // As the user who started it, so that the data stays theirs. The client passes signals on to the server.
+  // It runs as the current user, who then owns the data. The client forwards signals to the server.
   const user = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
   const run = ['run', '--rm', '--interactive', '--name', name, '--user', user, '--publish', `127.0.0.1:${port}:6379`];
   return [...run, '--volume', `${directory}:/data`, IMAGE, 'redis-server', '-'];
@@ -61,13 +65,13 @@ function listenHere(address: LocalRedisAddress): string[] {
   return [`port ${address.port}`, 'bind 127.0.0.1', `requirepass ${address.password}`];
 }
 
-/** Inside the container it must listen on all addresses for the published port to reach it; that one is bound to loopback. */
+/** The published port reaches only a server that listens on all addresses of the container; that port itself is bound to loopback. */
 function listenInContainer(password: string): string[] {
   return ['port 6379', 'bind *', `requirepass ${password}`];
 }
 
-/** All options are said here, so that no system's own redis.conf (Debian's keeps snapshots only) decides what survives. */
-function config(listen: string[], directory: string): string {
+/** All options are set here, because a redis.conf of the system would decide what survives a restart (Debian's keeps only snapshots). */
+function redisConfig(listen: string[], directory: string): string {
   return [
     ...listen,
     'protected-mode yes',

@@ -1,0 +1,124 @@
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { z } from 'zod';
+import { type Config, DEFAULT_DATA_DIRECTORY } from '#shared/config/index.ts';
+
+interface AnnounceOptions {
+  config: Pick<Config, 'env'>;
+  /** The data directory, absolute. */
+  directory: string;
+  fleet: { port: number };
+  out: { write(text: string): unknown };
+  cwd: string;
+}
+
+/** Records the address of the fleet for the commands of this machine, and prints it for the person at the terminal. */
+export function announce({ config, directory, fleet, out, cwd }: AnnounceOptions): void {
+  const { HOST, MUSTER_ADMIN_KEY: chosenKey, MUSTER_DATA_DIR: chosen, MUSTER_PUBLIC_URL: publicUrl } = config.env;
+  const before = readLocalRecord(directory);
+  const url = `http://${reachableHost(HOST)}:${fleet.port}`;
+  writeLocalRecord(directory, { url, key: chosenKey ?? before?.key ?? null });
+  const about = chosenKey === undefined ? keyDetails(before) : ({ newKey: null, keyOrigin: 'environment' } as const);
+  const chosenDirectory = chosen === DEFAULT_DATA_DIRECTORY ? null : chosen;
+  out.write(welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, chosenDirectory, ...about }));
+}
+
+/** A key without an address was created by a start that was not up yet: this one, or one that failed, as on a busy port. */
+function keyDetails(before: LocalRecord | null): Pick<WelcomeOptions, 'newKey' | 'keyOrigin'> {
+  return { newKey: before?.url === null ? before.key : null, keyOrigin: before?.key ? 'file' : 'unknown' };
+}
+
+/** A wildcard address cannot be opened. An IPv6 address is written in brackets in a URL. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+interface WelcomeOptions {
+  /** Where the fleet is reached, without a slash at the end. */
+  url: string;
+  /** The data directory, absolute. */
+  directory: string;
+  /** Relative paths in the commands start here. */
+  cwd: string;
+  /** `MUSTER_DATA_DIR` as it was set; null for the default, which the commands find by themselves. */
+  chosenDirectory: string | null;
+  /** The admin key when this start generated it. */
+  newKey: string | null;
+  /** The origin of the key otherwise. */
+  keyOrigin: 'environment' | 'file' | 'unknown';
+}
+
+/** The text for a person once the fleet is up: addresses, the key, and three commands to try. */
+function welcomeText(options: WelcomeOptions): string {
+  const { url, chosenDirectory } = options;
+  // In another terminal only this variable says which fleet is meant.
+  const muster = chosenDirectory === null ? 'npx muster' : `MUSTER_DATA_DIR=${forShell(chosenDirectory)} npx muster`;
+  const file = relative(options.cwd, localRecordFile(options.directory));
+  const from = file.startsWith('.') || file.startsWith('/') ? file : `./${file}`;
+  return [
+    '',
+    'Muster is up.',
+    '',
+    `  Console   ${url}/`,
+    `  Board     ${url}/board`,
+    `  API       ${url}/v1`,
+    `  API docs  ${url}/docs`,
+    `  Key       ${keyLine(options, from)}`,
+    '',
+    'Try, in another terminal:',
+    '',
+    `  ${muster} send "Hello from the fleet"`,
+    `  curl -s "${url}/v1/tasks?waitMs=10000" -H "Authorization: Bearer ${keyForCurl(options, from)}" -H "Content-Type: application/json" -d '{"agent":"echo","input":"Hello from curl"}'`,
+    `  ${muster} tasks`,
+    '',
+    'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
+    '',
+  ].join('\n');
+}
+
+function keyLine({ newKey, keyOrigin }: WelcomeOptions, from: string): string {
+  if (newKey !== null) return `${newKey}   (shown only once; kept for the commands of this machine in ${from})`;
+  if (keyOrigin === 'environment') return 'the one in MUSTER_ADMIN_KEY';
+  if (keyOrigin === 'file') return `printed on the first start, kept in ${from} (lost? start once with MUSTER_ADMIN_KEY set to a new one)`;
+  return 'printed on the first start (lost? start once with MUSTER_ADMIN_KEY set to a new one)';
+}
+
+/** A key that was shown before is read from its file by the command, so that it is not on the screen again. */
+function keyForCurl({ newKey, keyOrigin }: WelcomeOptions, from: string): string {
+  if (newKey !== null) return newKey;
+  return keyOrigin === 'unknown' ? '<your key>' : `$(node -p "JSON.parse(fs.readFileSync('${from}')).key")`;
+}
+
+function forShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** `local.json` in the data directory, by which the commands of this machine find the fleet. */
+const localRecordSchema = z.object({
+  /** Null until a start succeeds, whose key is then shown. */
+  url: z.string().nullable(),
+  /** The admin key in plain; null when this machine has never seen it. */
+  key: z.string().nullable(),
+});
+type LocalRecord = z.infer<typeof localRecordSchema>;
+
+export const localRecordFile = (directory: string): string => join(directory, 'local.json');
+
+/** Null when no fleet has run here, or the file cannot be read. */
+export function readLocalRecord(directory: string): LocalRecord | null {
+  try {
+    return localRecordSchema.parse(JSON.parse(readFileSync(localRecordFile(directory), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Readable by the owner only. Redis has only the hash of the key. */
+export function writeLocalRecord(directory: string, record: LocalRecord): void {
+  const draft = `${localRecordFile(directory)}.draft`;
+  writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  // An existing draft keeps its mode.
+  chmodSync(draft, 0o600);
+  renameSync(draft, localRecordFile(directory));
+}
