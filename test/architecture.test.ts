@@ -169,9 +169,9 @@ const CASES: Case[] = [
       [script, `${header.replaceAll('[1]', '[2]')}return { KEYS[2], ARGV[2] }`],
       [script, `${header.replace(': the record', '')}return { KEYS[1], ARGV[1] }`],
       [script, `${header}${header}return { KEYS[1], ARGV[1] }`],
-      [script, `${header}local next_key = walk(KEYS, 2) return { KEYS[1], ARGV[1] }`],
+      [script, `${header}local next_key = iterate(KEYS, 2) return { KEYS[1], ARGV[1] }`],
       [script, `${header}-- KEYS[2...] per task: its record\nreturn { KEYS[1], ARGV[1] }`],
-      [script, `${header}-- KEYS[3...] per task: its record\nlocal next_key = walk(KEYS, 3) return { KEYS[1], ARGV[1] }`],
+      [script, `${header}-- KEYS[3...] per task: its record\nlocal next_key = iterate(KEYS, 3) return { KEYS[1], ARGV[1] }`],
     ],
   },
   {

@@ -7,9 +7,9 @@ import { lookupsOf } from './read/lookups.ts';
 
 type EndedSource = Pick<Ledger, 'redis' | 'keys'>;
 
-/** A task that ended, whose end somebody outside the ledger has not heard of yet. */
+/** A task that ended, whose end a subscriber outside the ledger has not received yet. */
 export interface EndedTask {
-  /** Its name in the set, for `forgetEnded`. */
+  /** Its name in the set, for `acknowledgeEnded`. */
   member: string;
   tenant: string;
   task: string;
@@ -24,12 +24,12 @@ interface EndedQuery {
   before?: number | undefined;
 }
 
-/** The tasks of a shard whose end has to be told to `kind`, longest ended first; see `listEndedBefore`. */
+/** The tasks of a shard whose end the subscriber `kind` has to receive, longest ended first; see `listEndedBefore`. */
 export async function listEnded(ledger: EndedSource, shard: number, kind: Subscriber, limit: number): Promise<EndedTask[]> {
   return await listEndedBefore(ledger, shard, { kind, limit });
 }
 
-/** They stay until `forgetEnded`, so that a process that tells of them may die at any moment. */
+/** They stay until `acknowledgeEnded`, so that a process that delivers them may die at any moment. */
 export async function listEndedBefore(ledger: EndedSource, shard: number, { kind, limit, before }: EndedQuery): Promise<EndedTask[]> {
   // `0` comes after `/`.
   const end = before === undefined ? `(${kind}0` : `(${kind}/${stampOf(before)}`;
@@ -40,7 +40,7 @@ export async function listEndedBefore(ledger: EndedSource, shard: number, { kind
   });
 }
 
-/** Drops what was told. */
+/** Drops ends that the subscriber has received. */
 export async function acknowledgeEnded(ledger: Ledger, shard: number, members: readonly string[]): Promise<void> {
   if (members.length > 0) await ledger.redis.zrem(ledger.keys.shard(shard).ended, ...members);
 }
@@ -97,7 +97,7 @@ export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'bo
   const keys = ledger.keys.tenant(body.tenant);
   const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(
-    'forget-task',
+    'remove-task',
     [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id)],
     [body.id, scriptJson(members)],
   );

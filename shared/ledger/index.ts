@@ -3,7 +3,7 @@
  * records, lists, lanes and output stand beside them.
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
-export { acceptMessage } from './accept/accept-message.ts';
+export { acceptMessage } from './accept/accept-task.ts';
 export type { NewTask } from './accept/new-task.ts';
 export { offerMessage } from './accept/offer-message.ts';
 export {
@@ -58,7 +58,7 @@ export {
   readLog,
   readProgress,
 } from './read/run-log.ts';
-export { type TaskPlace, laneOfTask } from './script-context.ts';
+export { type TaskPlace, laneOfTask } from './context.ts';
 export type { Verdict } from './settle/apply-verdict.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
 export { type PressureLevel, listPressed, tenantsWithTasks, updatePressure } from './tenants/depth.ts';

@@ -14,26 +14,109 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+/** What a transition can change in Redis for its task, besides the state and the timeline. */
+export const EFFECTS = [
+  /** Among the tenant's live tasks. */
+  'listed',
+  'unlisted',
+  /** Holds a grant, and counts for the caps. */
+  'granted',
+  'ungranted',
+  /** In the backlog of the caps. */
+  'backlog joined',
+  'backlog left',
+  /** Among the holders of its lane. */
+  'lane taken',
+  'lane left',
+  /** In the line of its lane. */
+  'line joined',
+  'line left',
+  'lease taken',
+  'lease removed',
+  /** A ticket in the outbox, for BullMQ. */
+  'ticket added',
+  /** Among the tasks that wait for a time. */
+  'due added',
+  'due removed',
+  'deadline added',
+  'deadline removed',
+  /** In the index under its end. */
+  'indexed',
+  'unindexed',
+  /** A notice for each subscriber of its end. */
+  'subscribers notified',
+  /** The attempt in the history. */
+  'attempt stored',
+  /** The output of a completed task. */
+  'output stored',
+] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+/** One row of the table. */
+export interface Transition {
+  /** Type of the event in the tenant's stream; empty for none. A script that goes on at once may leave it to the next step. */
+  event: string;
+  always: readonly Effect[];
+  /** By lane, caps, deadline, subscribers and retry of the task. */
+  sometimes: readonly Effect[];
+}
+
+const END_FROM_LANE = ['lane left', 'deadline removed', 'subscribers notified'] as const;
+const END_FROM_WAIT = [...END_FROM_LANE, 'ungranted', 'line left', 'backlog left', 'due removed'] as const;
+const PARK_OR_RETRY = ['ungranted', 'due added', 'ticket added', 'attempt stored', 'lane left'] as const;
+const GRANT = ['granted', 'ticket added', 'lane taken', 'line left', 'backlog left', 'due removed'] as const;
+const WAIT = ['lane taken', 'line joined', 'backlog joined'] as const;
+
+const ends = (event: string, sometimes: readonly Effect[], ...always: Effect[]): Transition => ({
+  event,
+  always: ['unlisted', 'indexed', ...always],
+  sometimes,
+});
+
+const RETRY: Transition = { event: 'task.queued', always: [], sometimes: [...GRANT, ...WAIT] };
+const FINAL_FAILURE = ends('task.permanently_failed', END_FROM_LANE, 'ungranted');
+
 /**
- * The one table of transitions; `new` stands for a task not accepted yet. The ledger's scripts get it when they are
- * loaded, and refuse every other.
+ * The one table of transitions, with what each of them does; `new` stands for a task not accepted yet. The ledger's scripts get its
+ * pairs and events when they are loaded, and refuse every other pair; a test compares the effects with what the scripts do.
  */
-export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', readonly TaskStatus[]>> = {
-  new: ['pending'],
-  pending: ['queued', 'cancelled', 'stale', 'skipped'],
-  queued: ['scheduled', 'cancelled', 'stale'],
-  // Back to `queued` when its daemon went away before the start.
-  scheduled: ['running', 'queued', 'cancelled'],
-  // To `queued` by a drain, a throttling provider or a preemption: none of them costs an attempt.
-  running: ['completed', 'failed', 'timeout', 'cancelled', 'queued'],
-  failed: ['queued', 'permanently_failed'],
-  timeout: ['queued', 'permanently_failed'],
-  completed: [],
-  cancelled: [],
-  stale: [],
-  skipped: [],
+export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<Record<TaskStatus, Transition>>>>> = {
+  new: { pending: { event: 'task.created', always: ['listed'], sometimes: [...WAIT, 'due added', 'deadline added'] } },
+  pending: {
+    queued: { event: 'task.queued', always: ['granted', 'ticket added'], sometimes: GRANT },
+    cancelled: ends('task.cancelled', END_FROM_WAIT),
+    stale: ends('task.stale', END_FROM_WAIT, 'deadline removed'),
+    skipped: ends('task.skipped', END_FROM_WAIT),
+  },
+  queued: {
+    scheduled: { event: '', always: [], sometimes: [] },
+    cancelled: ends('task.cancelled', END_FROM_WAIT),
+    stale: ends('task.stale', END_FROM_WAIT, 'deadline removed'),
+  },
+  // A claim goes on to `running` in the same step; the other two are of tasks that another release left here.
+  scheduled: {
+    running: { event: 'task.started', always: ['lease taken'], sometimes: ['due removed'] },
+    queued: { event: '', always: [], sometimes: [] },
+    cancelled: ends('task.cancelled', END_FROM_WAIT),
+  },
+  running: {
+    completed: ends('task.completed', END_FROM_LANE, 'ungranted', 'lease removed', 'output stored'),
+    failed: { event: 'task.failed', always: ['lease removed'], sometimes: PARK_OR_RETRY },
+    timeout: { event: 'task.timeout', always: ['lease removed'], sometimes: PARK_OR_RETRY },
+    cancelled: ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed'),
+    // By a drain, a throttling provider or a preemption: none of them costs an attempt.
+    queued: { event: 'task.interrupted', always: ['lease removed', 'attempt stored'], sometimes: PARK_OR_RETRY },
+  },
+  failed: { queued: RETRY, permanently_failed: FINAL_FAILURE },
+  timeout: { queued: RETRY, permanently_failed: FINAL_FAILURE },
+  completed: {},
+  cancelled: {},
+  stale: {},
+  skipped: {},
   // Only an explicit retry reopens a task.
-  permanently_failed: ['pending'],
+  permanently_failed: {
+    pending: { event: 'task.reopened', always: ['listed', 'unindexed'], sometimes: [...WAIT, 'attempt stored'] },
+  },
 };
 
 const TERMINAL: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['completed', 'cancelled', 'stale', 'skipped', 'permanently_failed']);
@@ -45,5 +128,5 @@ export function isTerminal(status: TaskStatus): boolean {
 
 /** Whether the table has this step. */
 export function isTransition(from: TaskStatus | 'new', to: TaskStatus): boolean {
-  return TRANSITIONS[from].includes(to);
+  return TRANSITIONS[from][to] !== undefined;
 }

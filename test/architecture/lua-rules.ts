@@ -4,14 +4,14 @@ import type { SourceFile } from './source-file.ts';
 const SCRIPT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/[^/]+\.lua$/;
 const FRAGMENT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/include\/[^/]+\.lua$/;
 const DOCUMENTED = /^-- (KEYS|ARGV)\[(\d+)\] [\w-]+: \S/gm;
-/** `KEYS[8...] per task: ...`: the rest is read in order by `walk(KEYS, 8)`, or all at once by `unpack(KEYS, 8)`. */
+/** `KEYS[8...] per task: ...`: the rest is read in order by `iterate(KEYS, 8)`, or all at once by `unpack(KEYS, 8)`. */
 const REPEATED = /^-- (KEYS|ARGV)\[(\d+)\.\.\.\] per \w+: \S/gm;
-const WALKED = /\b(?:walk|unpack)\((KEYS|ARGV), (\d+)\)/g;
+const ITERATED = /\b(?:iterate|unpack)\((KEYS|ARGV), (\d+)\)/g;
 const USED = /\b(KEYS|ARGV)\[(\d+)\]/g;
 /** `KEYS[i]`, `#ARGV`, `unpack(KEYS)`: which ones are meant shows only when it runs. */
 const COMPUTED = /\b(?:KEYS|ARGV)\b(?!\[\d+\])/;
-/** Made from the table of transitions when the scripts are loaded. */
-const GENERATED = new Set(['transitions']);
+/** Made from TypeScript when the scripts are loaded. */
+const GENERATED = new Set(['transitions', 'body-layout']);
 const INCLUDE = /^-- include: (\S+)$/gm;
 
 /** Each script documents the inputs it uses, all of them and no others, numbered from 1, and what it returns. */
@@ -26,16 +26,16 @@ function problemsOf(text: string): string[] {
   const documented = [...header.matchAll(DOCUMENTED)].map(([, table = '', index = '']) => `${table}[${index}]`);
   const used = new Set([...code.matchAll(USED)].map(([input]) => input));
   const repeated = namesOf(header, REPEATED);
-  const walked = namesOf(code, WALKED);
+  const iterated = namesOf(code, ITERATED);
   return [
-    ...walked.filter((input) => !repeated.includes(input)).map((input) => `walks ${input}... without a word about it`),
-    ...repeated.filter((input) => !walked.includes(input)).map((input) => `documents ${input}... and does not walk it`),
+    ...iterated.filter((input) => !repeated.includes(input)).map((input) => `iterates over ${input}... without a word about it`),
+    ...repeated.filter((input) => !iterated.includes(input)).map((input) => `documents ${input}... and does not iterate over it`),
     ...repeated.filter((input) => !follows(input, documented)).map((input) => `does not number ${input}... after the rest`),
     ...[...used].filter((input) => !documented.includes(input)).map((input) => `uses ${input} without a word about it`),
     ...documented.filter((input) => !used.has(input)).map((input) => `documents ${input} and does not use it`),
     ...documented.filter((input, at) => documented.indexOf(input) !== at).map((input) => `documents ${input} twice`),
     ...['KEYS', 'ARGV'].filter((table) => !isNumberedFromOne(documented, table)).map((table) => `does not number its ${table} from 1`),
-    ...(COMPUTED.test(code.replaceAll(WALKED, '')) ? ['computes which key or argument it means'] : []),
+    ...(COMPUTED.test(code.replaceAll(ITERATED, '')) ? ['computes which key or argument it means'] : []),
     ...(/^-- RETURNS \S/m.test(header) ? [] : ['does not say what it returns']),
   ];
 }

@@ -1,5 +1,5 @@
 import { type Gate, type StoredOutcome, type TaskOutcome, type TaskStatus, outcomeRecord } from '../../tasks/index.ts';
-import { scriptFailure } from '../script-calls.ts';
+import { scriptFailure } from '../batches.ts';
 
 export interface AcceptedAnswer {
   kind: 'accepted';
@@ -21,25 +21,25 @@ export type AcceptAnswer =
   | { kind: 'duplicate' | 'conflict'; id: string }
   | { kind: 'rate'; retryAfterMs: number; scope: string }
   | { kind: 'waiting'; waiting: number }
-  /** Its tenant takes in nothing. */
+  /** Its tenant accepts nothing. */
   | { kind: 'closed'; state: 'disabled' | 'ended' };
 
 /** One task's part in the reply of a script that accepts. */
 export type AcceptReply = [kind: string, ...details: unknown[]];
 
-/** The tickets that one call owes: the ids of their tasks, and their common entry in the outbox. */
-interface CallOutbox {
+/** The tickets that one call added to the outbox: their common entry, and the ids of their tasks. */
+interface CallTickets {
   entry: string;
-  tickets: ReadonlySet<string>;
+  tasks: ReadonlySet<string>;
 }
 
-/** What a call of a script that accepts says of its whole: the entry is empty when it owes no ticket. */
-export function outboxOf(tenant: string, entry: string): CallOutbox {
-  return { entry: `${tenant}/${entry}`, tickets: new Set(entry.split(',').map((ticket) => ticket.split('.')[0] ?? '')) };
+/** Reads the outbox entry in the reply of a script that accepts: an empty text when it added no ticket. */
+export function ticketsOf(tenant: string, entry: string): CallTickets {
+  return { entry: `${tenant}/${entry}`, tasks: new Set(entry.split(',').map((ticket) => ticket.split('.')[0] ?? '')) };
 }
 
-/** Reads what a script that accepts says of one task. */
-export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, depth: number, owed: CallOutbox): AcceptAnswer | Error {
+/** Reads the part of one task in the reply of a script that accepts. */
+export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, depth: number, tickets: CallTickets): AcceptAnswer | Error {
   const [first, second, third, outcome] = details;
   if (kind === 'failed') return scriptFailure(String(first), `task ${id} could not be accepted`);
   if (kind === 'duplicate' || kind === 'conflict') return { kind, id: first as string };
@@ -51,7 +51,7 @@ export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, dep
     id,
     status: first as TaskStatus,
     gate: second === '' ? null : (second as Gate),
-    entry: owed.tickets.has(id) ? owed.entry : null,
+    entry: tickets.tasks.has(id) ? tickets.entry : null,
     ahead: third as number,
     depth,
     outcome: outcome === undefined ? null : outcomeRecord(JSON.parse(outcome as string) as StoredOutcome),

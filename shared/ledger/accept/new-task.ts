@@ -1,5 +1,6 @@
-import type { QueueMode, TaskQueue } from '../../config/index.ts';
+import type { QueueMode, Rate, TaskQueue } from '../../config/index.ts';
 import type { SharedLane, TaskBody } from '../../tasks/index.ts';
+import type { Ledger } from '../ledger.ts';
 
 /** A task as a producer hands it to the ledger: checked, with every default in place. */
 export interface NewTask {
@@ -11,7 +12,7 @@ export interface NewTask {
   /** For rates: the name of its source class. */
   rateClass: string;
   lane: { name: string; limit: number; order?: number } | null;
-  /** Lanes that it needs besides its own one: its agent's, its source's. */
+  /** Lanes that it needs besides its own: its agent's, its source's. */
   sharedLanes: SharedLane[];
   /** The caller's own key, and a digest of what it sent under it. */
   idempotency: { key: string; digest: string } | null;
@@ -23,4 +24,20 @@ export interface NewTask {
   yields: boolean;
   /** Why it is not to run; null when it is. */
   skip: string | null;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** What a tenant may submit, for the scripts that accept tasks. */
+export function submissionLimits(ledger: Ledger, tenant: string): Record<string, unknown> {
+  const maxInLine = ledger.settings.sessions.maxWaiting;
+  const limits = ledger.limitsOf(tenant);
+  if (!limits) return { maxInLine };
+  const rates = Object.fromEntries(Object.entries(limits.rates).map(([name, rate]) => [name, windowsOf(rate)]));
+  return { maxInLine, rates, ...(limits.waiting === null ? {} : { waiting: limits.waiting }) };
+}
+
+function windowsOf({ perMinute, perHour, burst }: Rate): Record<string, { everyMs: number; burst: number }> {
+  return { minute: { everyMs: MINUTE_MS / perMinute, burst: burst ?? perMinute }, hour: { everyMs: HOUR_MS / perHour, burst: perHour } };
 }

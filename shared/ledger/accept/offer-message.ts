@@ -1,34 +1,33 @@
 import { scriptJson } from '../../redis/index.ts';
-import { outboxOf, readAcceptReply, type AcceptAnswer, type AcceptReply } from './accept-answer.ts';
-import { admissionOptions, contextKeys } from '../script-context.ts';
 import { bodyText, firstState } from '../codec/body.ts';
+import { contextKeys, runInContext, shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
-import type { NewTask } from './new-task.ts';
-import { runGranting } from '../script-calls.ts';
+import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
+import { type NewTask, submissionLimits } from './new-task.ts';
 
 export type OfferAnswer = AcceptAnswer | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
 
 /** Accepts a message of a lane by its mode, or, with `target`, as input for that running task. */
 export async function offerMessage(ledger: Ledger, task: NewTask, target?: string): Promise<OfferAnswer> {
   const { tenant, id } = task.body;
-  const [entry, depth, reply] = (await runGranting(
-    ledger,
+  const [entry, depth, reply] = (await runInContext(ledger, {
+    script: 'offer-message',
     tenant,
-    'offer-message',
-    keysOf(ledger, task),
-    argumentsOf(ledger, task, target),
-  )) as [string, number, AcceptReply];
+    keys: keysOf(ledger, task),
+    options: submissionLimits(ledger, tenant),
+    args: argumentsOf(ledger, task, target),
+  })) as [string, number, AcceptReply];
   const [kind, first] = reply;
   if (kind === 'refused') return { kind, why: first as 'not-running' | 'takes-no-input' };
-  const answer = readAcceptReply(id, reply, depth, outboxOf(tenant, entry));
+  const answer = readAcceptReply(id, reply, depth, ticketsOf(tenant, entry));
   if (answer instanceof Error) throw answer;
   return answer;
 }
 
 function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] {
   const keys = ledger.keys.tenant(body.tenant);
-  const shard = ledger.keys.shard(ledger.keys.shardOf(body.tenant));
+  const shard = shardKeys(ledger, body.tenant);
   return [
     ...contextKeys(ledger, body.tenant),
     keys.rates,
@@ -47,7 +46,6 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
 function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined): (string | number)[] {
   const { body, idempotency, rateClass } = task;
   return [
-    admissionOptions(ledger, body.tenant),
     ledger.settings.tasks.idempotencyMs,
     body.id,
     idempotency?.digest ?? '',
@@ -59,12 +57,12 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
   ];
 }
 
-/** What the configuration says about messages that meet others. */
+/** The configuration of messages that meet others. */
 function rulesOf({ settings }: Ledger, { scheduleId }: NewTask['body'], target: string | undefined): string {
   const { collect, carryInterrupted } = settings.routing.queue;
   return JSON.stringify({
     grace: settings.worker.cancelGraceMs,
-    // A run of a schedule says the same as the one it takes the place of.
+    // A run of a schedule has the same input as the run that it replaces.
     carries: carryInterrupted && scheduleId === null,
     collect: { debounceMs: collect.debounceMs, longestWaitMs: collect.longestWaitMs },
     cap: collect.cap,

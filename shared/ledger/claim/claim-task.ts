@@ -1,9 +1,9 @@
 import { sendCommand } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
-import { contextKeys, contextOptions, laneKeys, type TaskPlace } from '../script-context.ts';
+import { scriptFailure } from '../batches.ts';
+import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseState } from '../codec/state.ts';
-import { runGranting, scriptFailure } from '../script-calls.ts';
 import { parseBody, type StoredBody } from '../codec/body.ts';
 
 /**
@@ -25,50 +25,44 @@ type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
  */
 export type ClaimIsolation = 'own' | 'shared' | 'offered' | 'full';
 
-/** Claims a task for a worker, for `leaseMs` milliseconds. Without `isolation` it claims suspects like any other. */
-export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, isolation?: ClaimIsolation): Promise<ClaimAnswer> {
-  const claim = ledger.batched<TaskPlace, ClaimReply>(
-    'claim',
-    (tenant, places) => claimBatch(ledger, tenant, places, { worker, isolation }),
-    `${worker} ${isolation}`,
-  );
-  const answer = await claim(place.tenant, place);
-  if (answer.kind !== 'lane') return answer;
-  // It got a lane after its ticket was made, and keeps it.
-  const again = await claim(place.tenant, { ...place, lane: answer.lane });
-  if (again.kind === 'lane') throw new Error(`The task ${place.id} changed its lane`);
-  return again;
-}
-
-interface Claimer {
+/** One ticket's claim, and the process that it is for. */
+interface Claim extends TaskPlace {
   worker: string;
   isolation: ClaimIsolation | undefined;
 }
 
-async function claimBatch(ledger: Ledger, tenant: string, places: TaskPlace[], claimer: Claimer): Promise<(ClaimReply | Error)[]> {
-  const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
+/** Claims a task for a worker, for `leaseMs` milliseconds. Without `isolation` it claims suspects like any other. */
+export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, isolation?: ClaimIsolation): Promise<ClaimAnswer> {
+  const answer = await batchClaim(ledger, { ...place, worker, isolation });
+  if (answer.kind !== 'lane') return answer;
+  // A task that got a lane after its ticket was made keeps it.
+  const again = await batchClaim(ledger, { ...place, lane: answer.lane, worker, isolation });
+  if (again.kind === 'lane') throw new Error(`The task ${place.id} changed its lane`);
+  return again;
+}
+
+async function batchClaim(ledger: Ledger, claim: Claim): Promise<ClaimReply> {
+  return await ledger.batches.add({ ledger, run: claimTasks, group: `${claim.tenant} ${claim.worker} ${claim.isolation}` }, claim);
+}
+
+/** Claims tasks of one tenant for one process. */
+async function claimTasks(ledger: Ledger, claims: readonly Claim[]): Promise<(ClaimReply | Error)[]> {
+  const { tenant = '', worker = '', isolation } = claims[0] ?? {};
+  const shard = shardKeys(ledger, tenant);
+  const ids = claims.map(({ id }) => id);
+  const { leaseMs, suspectDelayMs } = ledger.settings.worker;
   const [bodies, replies] = await Promise.all([
-    sendCommand(ledger.redis, 'hmget', [ledger.keys.tenant(tenant).bodies, ...places.map(({ id }) => id)]),
-    runGranting(
-      ledger,
+    sendCommand(ledger.redis, 'hmget', [ledger.keys.tenant(tenant).bodies, ...ids]),
+    runInContext(ledger, {
+      script: 'claim-tasks',
       tenant,
-      'claim-tasks',
-      [...contextKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, places)],
-      [
-        JSON.stringify({
-          ...contextOptions(ledger, tenant),
-          isolation: claimer.isolation,
-          suspectWaitMs: ledger.settings.worker.suspectDelayMs,
-        }),
-        claimer.worker,
-        ledger.settings.worker.leaseMs,
-        places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
-        ...places.map(({ id }) => id),
-      ],
-    ),
+      keys: [...contextKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, claims)],
+      options: { isolation, suspectWaitMs: suspectDelayMs },
+      args: [worker, leaseMs, claims.map(({ lane }) => (lane === null ? 0 : 1)).join(''), ...ids],
+    }),
   ]);
   const texts = replies as string[];
-  return (bodies as (string | null)[]).map((body, position) => claimAnswer(texts[position * 2] ?? '', texts[position * 2 + 1] ?? '', body));
+  return (bodies as (string | null)[]).map((body, at) => claimAnswer(texts[at * 2] ?? '', texts[at * 2 + 1] ?? '', body));
 }
 
 function claimAnswer(kind: string, detail: string, bodyText: string | null): ClaimReply | Error {

@@ -1,6 +1,5 @@
-import { type TaskPlace, contextOptions, taskKeys } from '../script-context.ts';
+import { runInContext, shardKeys, taskKeys, type TaskPlace } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import { runGranting } from '../script-calls.ts';
 
 /** One attempt: its task and its fencing token. */
 export interface AttemptRef extends TaskPlace {
@@ -22,7 +21,7 @@ export function parseLease(member: string): Omit<AttemptRef, 'lane'> {
 interface Stop {
   kind: 'cancel';
   reason: string;
-  /** The task that takes its place. */
+  /** The task that replaces it. */
   by?: string;
 }
 
@@ -44,7 +43,7 @@ export type ExpireAnswer = 'requeued' | 'ended' | 'held' | 'gone';
 
 /** What is known of how an attempt was lost. */
 export interface Loss {
-  /** - `guilty`: this task ended the process. `cleared`: another one did. `unknown`: one that ran there, if any */
+  /** - `guilty`: this task ended the process. `cleared`: another task did. `unknown`: a task that ran there, if any */
   blame: 'unknown' | 'guilty' | 'cleared';
   /** What happened, for people; by default that the lease was not renewed. */
   message?: string;
@@ -56,14 +55,13 @@ export interface Loss {
 
 /** Takes an attempt back when its lease ran out, or when its process has ended. */
 export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Loss = { blame: 'unknown' }): Promise<ExpireAnswer> {
-  const shard = ledger.keys.shard(ledger.keys.shardOf(attempt.tenant));
+  const shard = shardKeys(ledger, attempt.tenant);
   const { limits, retries, worker } = ledger.settings;
   const bounds = { maxLosses: limits.maxWorkerLosses, delayMs: worker.suspectDelayMs, maxDelayMs: retries.maxDelayMs };
-  const [kind] = (await runGranting(
-    ledger,
-    attempt.tenant,
-    'expire-lease',
-    [
+  const [kind] = (await runInContext(ledger, {
+    script: 'expire-lease',
+    tenant: attempt.tenant,
+    keys: [
       ...taskKeys(ledger, attempt),
       shard.leases,
       shard.deadlines,
@@ -72,19 +70,14 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Los
       ledger.keys.tenant(attempt.tenant).attempts,
       shard.due,
     ],
-    [
-      JSON.stringify(contextOptions(ledger, attempt.tenant)),
-      attempt.id,
-      attempt.token,
-      JSON.stringify({ ...loss, ...bounds, spread: Math.random() }),
-    ],
-  )) as [ExpireAnswer];
+    args: [attempt.id, attempt.token, JSON.stringify({ ...loss, ...bounds, spread: Math.random() })],
+  })) as [ExpireAnswer];
   return kind;
 }
 
-/** What a worker is told of an attempt that it may hold, by the attempt's lease member. */
+/** What a worker receives about an attempt that it may hold, by the attempt's lease member. */
 export interface WorkerSignal {
-  /** `stop`: look at the lease, which says why. `input`: messages wait to be taken with `takeInput`. */
+  /** `stop`: the lease says why. `input`: messages wait to be taken with `takeInput`. */
   kind: 'stop' | 'input';
   member: string;
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AttemptRef } from './leases.ts';
-import { contextOptions, taskKeys } from '../script-context.ts';
+import { runInContext, shardKeys, taskKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import { runGranting } from '../script-calls.ts';
 import { parseBody } from '../codec/body.ts';
 import type { PartOfInput } from '../../tasks/index.ts';
 import { readTasks } from '../read/read-tasks.ts';
@@ -16,19 +15,18 @@ type TakeAnswer = { kind: 'taken'; inputs: TakenInput[]; stored: string } | { ki
 
 /**
  * Takes messages that wait in the lane of a running task into its run: those offered to it (`steered`), or the run of messages in
- * mode `collect` at the head of its line (`merged`), at most `most`. Each ends as part of this task in the step that takes it. A
- * task that was told to stop takes nothing.
+ * mode `collect` at the head of its line (`merged`), at most `max`. Each ends as part of this task in the step that takes it. A
+ * task under a stop takes nothing.
  */
-export async function takeInput(ledger: Ledger, attempt: AttemptRef, how: 'steered' | 'merged', most: number): Promise<TakeAnswer> {
-  const shard = ledger.keys.shard(ledger.keys.shardOf(attempt.tenant));
-  const [kind, stored = '', taken = []] = (await runGranting(
-    ledger,
-    attempt.tenant,
-    'take-input',
-    [...taskKeys(ledger, attempt), shard.deadlines, shard.ended],
+export async function takeInput(ledger: Ledger, attempt: AttemptRef, how: 'steered' | 'merged', max: number): Promise<TakeAnswer> {
+  const shard = shardKeys(ledger, attempt.tenant);
+  const [kind, stored = '', taken = []] = (await runInContext(ledger, {
+    script: 'take-input',
+    tenant: attempt.tenant,
+    keys: [...taskKeys(ledger, attempt), shard.deadlines, shard.ended],
     // Under a name of its own, because the client sends a call again whose answer was lost.
-    [JSON.stringify(contextOptions(ledger, attempt.tenant)), attempt.id, attempt.token, how, most, randomUUID()],
-  )) as [TakeAnswer['kind'], string?, string[]?];
+    args: [attempt.id, attempt.token, how, max, randomUUID()],
+  })) as [TakeAnswer['kind'], string?, string[]?];
   return kind === 'lost' ? { kind } : { kind, stored, inputs: readTaken(taken, how) };
 }
 

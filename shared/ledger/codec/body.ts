@@ -2,12 +2,12 @@ import { scriptJson } from '../../redis/index.ts';
 import { type FirstState, type TaskBody, estimatedMs, type Subscriber, SUBSCRIBERS } from '../../tasks/index.ts';
 import type { NewTask } from '../accept/new-task.ts';
 
-/** A body as its record has it: with the state that the task begins with. */
+/** A body as it is stored: with the state that the task begins with. */
 export interface StoredBody extends TaskBody {
   first: FirstState;
 }
 
-/** What is null in a body is left out where it is stored: texts that are half as long cost half as much on their way. */
+/** A stored body leaves out what is null: texts that are half as long cost half as much to send. */
 const NOTHING = {
   channel: null,
   session: null,
@@ -29,12 +29,15 @@ const NOTHING = {
   reply: null,
 } satisfies Partial<TaskBody>;
 
-/** Where a body's head ends. No text of the head can hold it, because quotes in texts are escaped. */
-export const HEAD_ENDS = ',"input":';
+/**
+ * How a body is laid out, for the scripts: it begins with `first`, what the task began with, then its id. Everything before the input
+ * is its head. No text in these parts can hold such a mark, because quotes in texts are escaped.
+ */
+export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input":' } as const;
 
 /**
- * With `first` first and then the id: by that the scripts find where it ends, and need not read what the task's sender wrote, which
- * may be long, and deeper than they can read. What says whose task it is comes before its input, for those who read no further.
+ * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender
+ * wrote may be long, and deeper than they can read.
  */
 export function bodyText(task: NewTask): string {
   const { id, agent, source, session, scheduleId } = task.body;
@@ -50,7 +53,7 @@ export function parseBody(text: string): StoredBody {
   return { ...NOTHING, ...(JSON.parse(text) as StoredBody) };
 }
 
-/** The state of a task as the scripts that accept it begin with. */
+/** What the state of a task begins with, for the scripts that accept it. */
 export function firstState(task: NewTask): FirstState {
   const { body, priority, queue, class: taskClass, lane, sharedLanes } = task;
   return {
@@ -65,14 +68,14 @@ export function firstState(task: NewTask): FirstState {
     ...(lane?.order === undefined ? {} : { order: `${lane.order}` }),
     ...(body.deadline === null ? {} : { deadline: body.deadline, estimateMs: estimatedMs(body.requirements) }),
     ...(body.scheduledFor === null ? {} : { notBefore: body.scheduledFor }),
-    ...behaviourOf(task),
+    ...behaviorOf(task),
     maxAttempts: body.execution.maxAttempts,
     timeoutMs: body.execution.timeoutMs,
   };
 }
 
-/** How it behaves towards others of its lane, and who hears of its end. What is not so is left out: states are read often. */
-function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<FirstState> {
+/** How it behaves towards others of its lane, and the subscribers of its end. What is absent is left out: states are read often. */
+function behaviorOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<FirstState> {
   const tell = subscribersOf(body);
   return {
     ...(mode === null ? {} : { mode }),
@@ -87,6 +90,6 @@ function behaviourOf({ body, mode, takesInput, yields, skip }: NewTask): Partial
 }
 
 function subscribersOf({ reply, callbackUrl, scheduleId }: TaskBody): Subscriber[] {
-  const wish: Record<Subscriber, unknown> = { reply, callback: callbackUrl, run: scheduleId };
-  return SUBSCRIBERS.filter((kind) => wish[kind] !== null);
+  const addresses: Record<Subscriber, unknown> = { reply, callback: callbackUrl, run: scheduleId };
+  return SUBSCRIBERS.filter((kind) => addresses[kind] !== null);
 }

@@ -5,7 +5,7 @@ export function parseState(text: string, first: FirstState): TaskState {
   return isShort(text) ? expandState(parseShort(text), first) : parseFullState(text);
 }
 
-/** Reads a state that scripts say in full. */
+/** Reads a state that is kept in full. */
 export function parseFullState(json: string): TaskState {
   const state = JSON.parse(json) as TaskState;
   // Another release may have written it.
@@ -14,9 +14,9 @@ export function parseFullState(json: string): TaskState {
 }
 
 /**
- * The life of a task to which nothing happened but what happens to all: accepted, granted at once or when its lane came to it, claimed,
- * completed by its first attempt. The ledger keeps it short, as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too.
- * Times are milliseconds since the epoch.
+ * The state of a task with an ordinary life: accepted, granted at once or when its lane was free, claimed, completed by its first
+ * attempt. The ledger keeps it as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too. Times are
+ * milliseconds since the epoch.
  */
 interface ShortState {
   createdAt: number;
@@ -55,9 +55,9 @@ function timeOf(text: string | undefined): number {
   return time;
 }
 
-/** What the short state of a running task gets when its attempt completed. */
-export function shortEnding(completedAt: number, usage: TaskUsage | null): string {
-  return `${completedAt} ${usage === null ? '-' : JSON.stringify(usage)}`;
+/** The short state that follows that of a running task when its attempt completed. */
+export function completedShort(running: string, completedAt: number, usage: TaskUsage | null): string {
+  return `c${running.slice(1)} ${completedAt} ${usage === null ? '-' : JSON.stringify(usage)}`;
 }
 
 /** A short state in full; `first` is what the task began with. */

@@ -1,4 +1,5 @@
 import type { TaskState } from '../../tasks/index.ts';
+import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseFullState } from '../codec/state.ts';
 
@@ -8,7 +9,7 @@ export interface OutboxTicket {
   number: number;
 }
 
-/** The outbox's name for tickets that were owed in one step: `<tenant>/<task>.<number>,...` */
+/** The outbox's name for the tickets of one step: `<tenant>/<task>.<number>,...` */
 export function outboxEntry(tenant: string, tickets: readonly OutboxTicket[]): string {
   return `${tenant}/${tickets.map(({ task, number }) => `${task}.${number}`).join(',')}`;
 }
@@ -26,10 +27,10 @@ export function parseOutboxEntry(entry: string): { tenant: string; tickets: Outb
 /** Makes a new ticket in place of one that is missing. Returns the task's state with it; null when the task needs none. */
 export async function reissueTicket(ledger: Ledger, tenant: string, { task, number }: OutboxTicket): Promise<TaskState | null> {
   const keys = ledger.keys.tenant(tenant);
-  const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
-  const [kind, state] = (await ledger.run('reissue-ticket', [keys.states, keys.bodies, shard.outbox], [task, number, tenant])) as [
-    string,
-    string?,
-  ];
+  const [kind, state] = (await ledger.run(
+    'reissue-ticket',
+    [keys.states, keys.bodies, shardKeys(ledger, tenant).outbox],
+    [task, number, tenant],
+  )) as [string, string?];
   return kind === 'reissued' ? parseFullState(`${state}`) : null;
 }

@@ -1,8 +1,7 @@
 import { redisNow } from '../../redis/index.ts';
-import { contextKeys, contextOptions, laneKeys } from '../script-context.ts';
+import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { isShort, parseFullState } from '../codec/state.ts';
-import { runGranting } from '../script-calls.ts';
 
 /** A task that waits for a time. */
 export interface DueTask {
@@ -17,7 +16,7 @@ interface DueTasks {
   nextInMs: number | null;
 }
 
-/** - `early`: its time is still to come. `gone`: it waits for no time. `failed`: the script could not bring it on; `why` says more */
+/** - `early`: its time is still to come. `gone`: it waits for no time. `failed`: the script failed for it, by `why` */
 type PromoteAnswer = { kind: 'promoted' | 'early' | 'gone' } | { kind: 'failed'; why: string };
 
 /** What is due in a shard by Redis's clock, at most `max` tasks. Costs two commands while nothing is. */
@@ -34,14 +33,14 @@ export async function readDue({ redis, keys }: Ledger, shard: number, max: numbe
   return { tasks, nextInMs: 0 };
 }
 
-/** Brings on tasks of one tenant whose time has come; `isEarly` brings them on before it. Their tickets go to `onGranted`. Answers in their order. */
-export async function promoteDue(ledger: Ledger, tenant: string, ids: readonly string[], isEarly = false): Promise<PromoteAnswer[]> {
+/** Promotes tasks of one tenant whose time has come; `force` does it before. Their tickets go to `onGranted`. Answers in their order. */
+export async function promoteDue(ledger: Ledger, tenant: string, ids: readonly string[], force = false): Promise<PromoteAnswer[]> {
   const states = ids.length === 0 ? [] : await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
   const places = ids.map((id, position) => ({ id, lane: laneIn(states[position] ?? null) }));
-  const replies = await promote(ledger, tenant, places, isEarly);
-  // It got a lane since it was read, and keeps it.
+  const replies = await promote(ledger, tenant, places, force);
+  // A task that got a lane since it was read keeps it.
   const again = places.flatMap(({ id }, at) => (replies[at * 2] === 'lane' ? [{ id, lane: replies[at * 2 + 1] ?? null, at }] : []));
-  const second = again.length === 0 ? [] : await promote(ledger, tenant, again, isEarly);
+  const second = again.length === 0 ? [] : await promote(ledger, tenant, again, force);
   for (const [position, { at }] of again.entries()) replies.splice(at * 2, 2, ...second.slice(position * 2, position * 2 + 2));
   return places.map((_, at) => promoteAnswer(replies[at * 2] ?? 'gone', replies[at * 2 + 1] ?? ''));
 }
@@ -49,25 +48,18 @@ export async function promoteDue(ledger: Ledger, tenant: string, ids: readonly s
 async function promote(
   ledger: Ledger,
   tenant: string,
-  places: readonly { id: string; lane: string | null }[],
-  isEarly: boolean,
+  places: readonly Pick<TaskPlace, 'id' | 'lane'>[],
+  force: boolean,
 ): Promise<string[]> {
-  const { due } = ledger.keys.shard(ledger.keys.shardOf(tenant));
-  return (await runGranting(
-    ledger,
+  return (await runInContext(ledger, {
+    script: 'promote-due',
     tenant,
-    'promote-due',
-    [...contextKeys(ledger, tenant), due, ...laneKeys(ledger, tenant, places)],
-    [
-      JSON.stringify(contextOptions(ledger, tenant)),
-      places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
-      isEarly ? 1 : 0,
-      ...places.map(({ id }) => id),
-    ],
-  )) as string[];
+    keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).due, ...laneKeys(ledger, tenant, places)],
+    args: [places.map(({ lane }) => (lane === null ? 0 : 1)).join(''), force ? 1 : 0, ...places.map(({ id }) => id)],
+  })) as string[];
 }
 
-/** A state in short is never that of a task that waits for a time. */
+/** A task that waits for a time never has a short state. */
 function laneIn(state: string | null): string | null {
   return state === null || isShort(state) ? null : (parseFullState(state).lane ?? null);
 }
@@ -76,18 +68,18 @@ function promoteAnswer(kind: string, why: string): PromoteAnswer {
   return kind === 'failed' ? { kind, why } : { kind: kind as 'promoted' | 'early' | 'gone' };
 }
 
-/** Calls for one tenant at a time; each lets a hundred through at most. */
+/** Calls for one tenant at a time; each grants a hundred tasks at most. */
 const MAX_CALLS = 100;
 
 /**
- * Lets through what waits for a tenant's caps although they have room. Every end of a task does so for the place that it leaves; this
- * is for limits that were raised. Returns how many were let through.
+ * Grants tasks of a tenant's backlog while its caps have room. Every end of a task does so for the room that it leaves; this is for
+ * limits that were raised. Returns how many tasks it granted.
  */
 export async function promoteBacklog(ledger: Ledger, tenant: string): Promise<number> {
   let promoted = 0;
   for (let call = 0; call < MAX_CALLS; call += 1) {
-    const options = JSON.stringify(contextOptions(ledger, tenant));
-    const [count] = (await runGranting(ledger, tenant, 'promote-backlog', contextKeys(ledger, tenant), [options])) as [number];
+    const reply = await runInContext(ledger, { script: 'promote-backlog', tenant, keys: contextKeys(ledger, tenant), args: [] });
+    const [count] = reply as [number];
     if (count === 0) break;
     promoted += count;
   }

@@ -1,6 +1,7 @@
 import type { Task, TaskStatus } from '../../tasks/index.ts';
 import { parseLease } from '../claim/leases.ts';
 import type { UnreadableRecord } from '../../redis/index.ts';
+import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { readInBatches, type TaskBatch } from './read-tasks.ts';
 import { type LookupFilter, lookupsFor, readLookup, statusesOf } from './lookups.ts';
@@ -106,7 +107,7 @@ async function idSource(ledger: Ledger, tenant: string, filter: TaskFilter): Pro
 }
 
 async function runningIds(ledger: Ledger, tenant: string): Promise<string[]> {
-  const leases = await ledger.redis.zrangebyscore(ledger.keys.shard(ledger.keys.shardOf(tenant)).leases, '-inf', '+inf');
+  const leases = await ledger.redis.zrangebyscore(shardKeys(ledger, tenant).leases, '-inf', '+inf');
   const own = leases.map(parseLease).filter((lease) => lease.tenant === tenant);
   return newestFirst(own.map(({ id }) => id));
 }

@@ -3,7 +3,7 @@ import { unreadable } from '../../redis/index.ts';
 import type { FirstState, TaskState, TaskBody } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseFullState, parseState } from '../codec/state.ts';
-import { HEAD_ENDS, parseBody } from '../codec/body.ts';
+import { parseBody } from '../codec/body.ts';
 
 /** States that one call to Redis reads; it answers no other caller meanwhile. */
 const BATCH = 500;
@@ -61,9 +61,7 @@ export async function readHeads(ledger: Ledger, tenant: string, ids: readonly st
   const pages = Array.from({ length: Math.ceil(ids.length / HEADS_TOGETHER) }, (_, page) =>
     ids.slice(page * HEADS_TOGETHER, (page + 1) * HEADS_TOGETHER),
   );
-  const found = (await Promise.all(
-    pages.map(async (page) => await ledger.run('read-heads', [bodies], [HEAD_ENDS, ...page])),
-  )) as string[][];
+  const found = (await Promise.all(pages.map(async (page) => await ledger.run('read-heads', [bodies], page)))) as string[][];
   return new Map(
     found
       .flat()

@@ -1,3 +1,4 @@
+import { shardKeys } from '../context.ts';
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../../redis/index.ts';
 import { leaseMember, type AttemptRef } from '../claim/leases.ts';
@@ -82,7 +83,7 @@ function toJson(text: string): unknown {
 
 /** Appends to a task's log, whose oldest entries go first. Returns false when the attempt lost its lease; nothing is written then. */
 export async function appendLog(ledger: Ledger, ref: AttemptRef, entry: LogEntry): Promise<boolean> {
-  const shard = ledger.keys.shard(ledger.keys.shardOf(ref.tenant));
+  const shard = shardKeys(ledger, ref.tenant);
   const { maxLogEntries, logRetentionMs } = ledger.settings.tasks;
   const written = await ledger.run(
     'append-log',
@@ -102,7 +103,7 @@ interface OutputEntry {
 
 /** Appends to a task's output stream. Returns false when the attempt lost its lease; nothing is written then. */
 export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, seq, text }: OutputEntry): Promise<boolean> {
-  const shard = ledger.keys.shard(ledger.keys.shardOf(ref.tenant));
+  const shard = shardKeys(ledger, ref.tenant);
   const { maxOutputEntries, outputRetentionMs } = ledger.settings.tasks;
   const written = await ledger.run(
     'append-output',

@@ -1,12 +1,12 @@
--- Appends to what a task's agent reports beside its output, if the attempt still holds its lease.
--- KEYS[1] leases: the shard's running attempts
--- KEYS[2] log: the task's log
--- ARGV[1] member: the attempt's lease
+-- Appends to a task's log, if the attempt still holds its lease.
+-- KEYS[1] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[2] log: stream, log and progress of the task
+-- ARGV[1] member: text, the attempt's lease member
 -- ARGV[2] entry: JSON
--- ARGV[3] max: entries of the log
--- ARGV[4] keep: how long the log is kept after this, ms
--- ARGV[5] channel: where readers listen
--- ARGV[6] hint: what to tell them
+-- ARGV[3] max: int, entries of the log
+-- ARGV[4] retention: int, ms from now
+-- ARGV[5] channel: text, where readers listen
+-- ARGV[6] hint: text, published there
 -- RETURNS 1, or 0 when the lease is gone
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[3], '*', 'entry', ARGV[2])

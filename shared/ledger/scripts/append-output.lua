@@ -1,14 +1,14 @@
--- Appends to a task's output, if the attempt still holds its lease: an attempt that lost it writes nothing.
--- KEYS[1] leases: the shard's running attempts
--- KEYS[2] output: the task's output stream
--- ARGV[1] member: the attempt's lease
--- ARGV[2] attempt: its number
--- ARGV[3] seq: of this entry, from 1 in each attempt
--- ARGV[4] text: what was written
--- ARGV[5] most: entries of the stream
--- ARGV[6] keep: how long the stream is kept after this, ms
--- ARGV[7] channel: where readers listen
--- ARGV[8] hint: what to tell them
+-- Appends to a task's output, if the attempt still holds its lease.
+-- KEYS[1] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[2] output: stream, output of the task
+-- ARGV[1] member: text, the attempt's lease member
+-- ARGV[2] attempt: int, its number
+-- ARGV[3] seq: int, of this entry, from 1 in each attempt
+-- ARGV[4] text: text, what was written
+-- ARGV[5] max: int, entries of the stream
+-- ARGV[6] retention: int, ms from now
+-- ARGV[7] channel: text, where readers listen
+-- ARGV[8] hint: text, published there
 -- RETURNS 1, or 0 when the lease is gone
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[5], '*', 'attempt', ARGV[2], 'seq', ARGV[3], 'text', ARGV[4])

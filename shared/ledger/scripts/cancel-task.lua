@@ -1,46 +1,45 @@
--- Stops a task: at once when it does not run, else by a signal to its worker and a lease that ends after the grace.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- KEYS[7] held: who holds the task's lane, any name when it has none
--- KEYS[8] wait: who waits for it
--- KEYS[9] leases: the shard's running attempts
--- KEYS[10] deadlines: the shard's deadlines
--- KEYS[11] signals: the shard's unanswered stops
--- KEYS[12] ended: the shard's ends to tell
--- KEYS[13] due: the shard's tasks that wait for a time
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2] id: the task's
--- ARGV[3] reason: why, for people
--- ARGV[4] grace: ms between the signal and taking the lease away
--- RETURNS {granted, 'cancelled'} | {granted, 'stopping', member} | {granted, 'ended', status} | {granted, 'unknown'};
---   granted: id, state and body, or empty, of each task let through
+-- Cancels a task: at once when it does not run, else by a signal to its worker and a lease that ends after the grace.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[8] wait: zset, line of that lane by slot
+-- KEYS[9] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[10] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[11] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[12] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[13] due: zset, tasks of the shard that wait for a time, ms
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2] id: text, the task's id
+-- ARGV[3] reason: text, for people
+-- ARGV[4] grace: int, ms between the signal and the end of the lease
+-- RETURNS {granted, 'cancelled'} | {granted, 'stopping', lease member} | {granted, 'ended', status} | {granted, 'unknown'};
+--   granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
--- include: endings
--- include: stops
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+-- include: finish
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local keys = {
   held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12],
   due = KEYS[13],
 }
 local id = ARGV[2]
-local task = load_task(book, id)
+local task = load_task(context, id)
 if not task then return { {}, 'unknown' } end
 if task.completedAt then return { {}, 'ended', task.status } end
 
 if task.status ~= 'running' then
   task.outcome = { kind = 'cancelled', reason = ARGV[3] }
-  finish(book, keys, id, task, 'cancelled', ARGV[3])
-  emit(book, id, 'task.cancelled')
-  return { let_through(book), 'cancelled' }
+  emit(context, id, finish(context, keys, id, task, 'cancelled', ARGV[3]))
+  return { publish_granted(context), 'cancelled' }
 end
 
-return { {}, 'stopping', stop_running(book, keys, id, task, { at = book.now, reason = ARGV[3] }, ARGV[4]) }
+return { {}, 'stopping', stop_running(context, keys, id, task, { at = context.now, reason = ARGV[3] }, ARGV[4]) }

@@ -1,42 +1,43 @@
--- Changes the priority, and with it perhaps the queue, of a task that does not run. One with a ticket is owed a new one; one
--- that is low now goes back in line when the cap on low ones is full, and the caps that it leaves let others through.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2] id: the task's
--- ARGV[3] priority: 1 to 10
--- ARGV[4] queue: the one it belongs to now
--- ARGV[5] class: for caps, with its new lowness
--- RETURNS {granted, 'changed', state} | {granted, 'running'} | {granted, 'gone'}; granted: id, state and body of each task let through
+-- Changes the priority, and with it perhaps the queue, of a task that does not run. A task with a ticket gets a new one; a task
+-- that is low now returns to the backlog when the cap on low ones is full, and others are granted in its place.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2] id: text, the task's id
+-- ARGV[3] priority: int, 1 to 10
+-- ARGV[4] queue: text, the queue that it belongs to now
+-- ARGV[5] class: text, its class for caps
+-- RETURNS {granted, 'changed', state} | {granted, 'running'} | {granted, 'gone'}; granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local id = ARGV[2]
-local task = load_task(book, id)
+local task = load_task(context, id)
 if not task or task.completedAt then return { {}, 'gone' } end
 if task.status == 'running' then return { {}, 'running' } end
 
-unlist(book, id, task)
+unlist(context, id, task)
 task.priority, task.queue, task.class = tonumber(ARGV[3]), ARGV[4], ARGV[5]
-if task.granted and has_room(book, task.class) then
-  redis.call('ZADD', book.live, 0, granted_member(task, id))
+if task.granted and has_room(context, task.class) then
+  redis.call('ZADD', context.live, 0, granted_member(task, id))
 elseif task.granted or task.gate == 'cap' then
   task.granted = nil
-  wait_in_backlog(book, id, task)
+  wait_in_backlog(context, id, task)
 else
-  redis.call('ZADD', book.live, 0, task.status .. '/' .. id)
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
 end
 if task.granted then
   task.ticket = task.ticket + 1
-  owe_tickets(book, id .. '.' .. task.ticket)
+  add_to_outbox(context, id .. '.' .. task.ticket)
 end
-save_task(book, id, task)
-emit(book, id, 'task.reprioritized')
-promote_backlog(book)
-return { let_through(book), 'changed', cjson.encode(load_task(book, id)) }
+save_task(context, id, task)
+emit(context, id, 'task.reprioritized')
+promote_backlog(context)
+return { publish_granted(context), 'changed', cjson.encode(load_task(context, id)) }

@@ -1,45 +1,44 @@
--- Takes back an attempt that was lost with its process. Whatever ran there is under suspicion together: until it is known which one
--- ended the process, none is charged an attempt, and each comes back after a while, isolated. The guilty one is charged, and goes to its
--- end after its last attempt or after so many losses.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- KEYS[7] held: who holds the task's lane, any name when it has none
--- KEYS[8] wait: who waits for it
--- KEYS[9] leases: the shard's running attempts
--- KEYS[10] deadlines: the shard's deadlines
--- KEYS[11] signals: the shard's unanswered stops
--- KEYS[12] ended: the shard's ends to tell
--- KEYS[13] attempts: the tenant's attempts that others followed
--- KEYS[14] due: the shard's tasks that wait for a time
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2] id: the task's
--- ARGV[3] token: the attempt's
--- ARGV[4] loss: JSON of blame (`unknown`, `guilty`, `cleared`), maxLosses, delayMs (before the first return), maxDelayMs, spread (0 to 1),
---   isGone (the process has ended, whatever the lease says), isOwnEnd (it
---   ended, or got stuck, by what ran in it), message
--- RETURNS {granted, 'requeued' | 'ended' | 'held' | 'gone'}; granted: id, state and body, or empty, of each task let through
+-- Takes back an attempt that was lost with its process. All tasks that ran there are suspects: until it is known which one ended
+-- the process, none is charged an attempt, and each returns after a while, isolated. The guilty one is charged, and fails for good
+-- after its last attempt or after so many losses.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[8] wait: zset, line of that lane by slot
+-- KEYS[9] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[10] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[11] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[12] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[13] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2] id: text, the task's id
+-- ARGV[3] token: int, the attempt's fencing token
+-- ARGV[4] loss: JSON, blame (`unknown`, `guilty`, `cleared`), maxLosses, delayMs (before the first return), maxDelayMs, spread (0 to 1), isGone
+--   (the process has ended, whatever the lease says), isOwnEnd (it ended, or hung, by what ran in it) and message
+-- RETURNS {granted, 'requeued' | 'ended' | 'held' | 'gone'}; granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
--- include: due
 -- include: shared-lanes
 -- include: lanes
--- include: endings
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+-- include: finish
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local keys = {
   held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12], attempts = KEYS[13],
   due = KEYS[14],
 }
 local id, loss = ARGV[2], cjson.decode(ARGV[4])
-local member = book.tenant .. '/' .. id .. '/' .. ARGV[3]
+local member = shard_member(context, id) .. '/' .. ARGV[3]
 local lease = redis.call('ZSCORE', keys.leases, member)
-if not loss.isGone and lease and tonumber(lease) > book.now then return { {}, 'held' } end
-local task = load_task(book, id)
+if not loss.isGone and lease and tonumber(lease) > context.now then return { {}, 'held' } end
+local task = load_task(context, id)
 if not task or task.status ~= 'running' or task.token ~= tonumber(ARGV[3]) then
   redis.call('ZREM', keys.leases, member)
   redis.call('HDEL', keys.signals, member)
@@ -48,11 +47,10 @@ end
 
 if task.cancel then
   local reason = task.cancel.reason
-  end_attempt(book, keys, id, task, 'cancelled')
+  end_attempt(context, keys, id, task, 'cancelled')
   task.outcome = outcome_of_stop(task.cancel)
-  finish(book, keys, id, task, 'cancelled', reason)
-  emit(book, id, 'task.cancelled')
-  return { let_through(book), 'ended' }
+  emit(context, id, finish(context, keys, id, task, 'cancelled', reason))
+  return { publish_granted(context), 'ended' }
 end
 
 local message = loss.message or ('The worker ' .. task.worker .. ' stopped renewing its lease')
@@ -63,33 +61,32 @@ if losses > 0 then task.losses = losses end
 local is_own = task.isolation == 'own' and (loss.isOwnEnd or losses >= 2 * loss.maxLosses)
 local is_guilty = loss.blame == 'guilty' or (loss.blame == 'unknown' and is_own)
 task.isolation = nil
-end_attempt(book, keys, id, task, is_guilty and 'failed' or 'interrupted', failure)
+end_attempt(context, keys, id, task, is_guilty and 'failed' or 'interrupted', failure)
 task.error = failure
 local function facts_of(will_retry)
   return cjson.encode({ { attempt = task.attempt, code = failure.code, willRetry = will_retry } })
 end
--- Twice as long after each loss, and spread, so that what was lost together comes back apart.
-local return_at = book.now + math.floor(math.min(loss.delayMs * 2 ^ math.min(losses - 1, 20), loss.maxDelayMs) * (1 + loss.spread))
+-- Twice as long after each loss, and spread, so that tasks lost together return apart.
+local return_at = context.now + math.floor(math.min(loss.delayMs * 2 ^ math.min(losses - 1, 20), loss.maxDelayMs) * (1 + loss.spread))
 
 if not is_guilty then
   task.spent = task.spent - 1
-  enter(book, task, 'queued', 'lost with the worker ' .. task.worker .. ', at the price of no attempt')
-  emit(book, id, 'task.interrupted', facts_of(true))
+  local event = enter(context, task, 'queued', 'lost with the worker ' .. task.worker .. ', at the price of no attempt')
+  emit(context, id, event, facts_of(true))
   -- Its ticket may never come back from the worker that is gone, so it gets another one; the first to be claimed counts.
-  if loss.blame == 'cleared' then grant(book, id, task) else put_off(book, keys.due, id, task, 'suspect', return_at) end
-  promote_backlog(book)
-  return { let_through(book), 'requeued' }
+  if loss.blame == 'cleared' then grant(context, id, task) else park_until(context, keys.due, id, task, 'suspect', return_at) end
+  promote_backlog(context)
+  return { publish_granted(context), 'requeued' }
 end
 
-enter(book, task, 'failed', failure.code)
+local event = enter(context, task, 'failed', failure.code)
 local will_retry = task.spent < task.maxAttempts and losses < loss.maxLosses
-emit(book, id, 'task.failed', facts_of(will_retry))
+emit(context, id, event, facts_of(will_retry))
 if will_retry then
-  put_off(book, keys.due, id, task, 'suspect', return_at)
-  promote_backlog(book)
-  return { let_through(book), 'requeued' }
+  park_until(context, keys.due, id, task, 'suspect', return_at)
+  promote_backlog(context)
+  return { publish_granted(context), 'requeued' }
 end
 task.outcome = { kind = 'ran' }
-finish(book, keys, id, task, 'permanently_failed')
-emit(book, id, 'task.permanently_failed', facts_of(false))
-return { let_through(book), 'ended' }
+emit(context, id, finish(context, keys, id, task, 'permanently_failed'), facts_of(false))
+return { publish_granted(context), 'ended' }

@@ -1,153 +1,155 @@
 -- Accepts a message that may meet work in its lane, by its mode: what it does to others, what becomes of it, and all that
 -- accepting a task is, in one step.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- KEYS[7] rates: the tenant's rates
--- KEYS[8] deadlines: the shard's deadlines
--- KEYS[9] ended: the shard's ends to tell
--- KEYS[10] leases: the shard's running attempts
--- KEYS[11] signals: the shard's unanswered stops
--- KEYS[12] known: the caller's key, any name when it gave none
--- KEYS[13] held: who holds the lane
--- KEYS[14] wait: who waits for it
--- KEYS[15] due: the shard's tasks that wait for a time
--- KEYS[16] tenants: those of the shard that are not active
--- ARGV[1] options: JSON of tenant, channel, bounds, caps, waiting, rates
--- ARGV[2] remember: how long a caller's key is kept, ms
--- ARGV[3] id: the message's
--- ARGV[4] digest: of what the caller sent under its key, or empty
--- ARGV[5] class: of rates
--- ARGV[6] body: JSON of what never changes
--- ARGV[7] state: JSON of what does
--- ARGV[8] rules: JSON of grace, carries, collect, cap, overflow, and target, the task it is input for
--- ARGV[9] lookups: JSON array
--- RETURNS {granted, outbox entry, depth, {'accepted', status, gate, ahead, outcome, JSON, of one that ended}
---   | {'duplicate', id} | {'conflict', id} | {'rate', ms, scope} | {'waiting', count} | {'closed', state of its tenant} | {'refused', 'not-running' | 'takes-no-input'}
---   | {'failed', why}}; granted: id, state and body, or empty, of each task let through
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] rates: hash, when the tenant's buckets are empty again by class and window, ms
+-- KEYS[8] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[9] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[10] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[11] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[12] known: string, the task under the caller's key and its digest, any name when the caller gave none
+-- KEYS[13] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[14] wait: zset, line of that lane by slot
+-- KEYS[15] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[16] tenants: hash, tenants of the shard that are not active
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
+-- ARGV[2] remember: int, ms, how long a caller's key is kept
+-- ARGV[3] id: text, the message's id
+-- ARGV[4] digest: text, digest of what the caller sent under its key, or empty
+-- ARGV[5] rate_class: text
+-- ARGV[6] body: JSON, what never changes; see the codec
+-- ARGV[7] first: JSON, the state that it begins with
+-- ARGV[8] rules: JSON, grace (ms), carries, collect, cap, overflow, and target, the task that it is input for
+-- ARGV[9] lookups: JSON, array of texts
+-- RETURNS {granted, outbox entry, depth, answer}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
+--   granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
--- include: due
 -- include: shared-lanes
 -- include: lanes
--- include: endings
--- include: stops
--- include: rates
+-- include: finish
 -- include: admission
--- include: senders
 -- include: modes
 -- include: depth
--- include: walk
+-- include: iterate
 -- include: tenant-state
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local intake = open_intake(KEYS[7], KEYS[8], KEYS[9], KEYS[15], ARGV[2])
 local id, rules = ARGV[3], cjson.decode(ARGV[8])
+local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]) }
+if request.digest ~= '' then request.known_key = KEYS[12] end
 -- Of this message, and of all others in its lane.
 local keys = {
   held = KEYS[13], wait = KEYS[14], leases = KEYS[10], deadlines = KEYS[8], signals = KEYS[11], ended = KEYS[9], due = KEYS[15],
 }
+local superseded = { kind = 'superseded', taskId = id, reason = 'a newer one took its place' }
 
--- Ends another that does not run.
+-- Ends another task that does not run.
 local function end_other(other, state, outcome)
   state.outcome = outcome
-  finish(book, keys, other, state, 'cancelled', outcome.reason)
-  table.insert(intake.finished.cancelled, other)
+  add_finished(intake, finish(context, keys, other, state, 'cancelled', outcome.reason), other)
 end
 
-local replaced = { kind = 'superseded', taskId = id, reason = 'a newer one took its place' }
-
--- Input for a task of no lane gives it one, which it holds.
-local function prepare_target(target, state, task)
+-- Input for a task without a lane gives it a lane, which it holds.
+local function give_lane(target, state, task)
   if state.lane then return end
   state.lane, state.laneLimit = task.lane, task.laneLimit
-  redis.call('ZADD', keys.held, book.now, target)
-  save_task(book, target, state)
+  redis.call('ZADD', keys.held, context.now, target)
+  save_task(context, target, state)
 end
 
 local function replace_line(plan, task)
-  -- All at once, so that none of them is let in by the end of another.
+  -- All at once, so that none of them is granted by the end of another.
   if #plan.replaced > 0 then redis.call('ZREM', keys.wait, unpack(plan.replaced)) end
   for position, other in ipairs(plan.replaced) do
-    local state = read_state(plan.states[position], book.bodies, other)
-    if rules.carries and plan.stopped then carry(task, other, state) end
-    end_other(other, state, replaced)
+    local state = read_state(plan.states[position], context.bodies, other)
+    if rules.carries and plan.stopped then carry_input(task, other, state) end
+    end_other(other, state, superseded)
   end
 end
 
 local function drop_oldest(plan, task)
   if not plan.dropped then return end
-  local oldest = load_task(book, plan.dropped)
-  if rules.overflow == 'summarize' and not plan.following then note_left_out(book, task, plan.dropped, oldest) end
+  local oldest = load_task(context, plan.dropped)
+  if rules.overflow == 'summarize' and not plan.following then note_left_out(context, task, plan.dropped, oldest) end
   if rules.overflow == 'summarize' and plan.following then
-    local following = cjson.decode(redis.call('HGET', book.states, plan.following))
-    note_left_out(book, following, plan.dropped, oldest)
-    redis.call('HSET', book.states, plan.following, cjson.encode(following))
+    local following = load_task(context, plan.following)
+    note_left_out(context, following, plan.dropped, oldest)
+    save_task(context, plan.following, following)
   end
   end_other(plan.dropped, oldest, { kind = 'dropped', reason = plan.reason })
 end
 
--- The holder makes room: at once, or when its worker has stopped it. Returns the message's answer.
+-- Stops the holder: at once, or when its worker has answered. Returns the message's answer.
 local function stop_holder(plan, answer)
-  local holder = load_task(book, plan.stopped)
+  local holder = load_task(context, plan.stopped)
   if holder.status ~= 'running' then
-    end_other(plan.stopped, holder, replaced)
-    local task = load_task(book, id)
+    end_other(plan.stopped, holder, superseded)
+    local task = load_task(context, id)
     return { 'accepted', task.status, task.gate or '', task.granted and 0 or answer[4] }
   end
-  local stop = { at = book.now, reason = replaced.reason, by = id }
-  stop_running(book, keys, plan.stopped, holder, stop, rules.grace)
+  local stop = { at = context.now, reason = superseded.reason, by = id }
+  stop_running(context, keys, plan.stopped, holder, stop, rules.grace)
   return answer
 end
 
-local function meet(task)
-  local met = look_at_lane(book, keys.held, keys.wait)
-  local plan = plan_for(book, met, task, rules)
+-- Why a task cannot take the message as input, as the message's answer, or nil.
+local function refuse_input(target)
+  if not target or target.status ~= 'running' or target.cancel then return { 'refused', 'not-running' } end
+  if not target.takesInput then return { 'refused', 'takes-no-input' } end
+  return nil
+end
+
+-- Offers the message to a running task. Its worker is signalled.
+local function offer_to(target, state, task)
+  task.steer = target
+  redis.call('PUBLISH', context.workers, 'input ' .. shard_member(context, target) .. '/' .. state.token)
+end
+
+-- Admits a message that meets a taken lane.
+local function admit_by_mode(task)
+  local plan = plan_for(context, read_lane(context, keys.held, keys.wait), task, rules)
   if plan.outcome then
     task.outcome, task.collect = plan.outcome, nil
-    return admit_ended(book, intake, id, task, 'cancelled')
+    return admit_ended(context, intake, id, task, 'cancelled')
   end
-  local refusal = refuse_waiting(book, plan.freed)
+  local offered = plan.offered and load_task(context, plan.offered)
+  local refusal = refuse_waiting(context, plan.freed) or (rules.target and refuse_input(offered))
   if refusal then return refusal end
-
-  local offered = plan.offered and load_task(book, plan.offered)
-  if rules.target then
-    if not offered or offered.status ~= 'running' or offered.cancel then return { 'refused', 'not-running' } end
-    if not offered.takesInput then return { 'refused', 'takes-no-input' } end
-    prepare_target(rules.target, offered, task)
-  end
-  if offered and (rules.target or takes(offered, task)) then
-    task.steer = plan.offered
-    redis.call('PUBLISH', book.workers, 'input ' .. book.tenant .. '/' .. plan.offered .. '/' .. offered.token)
-  end
-  if plan.stopped and rules.carries then carry(task, plan.stopped, load_task(book, plan.stopped)) end
+  if rules.target then give_lane(rules.target, offered, task) end
+  if offered and (rules.target or takes_input(offered, task)) then offer_to(plan.offered, offered, task) end
+  if plan.stopped and rules.carries then carry_input(task, plan.stopped, load_task(context, plan.stopped)) end
   replace_line(plan, task)
   drop_oldest(plan, task)
-  local answer = admit(book, intake, id, keys, task)
+  local answer = admit(context, intake, id, keys, task)
   return plan.stopped and stop_holder(plan, answer) or answer
 end
 
-local function offer()
-  local closed = closed_state(KEYS[16], book.tenant)
-  if closed then return { 'closed', closed } end
-  local item = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]) }
-  item.known_key = ARGV[4] ~= '' and KEYS[12] or nil
-  return let_in(book, intake, item, function()
-    local task = cjson.decode(ARGV[7])
-    local is_due = begin_task(book, task)
-    local is_free = not rules.target and lane_is_free(book, task, keys.held, keys.wait)
-    if is_due and not is_free then return meet(task) end
-    local may_run = is_due and shared_are_free(book, id, task) and has_room(book, task.class)
-    local refusal = not may_run and refuse_waiting(book, 0)
-    return refusal or admit(book, intake, id, keys, task)
-  end)
+local function admit_message()
+  local task = cjson.decode(ARGV[7])
+  local is_due = initialize_task(context, task)
+  local is_free = not rules.target and lane_is_free(context, task, keys.held, keys.wait)
+  if is_due and not is_free then return admit_by_mode(task) end
+  local may_run = is_due and shared_are_free(context, id, task) and has_room(context, task.class)
+  local refusal = not may_run and refuse_waiting(context, 0)
+  return refusal or admit(context, intake, id, keys, task)
 end
 
-local answer = alone(offer)
-if answer[1] == 'failed' then redis.call('HDEL', book.bodies, id) end
-local entry = close_intake(book, intake)
-return { let_through(book), entry, depth_of(book.live), answer }
+local function accept()
+  local closed = closed_state(KEYS[16], context.tenant)
+  if closed then return { 'closed', closed } end
+  local refusal = refuse_request(context, intake, request)
+  return refusal or conclude_request(context, intake, request, admit_message())
+end
+
+local answer = isolate(accept)
+if answer[1] == 'failed' then redis.call('HDEL', context.bodies, id) end
+local entry = close_intake(context, intake)
+return { publish_granted(context), entry, depth_of(context.live), answer }

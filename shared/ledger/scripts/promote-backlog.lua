@@ -1,16 +1,17 @@
--- Lets through what waits for the caps of a tenant while they have room: they may have grown while nothing of the tenant ended.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- RETURNS {granted, count}; granted: id, state and body, or empty, of each task let through
+-- Grants tasks of a tenant's backlog while the caps have room: the caps may have grown while none of its tasks ended.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- RETURNS {granted, count}; granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-promote_backlog(book)
-return { let_through(book), #book.granted / 3 }
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+promote_backlog(context)
+return { publish_granted(context), #context.granted / 3 }

@@ -1,46 +1,47 @@
--- Brings on the tasks of one tenant whose time has come: into their lane, and to a ticket when the caps have room.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- KEYS[7] due: the shard's tasks that wait for a time
--- KEYS[8...] per task: with a lane, who holds it and who waits for it
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2] lanes: `1` or `0` for each task, whether it has a lane
--- ARGV[3] now: `1` when they are to come whatever their time is
--- ARGV[4...] per task: id
--- RETURNS granted, and per task two more: 'promoted' | 'early', due ms | 'lane', the one it has, when the caller knew of none
---   | 'gone' | 'failed', why; granted: id, state and body, or empty, of each task let through
+-- Promotes tasks of one tenant whose time has come: into their lane, and to a ticket when the caps have room.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[8...] per task: with a lane, its holders and its line
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
+-- ARGV[3] force: `1` to promote before the time, else `0`
+-- ARGV[4...] per task: one due task
+--   id: text, the task's id
+-- RETURNS granted, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
+--   granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
--- include: due
 -- include: shared-lanes
 -- include: lanes
--- include: walk
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local next_key, next_arg = walk(KEYS, 8), walk(ARGV, 4)
-local has_lane, awaited = string.byte('1'), {}
+-- include: iterate
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local next_key, next_arg = iterate(KEYS, 8), iterate(ARGV, 4)
+local HAS_LANE, reissued = string.byte('1'), {}
 
--- One that holds its grant while it waits, as a turn that collects messages does, is only owed its next ticket.
+-- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
 local function reissue(id, task)
   task.gate, task.notBefore, task.ticket = nil, nil, task.ticket + 1
-  owe_tickets(book, id .. '.' .. task.ticket)
-  save_task(book, id, task)
-  append(awaited, id, cjson.encode(task))
+  add_to_outbox(context, id .. '.' .. task.ticket)
+  save_task(context, id, task)
+  append(reissued, id, cjson.encode(task))
 end
 
 local function promote(id, keys)
-  local task = load_task(book, id)
+  local task = load_task(context, id)
   if not task or task.completedAt or task.status == 'running' or not task.notBefore then
-    redis.call('ZREM', KEYS[7], book.tenant .. '/' .. id)
+    redis.call('ZREM', KEYS[7], shard_member(context, id))
     return { 'gone' }
   end
-  if task.notBefore > book.now and ARGV[3] ~= '1' then
-    wait_until_due(book, KEYS[7], id, task.notBefore)
+  if task.notBefore > context.now and ARGV[3] ~= '1' then
+    schedule_due(context, KEYS[7], id, task.notBefore)
     return { 'early', task.notBefore }
   end
   if task.lane and not keys.held then return { 'lane', task.lane } end
@@ -48,26 +49,26 @@ local function promote(id, keys)
     reissue(id, task)
   else
     task.gate, task.notBefore = nil, nil
-    if join_lane(book, keys.held, keys.wait, id, task) then
-      grant_or_backlog(book, id, task)
+    if join_lane(context, keys.held, keys.wait, id, task) then
+      grant_or_backlog(context, id, task)
     else
-      save_task(book, id, task)
+      save_task(context, id, task)
     end
   end
-  redis.call('ZREM', KEYS[7], book.tenant .. '/' .. id)
+  redis.call('ZREM', KEYS[7], shard_member(context, id))
   return { 'promoted' }
 end
 
 local answers, position, id = { {} }, 1, next_arg()
 while id do
-  local keys = string.byte(ARGV[2], position) == has_lane and { held = next_key(), wait = next_key() } or {}
-  local answer = alone(promote, id, keys)
+  local keys = string.byte(ARGV[2], position) == HAS_LANE and { held = next_key(), wait = next_key() } or {}
+  local answer = isolate(promote, id, keys)
   append(answers, answer[1], answer[2] or '')
   position, id = position + 1, next_arg()
 end
-answers[1] = let_through(book)
-for at = 1, #awaited, 2 do
-  append(answers[1], awaited[at], awaited[at + 1])
+answers[1] = publish_granted(context)
+for at = 1, #reissued, 2 do
+  append(answers[1], reissued[at], reissued[at + 1])
   table.insert(answers[1], '')
 end
 return answers

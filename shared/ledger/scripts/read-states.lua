@@ -1,11 +1,13 @@
 -- Reads states of a tenant's tasks without what their senders and agents wrote, which may be a thousand times as long.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] bodies: the tenant's tasks' bodies
--- ARGV[1...] per task: id
--- RETURNS per task two: its state, or '' where there is none, and what it began with, JSON, when the state is short, else ''
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] bodies: hash, bodies of the tenant's tasks by id
+-- ARGV[1...] per task: one task
+--   id: text, the task's id
+-- RETURNS two per task: its state, or '' where there is none; what it began with, JSON, when the state is short, else ''
+-- include: body-layout
 -- include: states
--- include: walk
-local next_arg, answers = walk(ARGV, 1), {}
+-- include: iterate
+local next_arg, answers = iterate(ARGV, 1), {}
 for position, text in ipairs(redis.call('HMGET', KEYS[1], unpack(ARGV, 1))) do
   local id, state, first = next_arg(), text or '', ''
   if text and is_short(text) then

@@ -1,29 +1,30 @@
--- Opens a permanently failed task again: all its attempts anew, under the numbers that follow, its lane and caps like any other's.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- KEYS[7] held: who holds the task's lane, any name when it has none
--- KEYS[8] wait: who waits for it
--- KEYS[9] attempts: the tenant's attempts that others followed
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2] id: the task's
--- RETURNS {granted, 'reopened' | 'refused', status} | {granted, 'unknown'}; granted: its id, state and an empty body when it may run now
+-- Reopens a permanently failed task: all its attempts anew, under the numbers that follow, its lane and caps like any other's.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[8] wait: zset, line of that lane by slot
+-- KEYS[9] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2] id: text, the task's id
+-- RETURNS {granted, 'reopened' | 'refused', status} | {granted, 'unknown'}; granted: id, state and body, or empty, of each task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 local id = ARGV[2]
-local task = load_task(book, id)
+local task = load_task(context, id)
 if not task then return { {}, 'unknown' } end
 if task.status ~= 'permanently_failed' then return { {}, 'refused', task.status } end
 
-redis.call('ZREM', book.index, 'status=' .. task.status .. '/' .. id)
+redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id)
 -- The last attempt is in the state only, as long as no other follows. One that failed left no output.
 redis.call('HSETNX', KEYS[9], id .. ':' .. task.token, cjson.encode({
   number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = task.completedAt, error = task.error,
@@ -31,14 +32,13 @@ redis.call('HSETNX', KEYS[9], id .. ':' .. task.token, cjson.encode({
 }))
 task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil
 task.spent, task.earlier = 0, task.attempt
--- What ended processes before is run apart from the first attempt on.
+-- A task that ended processes before runs isolated from its first attempt on.
 if task.losses then task.losses = math.min(task.losses, 2) end
-enter(book, task, 'pending', 'retried by hand')
-emit(book, id, 'task.reopened')
-if join_lane(book, KEYS[7], KEYS[8], id, task) then
-  grant_or_backlog(book, id, task)
+emit(context, id, enter(context, task, 'pending', 'retried by hand'))
+if join_lane(context, KEYS[7], KEYS[8], id, task) then
+  grant_or_backlog(context, id, task)
 else
-  redis.call('ZADD', book.live, 0, 'pending/' .. id)
-  save_task(book, id, task)
+  redis.call('ZADD', context.live, 0, 'pending/' .. id)
+  save_task(context, id, task)
 end
-return { let_through(book), 'reopened', task.status }
+return { publish_granted(context), 'reopened', task.status }

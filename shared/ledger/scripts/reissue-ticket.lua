@@ -1,11 +1,12 @@
 -- Makes a new ticket for a task whose ticket did not reach BullMQ, or is gone from it.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] bodies: the tenant's tasks' bodies
--- KEYS[3] outbox: the shard's tickets to add
--- ARGV[1] id: the task's
--- ARGV[2] ticket: number of the one that is missing
--- ARGV[3] tenant: its id
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[3] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- ARGV[1] id: text, the task's id
+-- ARGV[2] ticket: int, number of the missing ticket
+-- ARGV[3] tenant: text, its id
 -- RETURNS {'reissued', state} | {'needless'}
+-- include: body-layout
 -- include: states
 local task = load_state(KEYS[1], KEYS[2], ARGV[1])
 if not task or task.completedAt then return { 'needless' } end

@@ -1,9 +1,9 @@
--- Extends the leases of one worker's attempts, and tells it which it lost and which it must stop.
--- KEYS[1] leases: the shard's running attempts
--- KEYS[2] signals: the shard's stops that no worker has answered yet
--- ARGV[1] lease: ms
--- ARGV[2] members: JSON array of `<tenant>/<task>/<token>`
--- RETURNS per member: 'held' | 'lost' | the stop as JSON; a lease under a stop is not extended, so that its grace ends
+-- Extends the leases of one worker's attempts. A lease under a stop is not extended, so that its grace ends.
+-- KEYS[1] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[2] signals: hash, unanswered stops of the shard by lease member, JSON
+-- ARGV[1] lease: int, ms
+-- ARGV[2] members: JSON, array of lease members, `<tenant>/<id>/<token>`
+-- RETURNS per member 'held' | 'lost' | the stop, JSON
 local time = redis.call('TIME')
 local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
 local answers = {}

@@ -1,136 +1,140 @@
--- Ends attempts of one tenant, each if its task is still as the worker saw it, and moves the tasks on: to an end, to a retry, or
--- back in line. What they become was decided by the caller; here it comes true, or not at all.
--- KEYS[1] states: the tenant's tasks' states
--- KEYS[2] live: lookups of the tenant's tasks that have not ended
--- KEYS[3] index: lookups of all the tenant's tasks
--- KEYS[4] events: the tenant's event stream
--- KEYS[5] outbox: the shard's tickets to add
--- KEYS[6] bodies: the tenant's tasks' bodies
--- KEYS[7] leases: the shard's running attempts
--- KEYS[8] signals: the shard's unanswered stops
--- KEYS[9] ended: the shard's ends to tell
--- KEYS[10] outputs: the tenant's tasks' outputs
--- KEYS[11] results: the tenant's tasks' results
--- KEYS[12] attempts: the tenant's attempts that others followed
--- KEYS[13] deadlines: the shard's deadlines
--- KEYS[14] due: the shard's tasks that wait for a time
--- KEYS[15...] per task: with a lane, who holds it and who waits for it
--- ARGV[1] options: JSON of tenant, channel, bounds, caps
--- ARGV[2] ids: of the tasks, separated by commas
--- ARGV[3...] per task: `<token> <limit of its lane, or -> <class> <told> <how> <more>`; state as the worker saw it; and more. `told`:
---   who has to hear of its end and when that was, `<kind>/<ms>`, separated by commas, or -. By how:
---   `completed`, from a short state: more is what that gets; output; result, JSON, or empty
---   `answered`, from one in JSON: more is a fact, JSON, for the event stream; state that follows; output; result, JSON, or empty
---   `end`, `now`, `later`, `yield` (later, and others of its lane may go first): more is `<its status> <ticket, or when it is due, ms>
---   <events, separated by commas> <fact>`; state that follows; attempt, JSON, when others may follow, or empty
--- RETURNS granted, and three more for each task that was not settled: its number in the call, and 'changed', state | 'lost', '' |
---   'failed', why; granted: id, state and body, or empty, of each task let through
+-- Settles attempts of one tenant, each if its task is still as the worker saw it, and moves the tasks on: to an end, to a retry, or
+-- back to the queue. The caller has decided what each task becomes; the script compares and commits.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[3] index: zset, lookups of all the tenant's tasks
+-- KEYS[4] events: stream, the tenant's events
+-- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
+-- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[8] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[9] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[10] outputs: hash, outputs of the tenant's tasks by id
+-- KEYS[11] results: hash, results of the tenant's tasks by id, JSON
+-- KEYS[12] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[13] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[15...] per task: with a lane, its holders and its line
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2] ids: text, of the tasks, separated by commas
+-- ARGV[3...] per task: one settlement
+--   token: int, the attempt's fencing token
+--   limit: int, tasks that its lane holds at once, or empty without a lane
+--   class: text, its class for caps
+--   seen: state, as the worker saw it
+--   next: state that follows
+--   status: text, status of that
+--   continuation: `end`, `now`, `later`, or `yield` (later, and others of its lane may go first)
+--   at: int, its next ticket for `now`, the due time in ms for `later` and `yield`, else empty
+--   subscribers: text, `<kind>/<ended at, ms>` separated by commas, or empty
+--   events: text, types separated by commas
+--   fact: JSON, what the events say besides, or empty
+--   attempt: JSON, when others may follow, or empty
+--   output: text, of a completed task
+--   result: JSON, or empty
+--   shared: JSON, createdAt and sharedLanes, or empty without such lanes
+--   has_deadline: `1`, or empty
+-- RETURNS granted, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
+--   granted: id, state and body, or empty, of each other task granted
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
+-- include: context
 -- include: grants
--- include: due
 -- include: shared-lanes
 -- include: lanes
--- include: walk
-local book = open_book(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local next_key, next_arg = walk(KEYS, 15), walk(ARGV, 3)
-gather_grants(book)
-local states, outputs, results, leases, ungranted, index, happened, told, timed = {}, {}, {}, {}, {}, {}, {}, {}, {}
-local settlements, ends, answered = 0, 0, 0
+-- include: iterate
+local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local next_key, next_arg = iterate(KEYS, 15), iterate(ARGV, 3)
+gather_grants(context)
+-- What all settlements of the call write to the keys that they share.
+local states, outputs, results, leases, ungranted, index, ended, deadlines = {}, {}, {}, {}, {}, {}, {}, {}
+local events = {}
 
--- What to say of a task whose state is not the one that the worker saw.
-local function changed(state, id, token)
-  local task = state and read_state(state, book.bodies, id)
-  if not task or task.status ~= 'running' or task.token ~= tonumber(token) then return { 'lost' } end
+local function read_settlement(id)
+  local settlement = {
+    id = id, token = next_arg(), limit = tonumber(next_arg()), class = next_arg(), seen = next_arg(), next = next_arg(),
+    status = next_arg(), continuation = next_arg(), at = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
+    attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '',
+  }
+  if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
+  return settlement
+end
+
+-- The answer for a task whose state is not the one that the worker saw.
+local function changed(state, settlement)
+  local task = state and read_state(state, context.bodies, settlement.id)
+  if not task or task.status ~= 'running' or task.token ~= tonumber(settlement.token) then return { 'lost' } end
   return { 'changed', state }
 end
 
--- `fact`: JSON of what more is known of it, or empty.
-local function note(id, event, fact)
-  local now = happened[event] or { ids = {}, facts = {} }
-  happened[event] = now
-  now.ids[#now.ids + 1] = id
-  now.facts[#now.ids] = fact == '' and 'null' or fact
-  now.has_facts = now.has_facts or fact ~= ''
+-- Gathers an event of the task. `fact`: JSON, or empty.
+local function add_event(id, event, fact)
+  local gathered = events[event] or { ids = {}, facts = {} }
+  events[event] = gathered
+  gathered.ids[#gathered.ids + 1] = id
+  gathered.facts[#gathered.ids] = fact == '' and 'null' or fact
+  gathered.has_facts = gathered.has_facts or fact ~= ''
 end
 
--- The task has ended: out of what is alive, into what stays.
-local function close(id, class, status, told_whom)
-  ungranted[#ungranted + 1] = 'granted=' .. class .. '/' .. id
-  ends = ends + 1
-  index[ends * 2 - 1], index[ends * 2] = 0, 'status=' .. status .. '/' .. id
-  if told_whom == '-' then return end
-  for kind_and_time in string.gmatch(told_whom, '[^,]+') do append(told, 0, kind_and_time .. '/' .. book.tenant .. '/' .. id) end
-end
-
-local function complete(id, class, told_whom, fact, output, result)
-  answered = answered + 1
-  outputs[answered * 2 - 1], outputs[answered * 2] = id, output
-  if result ~= '' then append(results, id, result) end
-  close(id, class, 'completed', told_whom)
-  note(id, 'task.completed', fact)
-end
-
--- Returns whether others of its lane may go on.
-local function move(id, token, class, told_whom, goes_on, more, attempt)
-  local status, number, events, fact = string.match(more, '^(%S+) (%d+) (%S+) ?(.*)$')
-  if attempt ~= '' then redis.call('HSET', KEYS[12], id .. ':' .. token, attempt) end
-  for event in string.gmatch(events, '[^,]+') do note(id, event, fact) end
-  if goes_on == 'end' then
-    close(id, class, status, told_whom)
-    return true
+-- The task has ended: out of the live lookups, into the index.
+local function close(settlement)
+  local id = settlement.id
+  ungranted[#ungranted + 1] = granted_member(settlement, id)
+  append(index, 0, 'status=' .. settlement.status .. '/' .. id)
+  if settlement.has_deadline then deadlines[#deadlines + 1] = shard_member(context, id) end
+  for kind_and_time in string.gmatch(settlement.subscribers, '[^,]+') do
+    append(ended, 0, kind_and_time .. '/' .. shard_member(context, id))
   end
-  if goes_on == 'now' then
-    owe_tickets(book, id .. '.' .. number)
-    return false
-  end
-  wait_until_due(book, KEYS[14], id, number)
-  ungranted[#ungranted + 1] = 'granted=' .. class .. '/' .. id
-  redis.call('ZADD', book.live, 0, status .. '/' .. id)
-  return goes_on == 'yield'
+  if settlement.status ~= 'completed' then return end
+  append(outputs, id, settlement.output)
+  if settlement.result ~= '' then append(results, id, settlement.result) end
 end
 
--- `state`: the task's, or false when it has none that could be ended.
-local function settle(id, state)
-  local token, limit, class, told_whom, how, more = string.match(next_arg(), '^(%d+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
-  local seen = next_arg()
-  local follows = how == 'completed' and 'c' .. string.sub(seen, 2) .. ' ' .. more or next_arg()
-  local first, second = next_arg(), nil
-  if how == 'completed' or how == 'answered' then second = next_arg() end
-  local lane_limit = tonumber(limit)
-  local held, wait = lane_limit and next_key(), lane_limit and next_key()
+-- The task waits for its retry without a grant.
+local function park(settlement)
+  local id = settlement.id
+  schedule_due(context, KEYS[14], id, settlement.at)
+  ungranted[#ungranted + 1] = granted_member(settlement, id)
+  redis.call('ZADD', context.live, 0, settlement.status .. '/' .. id)
+end
+
+local function leave_lanes(settlement)
+  local shared = settlement.shared ~= '' and cjson.decode(settlement.shared) or {}
+  if not settlement.limit and not shared.sharedLanes then return end
+  leave_lane(context, settlement.held, settlement.wait, settlement.id, {
+    lane = settlement.limit and true, laneLimit = settlement.limit, sharedLanes = shared.sharedLanes, createdAt = shared.createdAt,
+  })
+end
+
+-- `state`: the task's, as text, or false when it has none that could be settled.
+local function settle(settlement, state)
+  local id, continuation = settlement.id, settlement.continuation
   -- This same call came before, and its answer was lost.
-  if state == follows then return { 'settled' } end
-  if state ~= seen then return changed(state, id, token) end
-  local leaves = true
-  if second then
-    complete(id, class, told_whom, how == 'answered' and more or '', first, second)
+  if state == settlement.next then return { 'settled' } end
+  if state ~= settlement.seen then return changed(state, settlement) end
+  if settlement.attempt ~= '' then redis.call('HSET', KEYS[12], id .. ':' .. settlement.token, settlement.attempt) end
+  for event in string.gmatch(settlement.events, '[^,]+') do add_event(id, event, settlement.fact) end
+  if continuation == 'end' then
+    close(settlement)
+  elseif continuation == 'now' then
+    add_to_outbox(context, id .. '.' .. settlement.at)
   else
-    leaves = move(id, token, class, told_whom, how, more, first)
+    park(settlement)
   end
-  -- Whoever looks at deadlines has no use for one of a task that has ended. A text that looks like one costs nothing more.
-  if (second or how == 'end') and string.find(seen, '"deadline":', 1, true) then timed[#timed + 1] = book.tenant .. '/' .. id end
-  -- A text that looks like one costs nothing more.
-  local ran = leaves and string.find(seen, '"sharedLanes":', 1, true) and cjson.decode(seen) or {}
-  if leaves and (lane_limit or ran.sharedLanes) then
-    leave_lane(book, held, wait, id, {
-      lane = lane_limit and true, laneLimit = lane_limit, sharedLanes = ran.sharedLanes, createdAt = ran.createdAt,
-    })
-  end
+  if continuation == 'end' or continuation == 'yield' then leave_lanes(settlement) end
   -- Last: a server without memory refuses the first write above, and lets all others pass; then nothing may have happened.
-  settlements = settlements + 1
-  leases[settlements] = book.tenant .. '/' .. id .. '/' .. token
-  states[settlements * 2 - 1], states[settlements * 2] = id, follows
+  leases[#leases + 1] = shard_member(context, id) .. '/' .. settlement.token
+  append(states, id, settlement.next)
   return { 'settled' }
 end
 
 local ids = {}
 for id in string.gmatch(ARGV[2], '[^,]+') do ids[#ids + 1] = id end
-local known, answers, settled = redis.call('HMGET', book.states, unpack(ids)), { {} }, {}
+local known, answers, settled = redis.call('HMGET', context.states, unpack(ids)), { {} }, {}
 for position, id in ipairs(ids) do
-  -- Once in a call: whoever comes second has lost.
-  local answer = alone(settle, id, not settled[id] and known[position])
+  -- Once in a call: the second settlement of a task has lost.
+  local answer = isolate(settle, read_settlement(id), not settled[id] and known[position])
   if answer[1] == 'settled' then
     settled[id] = true
   else
@@ -143,23 +147,28 @@ if #leases > 0 then
   -- Stops are rare.
   if redis.call('EXISTS', KEYS[8]) == 1 then redis.call('HDEL', KEYS[8], unpack(leases)) end
 end
-call_many('HSET', book.states, states)
+call_many('HSET', context.states, states)
 call_many('HSET', KEYS[10], outputs)
 call_many('HSET', KEYS[11], results)
-write_grants(book)
+write_grants(context)
 if #ungranted > 0 then
-  redis.call('ZREM', book.live, unpack(ungranted))
-  promote_backlog(book)
+  redis.call('ZREM', context.live, unpack(ungranted))
+  promote_backlog(context)
 end
-if #index > 0 then redis.call('ZADD', book.index, unpack(index)) end
-if #told > 0 then redis.call('ZADD', KEYS[9], unpack(told)) end
-if #timed > 0 then redis.call('ZREM', KEYS[13], unpack(timed)) end
--- How an attempt ended comes before how its task did.
-for _, event in ipairs({ 'task.failed', 'task.timeout', 'task.interrupted', 'task.completed', 'task.cancelled', 'task.permanently_failed' }) do
-  local now = happened[event]
-  if now then
-    emit(book, table.concat(now.ids, ','), event, now.has_facts and '[' .. table.concat(now.facts, ',') .. ']' or nil)
+if #index > 0 then redis.call('ZADD', context.index, unpack(index)) end
+if #ended > 0 then redis.call('ZADD', KEYS[9], unpack(ended)) end
+if #deadlines > 0 then redis.call('ZREM', KEYS[13], unpack(deadlines)) end
+-- The end of an attempt comes before the end of its task.
+local order = {
+  TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, TRANSITIONS.running.completed,
+  TRANSITIONS.running.cancelled, TRANSITIONS.failed.permanently_failed,
+}
+for _, event in ipairs(order) do
+  local gathered = events[event]
+  if gathered then
+    local facts = gathered.has_facts and '[' .. table.concat(gathered.facts, ',') .. ']' or nil
+    emit(context, table.concat(gathered.ids, ','), event, facts)
   end
 end
-answers[1] = let_through(book)
+answers[1] = publish_granted(context)
 return answers

@@ -6,6 +6,7 @@ import {
   type TaskStatus,
   type TaskUsage,
   timelineNote,
+  TRANSITIONS,
 } from '../../tasks/index.ts';
 
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
@@ -22,11 +23,11 @@ export type Verdict =
       reason?: string;
     };
 
-/** What follows for the task: its next state, when it goes on, and what the event stream is told. */
+/** What becomes of the task: its next state, when it continues, and the events of its transitions. */
 export interface Settlement {
   state: TaskState;
   /** `yield`: later, and others of its lane may go before it. */
-  goesOn: 'end' | 'now' | 'later' | 'yield';
+  continuation: 'end' | 'now' | 'later' | 'yield';
   /** The ended attempt, when others may follow; the last one is in the state itself. */
   attempt: Record<string, unknown> | null;
   events: string[];
@@ -41,8 +42,8 @@ const ATTEMPT_STATUS = {
 } as const;
 
 /**
- * Says what a running task becomes by the verdict over its attempt. Pure; `now` is Redis's time in ms since the epoch.
- * A stop that the worker had not heard of wins over a retry, not over a result.
+ * Decides what a running task becomes by the verdict over its attempt. Pure; `now` is Redis's time in ms since the epoch.
+ * A stop that the worker had not received wins over a retry, not over a result.
  */
 export function applyVerdict(running: TaskState, given: Verdict, now: number): Settlement {
   const verdict = overruled(running, given);
@@ -52,14 +53,14 @@ export function applyVerdict(running: TaskState, given: Verdict, now: number): S
   const attempt = endedAttempt(running, verdict, now);
   switch (verdict.kind) {
     case 'completed':
-      return endTask(state, 'completed', { now, outcome: { kind: 'ran' } }, ['task.completed']);
+      return endTask(state, 'completed', { now, outcome: { kind: 'ran' } });
     case 'cancelled': {
       const outcome = outcomeOfStop(running.cancel?.by, verdict.reason);
-      return endTask(state, 'cancelled', { now, outcome, note: verdict.reason }, ['task.cancelled']);
+      return endTask(state, 'cancelled', { now, outcome, note: verdict.reason });
     }
     case 'interrupted': {
       const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, verdict.reason);
-      return continueTask(back, { now, delayMs: verdict.delayMs, gate: 'provider' }, attempt, ['task.interrupted']);
+      return continueTask(back, { now, delayMs: verdict.delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
     }
     case 'failed':
     case 'timeout':
@@ -67,7 +68,7 @@ export function applyVerdict(running: TaskState, given: Verdict, now: number): S
   }
 }
 
-/** Who takes the place of a stopped task, when somebody does. */
+/** The outcome of a stopped task, with the task that replaces it, if any. */
 function outcomeOfStop(by: string | undefined, reason: string): End['outcome'] {
   return by === undefined ? { kind: 'cancelled', reason } : { kind: 'superseded', taskId: by, reason };
 }
@@ -81,11 +82,11 @@ type Failure = Extract<Verdict, { kind: 'failed' | 'timeout' }>;
 
 function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Settlement {
   const failed = enter(state, verdict.kind, now, verdict.error.code);
-  const events = [`task.${verdict.kind}`];
+  const events = [eventOf('running', verdict.kind)];
   if (verdict.delayMs === null) {
     const { reason } = verdict;
     const end: End = reason === undefined ? { now, outcome: { kind: 'ran' } } : { now, outcome: { kind: 'ran', reason }, note: reason };
-    return endTask(failed, 'permanently_failed', end, [...events, 'task.permanently_failed']);
+    return endTask(failed, 'permanently_failed', end, events);
   }
   const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };
   return continueTask(waiting, { now, delayMs: verdict.delayMs, gate: 'retry' }, attempt, events);
@@ -101,9 +102,10 @@ interface End {
   note?: string;
 }
 
-function endTask(state: TaskState, status: TaskStatus, { now, outcome, note }: End, events: string[]): Settlement {
+function endTask(state: TaskState, status: TaskStatus, { now, outcome, note }: End, events: string[] = []): Settlement {
   const { granted: _granted, ...kept } = enter(state, status, now, note);
-  return { state: { ...kept, completedAt: now, outcome }, goesOn: 'end', attempt: null, events };
+  const all = [...events, eventOf(state.status, status)];
+  return { state: { ...kept, completedAt: now, outcome }, continuation: 'end', attempt: null, events: all };
 }
 
 interface Return {
@@ -114,10 +116,15 @@ interface Return {
 }
 
 function continueTask(state: TaskState, { now, delayMs, gate }: Return, attempt: Record<string, unknown>, events: string[]): Settlement {
-  if (delayMs <= 0) return { state, goesOn: 'now', attempt, events };
+  if (delayMs <= 0) return { state, continuation: 'now', attempt, events };
   const { granted: _granted, ...kept } = state;
-  const goesOn = state.yields && (state.lane ?? state.sharedLanes) !== undefined ? 'yield' : 'later';
-  return { state: { ...kept, gate, notBefore: now + delayMs }, goesOn, attempt, events };
+  const continuation = state.yields && (state.lane ?? state.sharedLanes) !== undefined ? 'yield' : 'later';
+  return { state: { ...kept, gate, notBefore: now + delayMs }, continuation, attempt, events };
+}
+
+/** The event of a step of the table; an empty text where the table has none. */
+function eventOf(from: TaskStatus, to: TaskStatus): string {
+  return TRANSITIONS[from][to]?.event ?? '';
 }
 
 /** Appends to the timeline, as the scripts do. */

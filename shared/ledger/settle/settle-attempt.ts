@@ -1,51 +1,63 @@
 import { scriptJson } from '../../redis/index.ts';
-import type { FirstState, TaskStatus } from '../../tasks/index.ts';
+import type { FirstState, TaskState, TaskStatus } from '../../tasks/index.ts';
+import { scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
-import { contextKeys, contextOptions, laneKeys } from '../script-context.ts';
-import { applyVerdict, type Settlement, type Verdict } from './apply-verdict.ts';
-import type { Ledger } from '../ledger.ts';
-import { isShortRun, parseShort, parseState, shortEnding } from '../codec/state.ts';
-import { runGranting, scriptFailure } from '../script-calls.ts';
 import { parseBody } from '../codec/body.ts';
+import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
+import { contextKeys, laneKeys, runInContext, shardKeys } from '../context.ts';
+import type { Ledger } from '../ledger.ts';
+import { applyVerdict, type Settlement, type Verdict } from './apply-verdict.ts';
 
 /** `lost`: the token is not the task's any more; the attempt changed nothing. */
 export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
 
 /** What the worker knows of the task: its state as the claim stored it, what it began with, and Redis's time now, ms since the epoch. */
-export interface Seen {
+interface Seen {
   stored: string;
   first: FirstState;
   now: number;
 }
 
-/** What the script is told of one settlement, and the status that the task will have. */
-interface Decision {
-  id: string;
-  /** With the lane that the task's state says: it may have got one meanwhile. */
-  lane: string | null;
-  args: string[];
+/** What the script commits for one attempt, if the task is still as it was seen. */
+interface Decision extends Omit<AttemptRef, 'token'> {
+  token: number;
+  laneLimit: number | '';
+  class: string;
+  seen: string;
+  next: string;
   status: TaskStatus;
+  continuation: Settlement['continuation'];
+  /** The next ticket for `now`, the due time for `later` and `yield`. */
+  at: number | '';
+  subscribers: string;
+  events: string;
+  fact: string;
+  attempt: string;
+  output: string;
+  result: string;
+  shared: string;
+  hasDeadline: 1 | '';
 }
 
-type Reply = { kind: 'settled'; status: TaskStatus } | { kind: 'changed'; stored: string } | { kind: 'lost' };
+type Reply = SettleAnswer | { kind: 'changed'; stored: string };
 
 /** A running task changes by a cancel and by its first input, once each, and by what its own worker takes. */
 const TRIES = 5;
 
 /**
- * Ends an attempt and moves its task on, in one script. When somebody changed the running task meanwhile, what follows is
- * decided anew from what it is now. Without `seen` the state is read first.
+ * Settles an attempt and moves its task on, in one script. When the running task was changed meanwhile, the decision is made anew from
+ * what it is now. Without `known` the state is read first.
  */
 export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: Verdict, known?: Seen): Promise<SettleAnswer> {
-  const settle = ledger.batched<Decision, Reply>('settle', (tenant, decisions) => settleBatch(ledger, tenant, decisions));
-  let seen = known ?? (await readSeen(ledger, attempt));
-  if (seen === null) return { kind: 'lost' };
+  const read = known ?? (await readSeen(ledger, attempt));
+  if (read === null) return { kind: 'lost' };
+  let { stored } = read;
   for (let tries = 0; tries < TRIES; tries += 1) {
     // Here and not with the others of the batch: a verdict that nothing can be decided of is that attempt's alone.
-    const decision = { id: attempt.id, ...decide(attempt, verdict, seen) };
-    const reply = await settle(attempt.tenant, decision);
+    const decision = decide(attempt, verdict, { stored, first: read.first, now: read.now });
+    const reply = await ledger.batches.add<Decision, Reply>({ ledger, run: settleAttempts, group: attempt.tenant }, decision);
     if (reply.kind !== 'changed') return reply;
-    seen = { stored: reply.stored, first: seen.first, now: seen.now };
+    stored = reply.stored;
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was settled`);
 }
@@ -56,14 +68,126 @@ async function readSeen({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Pr
   return stored === null || body === null ? null : { stored, first: parseBody(body).first, now: Date.now() };
 }
 
-async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]): Promise<(Reply | Error)[]> {
-  const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
+/** Of the first attempt: the only one whose state may be short. */
+const FIRST_TOKEN = 1;
+
+function decide(attempt: AttemptRef, verdict: Verdict, seen: Seen): Decision {
+  if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored))
+    return completeShort(attempt, verdict, seen);
+  const running = parseState(seen.stored, seen.first);
+  if (running.status !== 'running' || running.token !== attempt.token) return decideLost(attempt, running);
+  const settlement = applyVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
+  const { state, continuation, events, attempt: ended } = settlement;
+  return {
+    ...decisionOf(attempt, running, state.completedAt ?? 0),
+    seen: seen.stored,
+    next: scriptJson(state),
+    status: state.status,
+    continuation,
+    at: nextOf(settlement),
+    events: events.join(','),
+    fact: factOf(settlement),
+    attempt: ended === null ? '' : JSON.stringify(ended),
+    ...answerOf(verdict),
+  };
+}
+
+/** The next ticket, or the due time, of a task that continues. */
+function nextOf({ continuation, state }: Settlement): number | '' {
+  if (continuation === 'end') return '';
+  return (continuation === 'now' ? state.ticket : state.notBefore) ?? '';
+}
+
+/** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
+function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first, now }: Seen): Decision {
+  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
+  return {
+    ...decisionOf(attempt, first, completedAt),
+    seen: stored,
+    next: completedShort(stored, completedAt, verdict.usage),
+    events: 'task.completed',
+    ...answerOf(verdict),
+  };
+}
+
+/** The attempt's token is not the task's any more: no state is the one seen, so that the script answers `lost`. */
+function decideLost(attempt: AttemptRef, { status, lane }: TaskState): Decision {
+  return { ...decisionOf(attempt, { class: '' }, 0), lane: lane ?? null, laneLimit: lane === undefined ? '' : 1, status };
+}
+
+/** A decision about a task, as it began or as it is, that completes without an answer. The lane is that of the state: it may be new. */
+function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Partial<TaskState>, endedAt: number): Decision {
+  const { tell = [], sharedLanes, createdAt, deadline, lane, laneLimit = 1 } = state;
+  return {
+    tenant: attempt.tenant,
+    id: attempt.id,
+    lane: lane ?? null,
+    token: attempt.token,
+    laneLimit: lane === undefined ? '' : laneLimit,
+    class: state.class,
+    seen: '',
+    next: '',
+    status: 'completed',
+    continuation: 'end',
+    at: '',
+    // By the record's own time: a subscriber knows by it whether the end is the one that it has received already.
+    subscribers: tell.map((kind) => `${kind}/${endedAt}`).join(','),
+    events: '',
+    fact: '',
+    attempt: '',
+    output: '',
+    result: '',
+    shared: sharedLanes === undefined ? '' : scriptJson({ createdAt, sharedLanes }),
+    hasDeadline: deadline === undefined ? '' : 1,
+  };
+}
+
+const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
+
+/** JSON of what the event stream says of an attempt besides its end. */
+function factOf({ state: { attempt, error, status }, continuation }: Settlement): string {
+  if (!FAILURES.has(status)) return JSON.stringify({ attempt });
+  return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });
+}
+
+type Completed = Extract<Verdict, { kind: 'completed' }>;
+
+/** The final text and the result of a task that completed. */
+function answerOf(verdict: Verdict): Pick<Decision, 'output' | 'result'> {
+  if (verdict.kind !== 'completed') return { output: '', result: '' };
+  const { output, result } = verdict;
+  return { output, result: result === null || result === undefined ? '' : JSON.stringify(result) };
+}
+
+/** What the script takes of a decision, in the order of its header. */
+const ARGUMENTS = [
+  'token',
+  'laneLimit',
+  'class',
+  'seen',
+  'next',
+  'status',
+  'continuation',
+  'at',
+  'subscribers',
+  'events',
+  'fact',
+  'attempt',
+  'output',
+  'result',
+  'shared',
+  'hasDeadline',
+] as const satisfies readonly (keyof Decision)[];
+
+/** Settles attempts of one tenant. */
+async function settleAttempts(ledger: Ledger, decisions: readonly Decision[]): Promise<(Reply | Error)[]> {
+  const tenant = decisions[0]?.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
-  const replies = (await runGranting(
-    ledger,
+  const shard = shardKeys(ledger, tenant);
+  const replies = (await runInContext(ledger, {
+    script: 'settle-attempts',
     tenant,
-    'settle-attempts',
-    [
+    keys: [
       ...contextKeys(ledger, tenant),
       shard.leases,
       shard.signals,
@@ -73,11 +197,11 @@ async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]):
       keys.attempts,
       shard.deadlines,
       shard.due,
-      ...laneKeys(ledger, tenant, decided),
+      ...laneKeys(ledger, tenant, decisions),
     ],
-    [JSON.stringify(contextOptions(ledger, tenant)), decided.map(({ id }) => id).join(','), ...decided.flatMap(({ args }) => args)],
-  )) as (number | string)[];
-  const answers: (Reply | Error)[] = decided.map(({ status }) => ({ kind: 'settled', status }));
+    args: [decisions.map(({ id }) => id).join(','), ...decisions.flatMap((decision) => ARGUMENTS.map((name) => decision[name]))],
+  })) as (number | string)[];
+  const answers: (Reply | Error)[] = decisions.map(({ status }) => ({ kind: 'settled', status }));
   for (let at = 0; at < replies.length; at += 3) answers[Number(replies[at]) - 1] = readRefusal(`${replies[at + 1]}`, `${replies[at + 2]}`);
   return answers;
 }
@@ -85,61 +209,4 @@ async function settleBatch(ledger: Ledger, tenant: string, decided: Decision[]):
 function readRefusal(kind: string, detail: string): Reply | Error {
   if (kind === 'failed') return scriptFailure(detail, 'an attempt could not be settled');
   return kind === 'changed' ? { kind, stored: detail } : { kind: 'lost' };
-}
-
-/** Of the first attempt: the only one whose state may be short. */
-const FIRST_TOKEN = 1;
-
-function decide(attempt: AttemptRef, verdict: Verdict, seen: Seen): Omit<Decision, 'id'> {
-  if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored)) return completeShort(verdict, seen);
-  const running = parseState(seen.stored, seen.first);
-  const lane = running.lane ?? null;
-  if (running.status !== 'running' || running.token !== attempt.token) {
-    // Somebody else's task by now: what no state is makes the script answer `lost`.
-    const args = [headOf(attempt.token, running, 0, 'end none 0 none'), '', '', ''];
-    return { lane, args, status: running.status };
-  }
-  const following = applyVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
-  const { state } = following;
-  const [how, ...rest] = continuationOf(following, verdict);
-  const args = [headOf(attempt.token, state, state.completedAt ?? 0, how), seen.stored, scriptJson(state), ...rest];
-  return { lane, args, status: state.status };
-}
-
-/** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
-function completeShort(verdict: Completed, { stored, first, now }: Seen): Omit<Decision, 'id'> {
-  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
-  const head = headOf(FIRST_TOKEN, first, completedAt, `completed ${shortEnding(completedAt, verdict.usage)}`);
-  return { lane: first.lane ?? null, args: [head, stored, ...answerOf(verdict)], status: 'completed' };
-}
-
-/** What the script is told first: of the task as it began or as it is, of its end, and how it goes on. */
-function headOf(token: number, { lane, laneLimit = 1, class: ofClass, tell }: FirstState, endedAt: number, how: string): string {
-  // By the record's own time: whoever tells of an end knows by it whether it is the one that was told already.
-  const told = tell === undefined ? '-' : tell.map((kind) => `${kind}/${endedAt}`).join(',');
-  return `${token} ${lane === undefined ? '-' : laneLimit} ${ofClass} ${told} ${how}`;
-}
-
-/** How it goes on, with what more is said of that in short, and the texts that belong to it. */
-function continuationOf(following: Settlement, verdict: Verdict): [how: string, ...string[]] {
-  const { state, goesOn, attempt, events } = following;
-  const fact = factOf(following);
-  if (verdict.kind === 'completed') return [`answered ${fact}`, ...answerOf(verdict)];
-  const number = goesOn === 'later' || goesOn === 'yield' ? state.notBefore : state.ticket;
-  return [`${goesOn} ${state.status} ${number} ${events.join(',')} ${fact}`, attempt === null ? '' : JSON.stringify(attempt)];
-}
-
-const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
-
-/** JSON of what the event stream says of an attempt besides its end. */
-function factOf({ state: { attempt, error, status }, goesOn }: Settlement): string {
-  if (!FAILURES.has(status)) return JSON.stringify({ attempt });
-  return JSON.stringify({ attempt, code: error?.code, willRetry: goesOn !== 'end' });
-}
-
-type Completed = Extract<Verdict, { kind: 'completed' }>;
-
-/** The final text and the result, JSON as text, of a task that completed. */
-function answerOf({ output, result }: Completed): [output: string, result: string] {
-  return [output, result === null || result === undefined ? '' : JSON.stringify(result)];
 }

@@ -5,13 +5,13 @@ const levelSchema = z.enum(['none', 'warning', 'critical']);
 /** How many of a tenant's tasks have not ended, by `limits.backpressure`. */
 export type PressureLevel = z.infer<typeof levelSchema>;
 
-/** Tells the tenant's event stream when it has another level than at the last call, by whomever. Answers the level. */
+/** Publishes an event to the tenant's stream when its level has changed since the last call of any process. Returns the level. */
 export async function updatePressure(ledger: Ledger, tenant: string): Promise<PressureLevel> {
   const { keys, settings } = ledger;
   const own = keys.tenant(tenant);
   const shard = keys.shard(keys.shardOf(tenant));
   const options = { tenant, channel: shard.signal, maxEvents: settings.events.maxPerTenant, ...settings.limits.backpressure };
-  return levelSchema.parse(await ledger.run('note-pressure', [own.live, shard.pressure, own.events], [JSON.stringify(options)]));
+  return levelSchema.parse(await ledger.run('update-pressure', [own.live, shard.pressure, own.events], [JSON.stringify(options)]));
 }
 
 /** Tenants of a shard that have a level. */
@@ -19,12 +19,12 @@ export async function listPressed({ redis, keys }: Ledger, shard: number): Promi
   return await redis.hkeys(keys.shard(shard).pressure);
 }
 
-/** Tenants looked at with one round trip. */
+/** Tenants read with one round trip. */
 const PAGE = 200;
 
 /**
  * How many lookups each of these tenants has: of tasks that have not ended (`live`), or of all that are kept (`index`); those that have
- * none are left out. A look costs next to nothing, so that thousands of quiet tenants do not cost a chore what busy ones do.
+ * none are left out. Reading a count costs next to nothing, so that a chore can pass over thousands of quiet tenants.
  */
 export async function tenantsWithTasks(
   { redis, keys }: Ledger,

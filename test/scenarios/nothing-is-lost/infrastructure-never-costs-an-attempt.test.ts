@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { scriptFragments } from '#shared/ledger/lua-fragments.ts';
+import { scriptFragments } from '#shared/ledger/codec/fragments.ts';
 import { loadScripts } from '#shared/redis/script.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { reportFigure, spread } from '../../support/fleet/figures.ts';

@@ -14,12 +14,13 @@ const SCRIPT = `-- Takes a task from one status to another, as every script does
 -- ARGV[3] to: a status
 -- RETURNS the status and the timeline
 -- include: transitions
+-- include: body-layout
 -- include: states
--- include: book
-local book = open_book(ARGV[1], KEYS[1], KEYS[1], KEYS[1], KEYS[1], KEYS[1], KEYS[1])
+-- include: context
+local context = open_context(ARGV[1], KEYS[1], KEYS[1], KEYS[1], KEYS[1], KEYS[1], KEYS[1])
 local task = {}
 if ARGV[2] ~= 'new' then task.status, task.log = ARGV[2], ARGV[2] .. '@1' end
-enter(book, task, ARGV[3], 'a note; of two\\nlines')
+enter(context, task, ARGV[3], 'a note; of two\\nlines')
 return { task.status, task.log }
 `;
 

@@ -1,6 +1,6 @@
 import type { QueueMode } from '#shared/config/queue-mode.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
-import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, changePriority, type NewPriority, redriveTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
@@ -10,7 +10,7 @@ import { outboxEntry, parseOutboxEntry, reissueTicket } from '#shared/ledger/gra
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
-import { laneOfTask } from '#shared/ledger/script-context.ts';
+import { laneOfTask } from '#shared/ledger/context.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { aTask, DONE, FAILURE, TENANT, type Held, type TaskWish, type TestLedger } from './test-ledger.ts';
 

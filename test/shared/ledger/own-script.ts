@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { scriptFragments } from '#shared/ledger/lua-fragments.ts';
+import { scriptFragments } from '#shared/ledger/codec/fragments.ts';
 import { loadScripts, type Script } from '#shared/redis/script.ts';
 
 /** Loads a test's own script, which may include what the ledger's scripts include. */

@@ -1,7 +1,7 @@
 import { tenantLimitsSchema, type TenantLimits } from '#shared/config/limits-settings.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
-import { acceptMessage } from '#shared/ledger/accept/accept-message.ts';
+import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';
 import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
@@ -9,7 +9,7 @@ import type { NewTask } from '#shared/ledger/accept/new-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
-import type { TaskPlace } from '#shared/ledger/script-context.ts';
+import type { TaskPlace } from '#shared/ledger/context.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';

@@ -21,13 +21,15 @@ const ALL = ['new', ...TASK_STATUSES] as const;
 
 describe('the table of transitions', () => {
   it.each(ALL)('leads from %s to what the contract says and nowhere else', (from) => {
-    expect(TRANSITIONS[from].toSorted().join(' ')).toBe(CONTRACT[from]);
+    expect(Object.keys(TRANSITIONS[from]).toSorted().join(' ')).toBe(CONTRACT[from]);
     for (const to of TASK_STATUSES) expect(isTransition(from, to)).toBe(CONTRACT[from].split(' ').includes(to));
   });
 
   it('ends in the five terminal states, of which only a permanent failure can be reopened', () => {
     expect(TASK_STATUSES.filter(isTerminal).toSorted()).toEqual(['cancelled', 'completed', 'permanently_failed', 'skipped', 'stale']);
-    expect(TASK_STATUSES.filter((status) => isTerminal(status) && TRANSITIONS[status].length > 0)).toEqual(['permanently_failed']);
+    expect(TASK_STATUSES.filter((status) => isTerminal(status) && Object.keys(TRANSITIONS[status]).length > 0)).toEqual([
+      'permanently_failed',
+    ]);
   });
 
   it('leads from every state to an end', () => {
@@ -35,7 +37,7 @@ describe('the table of transitions', () => {
       if (from !== 'new' && isTerminal(from)) return true;
       if (seen.has(from)) return false;
       seen.add(from);
-      return TRANSITIONS[from].some((to) => reaches(to, seen));
+      return TASK_STATUSES.some((to) => isTransition(from, to) && reaches(to, seen));
     };
     for (const from of ALL) expect([from, reaches(from, new Set())]).toEqual([from, true]);
   });

@@ -1,142 +1,180 @@
--- What a call lets in, gathered here so that `close_intake` writes each of the keys that all share once.
-local function open_intake(rates, deadlines, ended, due, remember)
+-- The intake gathers what a call that accepts tasks writes to the keys that all of them share: `close_intake` writes each key once.
+local function open_intake(rates, deadlines, ended, due, remember_ms)
   return {
-    rates = rates, deadlines = deadlines, ended = ended, due = due, remember = remember,
-    index = {}, listed = {}, states = {}, owed = {}, created = {}, queued = {}, finished = { cancelled = {}, skipped = {} },
+    rates = rates, deadlines = deadlines, ended = ended, due = due, remember_ms = remember_ms,
+    index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
   }
 end
 
--- Lets one task in, or says why not: it came before, its rate is used up, or what `step` says, which decides what it becomes.
--- `item`: its id, known_key (or nil), digest, rate_class (or empty), body and lookups.
-local function let_in(book, intake, item, step)
-  local known = item.known_key and redis.call('GET', item.known_key)
+-- Gathers the event of a task that ended in the call.
+local function add_finished(intake, event, id)
+  intake.finished[event] = intake.finished[event] or {}
+  table.insert(intake.finished[event], id)
+end
+
+-- Generic cell rate algorithm: one time per class and window says when the bucket is empty again.
+-- Returns 0 and the times to write when the task may come in, else how many ms until all of them admit it, and the class whose
+-- limit takes longest.
+local function check_rates(context, class, redis_key)
+  local writes, longest, longest_class = {}, 0, nil
+  for _, scope in ipairs({ class, 'all' }) do
+    for window, rule in pairs((context.rates or {})[scope] or {}) do
+      local field = scope .. ':' .. window
+      local tat = math.max(tonumber(redis.call('HGET', redis_key, field) or 0), context.now)
+      local over = tat + rule.everyMs - context.now - rule.burst * rule.everyMs
+      if over > longest then longest, longest_class = over, scope end
+      append(writes, field, tat + rule.everyMs)
+    end
+  end
+  if longest > 0 then return longest, longest_class end
+  return 0, writes
+end
+
+-- Why a request is not accepted, as its answer: it came before, or its rate is used up. Nil when it may be; then its body is stored.
+-- `request`: id, known_key (or nil), digest, rate_class (or empty), body and lookups.
+local function refuse_request(context, intake, request)
+  local known = request.known_key and redis.call('GET', request.known_key)
   if known then
     local first, known_digest = string.match(known, '^(%S+) (.*)$')
-    return { known_digest == item.digest and 'duplicate' or 'conflict', first }
+    return { known_digest == request.digest and 'duplicate' or 'conflict', first }
   end
   -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
-  if redis.call('HSETNX', book.bodies, item.id, item.body) == 0 then return { 'duplicate', item.id } end
-  local after, rate_writes = 0, {}
-  if item.rate_class ~= '' then after, rate_writes = check_rates(book, book.rates, item.rate_class, intake.rates) end
+  if redis.call('HSETNX', context.bodies, request.id, request.body) == 0 then return { 'duplicate', request.id } end
+  if request.rate_class == '' then return nil end
+  local after, detail = check_rates(context, request.rate_class, intake.rates)
   if after > 0 then
-    redis.call('HDEL', book.bodies, item.id)
-    return { 'rate', math.ceil(after), rate_writes }
+    redis.call('HDEL', context.bodies, request.id)
+    return { 'rate', math.ceil(after), detail }
   end
-  local answer = step()
+  request.rate_writes = detail
+  return nil
+end
+
+-- Writes what remembers an accepted request, or removes the body of one that was not accepted after all. Returns the answer.
+local function conclude_request(context, intake, request, answer)
   if answer[1] ~= 'accepted' then
-    redis.call('HDEL', book.bodies, item.id)
+    redis.call('HDEL', context.bodies, request.id)
     return answer
   end
-  if item.known_key then redis.call('SET', item.known_key, item.id .. ' ' .. item.digest, 'PX', intake.remember) end
+  if request.known_key then
+    redis.call('SET', request.known_key, request.id .. ' ' .. request.digest, 'PX', intake.remember_ms)
+  end
+  local rate_writes = request.rate_writes or {}
   if #rate_writes > 0 then redis.call('HSET', intake.rates, unpack(rate_writes)) end
-  for _, lookup in ipairs(item.lookups) do append(intake.index, 0, lookup .. '/' .. item.id) end
-  intake.created[#intake.created + 1] = item.id
+  for _, lookup in ipairs(request.lookups) do append(intake.index, 0, lookup .. '/' .. request.id) end
+  intake.created[#intake.created + 1] = request.id
   return answer
 end
 
--- Begins the state of a task that comes in. Returns whether it is due.
-local function begin_task(book, task)
-  task.createdAt, task.ticket, task.token, task.spent, task.attempt = book.now, 0, 0, 0, 0
-  local is_due = not task.notBefore or task.notBefore <= book.now
+-- Completes the first state of a task with its time and counts. Returns whether it is due.
+local function initialize_task(context, task)
+  task.createdAt, task.ticket, task.token, task.spent, task.attempt = context.now, 0, 0, 0, 0
+  local is_due = not task.notBefore or task.notBefore <= context.now
   if is_due then task.notBefore = nil end
   return is_due
 end
 
--- The refusal of a task that would have to wait, when as many of its tenant wait as may; nil when it may. `freed`: how many
--- of those it ends itself.
-local function refuse_waiting(book, freed)
-  if not book.waiting then return nil end
-  local waiting = count(book, 'pending/') - freed
-  if waiting < book.waiting then return nil end
+-- The refusal of a task that would have to wait when its tenant's limit on waiting tasks is reached, or nil. `freed`: how many
+-- waiting tasks it ends itself.
+local function refuse_waiting(context, freed)
+  if not context.waiting then return nil end
+  local waiting = count(context, 'pending/') - freed
+  if waiting < context.waiting then return nil end
   return { 'waiting', waiting }
 end
 
--- Puts a new task into the live lookups: at once, or with all others of the call where nobody looks there meanwhile.
-local function list_live(book, intake, member)
+-- Adds a new task to the live lookups: at once, or with all others of the call where nothing reads them meanwhile.
+local function add_live(context, intake, member)
   if not intake.gathers then
-    redis.call('ZADD', book.live, 0, member)
+    redis.call('ZADD', context.live, 0, member)
     return
   end
   append(intake.listed, 0, member)
 end
 
--- Keeps the short state of a task that is granted at once: now, or with all others of the call.
-local function keep_short(book, intake, id)
-  local state = 'q ' .. book.stamp .. ' ' .. book.stamp
+-- Saves the short state of a task that is granted at once: now, or with all others of the call.
+local function save_short(context, intake, id)
+  local state = 'q ' .. context.stamp .. ' ' .. context.stamp
   if not intake.gathers then
-    redis.call('HSET', book.states, id, state)
+    redis.call('HSET', context.states, id, state)
     return
   end
   append(intake.states, id, state)
 end
 
--- Whether nothing but its first state and its turn matters of a task that has begun.
+-- Whether a new task has nothing that a short state cannot say.
 local function is_ordinary(task)
   return not (task.deadline or task.collect or task.inputs or task.leftOut or task.sharedLanes)
 end
 
--- Accepts a task that has begun: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
-local function admit(book, intake, id, keys, task)
-  enter(book, task, 'pending')
-  if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, book.tenant .. '/' .. id) end
+-- Lists a task that is granted as it is accepted, with its first ticket.
+local function add_granted(context, intake, id, class)
+  add_live(context, intake, granted_member({ class = class }, id))
+  intake.tickets[#intake.tickets + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
+end
+
+-- Accepts an initialized task: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
+local function admit(context, intake, id, keys, task)
+  enter(context, task, 'pending')
+  if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, shard_member(context, id)) end
   if task.notBefore then
     task.gate = 'time'
-    redis.call('ZADD', book.live, 0, 'pending/' .. id)
-    wait_until_due(book, intake.due, id, task.notBefore)
-    save_task(book, id, task)
+    redis.call('ZADD', context.live, 0, 'pending/' .. id)
+    schedule_due(context, intake.due, id, task.notBefore)
+    save_task(context, id, task)
     return { 'accepted', 'pending', 'time', 0 }
   end
-  if not join_lane(book, keys.held, keys.wait, id, task, keys.is_free) then
-    list_live(book, intake, 'pending/' .. id)
+  if not join_lane(context, keys.held, keys.wait, id, task, keys.is_free) then
+    add_live(context, intake, 'pending/' .. id)
     if is_ordinary(task) and task.gate == 'lane' and not task.order then
-      -- At once: who comes next looks at the line.
-      redis.call('HSET', book.states, id, 'w ' .. book.stamp .. ' ' .. task.class)
+      -- At once: the next task of the call reads the line.
+      redis.call('HSET', context.states, id, 'w ' .. context.stamp .. ' ' .. task.class)
     else
-      save_task(book, id, task)
+      save_task(context, id, task)
     end
-    return { 'accepted', 'pending', task.gate, ahead_in_lanes(book, keys.held, keys.wait, id, task) }
+    return { 'accepted', 'pending', task.gate, ahead_in_lanes(context, keys.held, keys.wait, id, task) }
   end
-  if not has_room(book, task.class) then
-    grant_or_backlog(book, id, task)
-    return { 'accepted', 'pending', 'cap', count(book, 'pending/') - 1 }
+  if not has_room(context, task.class) then
+    grant_or_backlog(context, id, task)
+    return { 'accepted', 'pending', 'cap', count(context, 'pending/') - 1 }
   end
-  enter(book, task, 'queued')
-  task.granted, task.queuedAt, task.ticket = true, book.now, 1
-  list_live(book, intake, granted_member(task, id))
-  intake.owed[#intake.owed + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
-  if is_ordinary(task) then keep_short(book, intake, id) else save_task(book, id, task) end
+  enter(context, task, 'queued')
+  task.granted, task.queuedAt, task.ticket = true, context.now, 1
+  add_granted(context, intake, id, task.class)
+  if is_ordinary(task) then save_short(context, intake, id) else save_task(context, id, task) end
   return { 'accepted', 'queued', '', 0 }
 end
 
--- Accepts a task that is not to run: its outcome says why. Returns its answer.
-local function admit_ended(book, intake, id, task, status)
-  enter(book, task, 'pending')
-  enter(book, task, status, task.outcome.reason)
-  task.completedAt, task.notBefore = book.now, nil
-  save_task(book, id, task)
-  redis.call('ZADD', book.index, 0, 'status=' .. status .. '/' .. id)
-  tell_end(book, intake.ended, id, task)
-  table.insert(intake.finished[status], id)
+-- Accepts a task that ends at once: its outcome says why. Returns its answer.
+local function admit_ended(context, intake, id, task, status)
+  enter(context, task, 'pending')
+  local event = enter(context, task, status, task.outcome.reason)
+  task.completedAt, task.notBefore = context.now, nil
+  save_task(context, id, task)
+  redis.call('ZADD', context.index, 0, 'status=' .. status .. '/' .. id)
+  notify_subscribers(context, intake.ended, id, task)
+  add_finished(intake, event, id)
   return { 'accepted', status, '', 0, cjson.encode(task.outcome) }
 end
 
--- The outcome of a message that comes to a line of `waiting` in which no more may wait, or nil.
-local function outcome_of_full_line(book, waiting)
-  if waiting < book.maxInLine then return nil end
+-- The outcome of a message that comes to a line of `waiting` tasks in which no more may wait, or nil.
+local function outcome_of_full_line(context, waiting)
+  if waiting < context.maxInLine then return nil end
   return { kind = 'dropped', reason = waiting .. ' messages wait in this lane already' }
 end
 
--- Writes what was gathered. Returns the outbox entry of the tickets owed, or an empty text.
-local function close_intake(book, intake)
-  local entry = table.concat(intake.owed, ',')
-  if #intake.index > 0 then redis.call('ZADD', book.index, unpack(intake.index)) end
-  call_many('ZADD', book.live, intake.listed)
-  call_many('HSET', book.states, intake.states)
-  if entry ~= '' then owe_tickets(book, entry) end
-  if #intake.created > 0 then emit(book, table.concat(intake.created, ','), 'task.created') end
-  if #intake.queued > 0 then emit(book, table.concat(intake.queued, ','), 'task.queued') end
-  for status, ids in pairs(intake.finished) do
-    if #ids > 0 then emit(book, table.concat(ids, ','), 'task.' .. status) end
+-- Writes what was gathered. Returns the outbox entry of the call's tickets, or an empty text.
+local function close_intake(context, intake)
+  local entry = table.concat(intake.tickets, ',')
+  if #intake.index > 0 then redis.call('ZADD', context.index, unpack(intake.index)) end
+  call_many('ZADD', context.live, intake.listed)
+  call_many('HSET', context.states, intake.states)
+  if entry ~= '' then add_to_outbox(context, entry) end
+  if #intake.created > 0 then emit(context, table.concat(intake.created, ','), TRANSITIONS.new.pending) end
+  if #intake.queued > 0 then emit(context, table.concat(intake.queued, ','), TRANSITIONS.pending.queued) end
+  for _, event in ipairs({ TRANSITIONS.pending.cancelled, TRANSITIONS.pending.skipped }) do
+    local ids = intake.finished[event] or {}
+    if #ids > 0 then emit(context, table.concat(ids, ','), event) end
   end
   return entry
 end

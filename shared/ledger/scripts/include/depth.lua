@@ -1,4 +1,4 @@
--- How many of a tenant's tasks have not ended: each is listed once, and besides in the backlog and in its shared lanes.
+-- How many of a tenant's tasks have not ended. Each is listed once, and besides in the backlog and in its shared lanes.
 local function depth_of(live)
   local depth = redis.call('ZCARD', live)
   for _, prefix in ipairs({ 'backlog=', 'holds=', 'waits=' }) do

@@ -1,136 +1,136 @@
 local CLASSES = { 'd', 'p', 's', 'u', 'w' }
 
 -- Whether the tenant's caps have room for one more grant of this class; a class is a letter and 0 (low) or 1.
-local function has_room(book, class)
-  local caps = book.caps
+local function has_room(context, class)
+  local caps = context.caps
   if not caps then return true end
-  if caps.running and count(book, 'granted=') >= caps.running then return false end
+  if caps.running and count(context, 'granted=') >= caps.running then return false end
   local letter = string.sub(class, 1, 1)
-  if caps[letter] and count(book, 'granted=' .. letter) >= caps[letter] then return false end
+  if caps[letter] and count(context, 'granted=' .. letter) >= caps[letter] then return false end
   if caps.low and string.sub(class, 2) == '0' then
     local low = 0
-    for _, each in ipairs(CLASSES) do low = low + count(book, 'granted=' .. each .. '0') end
+    for _, each in ipairs(CLASSES) do low = low + count(context, 'granted=' .. each .. '0') end
     if low >= caps.low then return false end
   end
   return true
 end
 
--- From here on, what grants change in the keys that all tasks share is kept until `write_grants`, which writes each key once.
+-- From here on, what grants change in the keys that all tasks share is gathered until `write_grants`, which writes each key once.
 -- Not where there are caps: they count what is written.
-local function gather_grants(book)
-  if not book.caps then book.gathered = { unlisted = {}, listed = {}, owed = {}, states = {} } end
+local function gather_grants(context)
+  if not context.caps then context.gathered = { unlisted = {}, listed = {}, tickets = {}, states = {} } end
 end
 
-local function write_grants(book)
-  local gathered = book.gathered
+local function write_grants(context)
+  local gathered = context.gathered
   if not gathered then return end
-  book.gathered = nil
-  call_many('ZREM', book.live, gathered.unlisted)
-  call_many('ZADD', book.live, gathered.listed)
-  call_many('ZADD', book.outbox, gathered.owed)
-  call_many('HSET', book.states, gathered.states)
+  context.gathered = nil
+  call_many('ZREM', context.live, gathered.unlisted)
+  call_many('ZADD', context.live, gathered.listed)
+  call_many('ZADD', context.outbox, gathered.tickets)
+  call_many('HSET', context.states, gathered.states)
 end
 
--- Gives a parked task permission to hold a ticket, and owes it one. Callers answer with `let_through`.
-local function grant(book, id, task)
-  local gathered = book.gathered
+-- Grants a parked task a ticket, and adds that to the outbox. Callers reply with `publish_granted`.
+local function grant(context, id, task)
+  local gathered = context.gathered
   if gathered then
     append(gathered.unlisted, task.status .. '/' .. id, backlog_member(task, id))
   else
-    unlist(book, id, task)
+    unlist(context, id, task)
   end
-  if task.status ~= 'queued' then enter(book, task, 'queued') end
+  if task.status ~= 'queued' then enter(context, task, 'queued') end
   task.granted, task.gate, task.notBefore = true, nil, nil
-  task.queuedAt = task.queuedAt or book.now
+  task.queuedAt = task.queuedAt or context.now
   task.ticket = task.ticket + 1
   local state = cjson.encode(task)
   if gathered then
     append(gathered.listed, 0, granted_member(task, id))
-    append(gathered.owed, book.now, book.tenant .. '/' .. id .. '.' .. task.ticket)
+    append(gathered.tickets, context.now, shard_member(context, id) .. '.' .. task.ticket)
     append(gathered.states, id, state)
   else
-    redis.call('ZADD', book.live, 0, granted_member(task, id))
-    owe_tickets(book, id .. '.' .. task.ticket)
-    redis.call('HSET', book.states, id, state)
+    redis.call('ZADD', context.live, 0, granted_member(task, id))
+    add_to_outbox(context, id .. '.' .. task.ticket)
+    redis.call('HSET', context.states, id, state)
   end
-  book.granted[#book.granted + 1] = id
-  append(book.granted, state, '')
+  context.granted[#context.granted + 1] = id
+  append(context.granted, state, '')
 end
 
--- The same for one that waits for its lane in short: its next state is short too. Not where there are caps.
-local function grant_short(book, id, text)
+-- The same for a task whose short state says that it waits for its lane: its next state is short too. Not where there are caps.
+local function grant_short(context, id, text)
   local created, class = string.match(text, '^w (%d+) (%S+)$')
-  local state = 'q ' .. created .. ' ' .. book.stamp
-  local gathered = book.gathered
+  local state = 'q ' .. created .. ' ' .. context.stamp
+  local gathered = context.gathered
   if gathered then
     gathered.unlisted[#gathered.unlisted + 1] = 'pending/' .. id
     append(gathered.listed, 0, 'granted=' .. class .. '/' .. id)
-    append(gathered.owed, book.now, book.tenant .. '/' .. id .. '.1')
+    append(gathered.tickets, context.now, context.tenant .. '/' .. id .. '.1')
     append(gathered.states, id, state)
   else
-    redis.call('ZREM', book.live, 'pending/' .. id)
-    redis.call('ZADD', book.live, 0, 'granted=' .. class .. '/' .. id)
-    owe_tickets(book, id .. '.1')
-    redis.call('HSET', book.states, id, state)
+    redis.call('ZREM', context.live, 'pending/' .. id)
+    redis.call('ZADD', context.live, 0, 'granted=' .. class .. '/' .. id)
+    add_to_outbox(context, id .. '.1')
+    redis.call('HSET', context.states, id, state)
   end
-  book.granted[#book.granted + 1] = id
-  append(book.granted, state, redis.call('HGET', book.bodies, id))
+  context.granted[#context.granted + 1] = id
+  append(context.granted, state, redis.call('HGET', context.bodies, id))
 end
 
--- What a script says last: the tasks that were granted, for each its id, its state and, when that is short, its body, so that their
--- tickets are added at once and not by the sweep. They share one event.
-local function let_through(book)
+-- The first part of a script's reply: id, state and, when that is short, body of each task granted, so that their tickets are
+-- added at once and not by the sweep. They share one event.
+local function publish_granted(context)
   local ids = {}
-  for position = 1, #book.granted, 3 do ids[#ids + 1] = book.granted[position] end
-  if #ids > 0 then emit(book, table.concat(ids, ','), 'task.queued') end
-  return book.granted
+  for position = 1, #context.granted, 3 do ids[#ids + 1] = context.granted[position] end
+  if #ids > 0 then emit(context, table.concat(ids, ','), TRANSITIONS.pending.queued) end
+  return context.granted
 end
 
 -- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.
-local function wait_in_backlog(book, id, task)
+local function wait_in_backlog(context, id, task)
   task.gate = 'cap'
-  redis.call('ZADD', book.live, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
-  redis.call('HSET', book.states, id, cjson.encode(task))
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
+  save_task(context, id, task)
 end
 
 -- Grants a parked task, or leaves it in the tenant's backlog when a cap is full. Returns whether it was granted.
-local function grant_or_backlog(book, id, task)
-  if has_room(book, task.class) then
-    grant(book, id, task)
+local function grant_or_backlog(context, id, task)
+  if has_room(context, task.class) then
+    grant(context, id, task)
     return true
   end
-  wait_in_backlog(book, id, task)
+  wait_in_backlog(context, id, task)
   return false
 end
 
-local function backlog_head(book, class)
+local function backlog_head(context, class)
   local prefix = 'backlog=' .. class .. '/'
-  local head = redis.call('ZRANGEBYLEX', book.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
+  local head = redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
   if head then return string.sub(head, #prefix + 1) end
   return nil
 end
 
--- The best that the caps have room for: by priority, then by age. Returns its id, or nil.
-local function best_of_backlog(book)
+-- The best of the backlog that the caps have room for: by priority, then by age. Returns its id, or nil.
+local function best_of_backlog(context)
   local best
   for _, letter in ipairs(CLASSES) do
     for _, low in ipairs({ '1', '0' }) do
-      local head = backlog_head(book, letter .. low)
-      if head and (not best or head < best) and has_room(book, letter .. low) then best = head end
+      local head = backlog_head(context, letter .. low)
+      if head and (not best or head < best) and has_room(context, letter .. low) then best = head end
     end
   end
   return best and string.sub(best, 4)
 end
 
--- How many parked tasks one step lets through, when caps grew meanwhile; the next step goes on.
-local PROMOTE_MOST = 100
+-- How many parked tasks one step grants, when caps grew meanwhile; the next step goes on.
+local MAX_PROMOTED = 100
 
--- Grants what waits in the backlog while the caps have room. Without caps too: they may have been lifted.
-local function promote_backlog(book)
-  if #redis.call('ZRANGEBYLEX', book.live, '[backlog=', '(backlog=\255', 'LIMIT', 0, 1) == 0 then return end
-  for _ = 1, PROMOTE_MOST do
-    local id = best_of_backlog(book)
+-- Grants tasks of the backlog while the caps have room. Without caps too: they may have been lifted.
+local function promote_backlog(context)
+  if #redis.call('ZRANGEBYLEX', context.live, '[backlog=', '(backlog=\255', 'LIMIT', 0, 1) == 0 then return end
+  for _ = 1, MAX_PROMOTED do
+    local id = best_of_backlog(context)
     if not id then return end
-    grant(book, id, cjson.decode(redis.call('HGET', book.states, id)))
+    grant(context, id, cjson.decode(redis.call('HGET', context.states, id)))
   end
 end

@@ -1,26 +1,27 @@
 -- How many of a line one step reads at most.
-local LINE_MOST = 5000
+local MAX_LINE = 5000
 -- The least distance of two slots in a line, in ms; a double this long after 1970 still tells it apart.
 local STEP_MS = 1 / 256
 
--- A waiting message that was offered to a task which holds the lane leaves room to others: it waits for that task alone.
+-- Whether a waiting message leaves room to others: it was offered to a task that holds the lane, and waits for that task alone.
+-- `state`: its state in full, or nil when that is short.
 local function waits_for_holder(state, held)
-  local target = string.match(state, '"steer":"([^"]+)"')
-  return target and redis.call('ZSCORE', held, target)
+  return state and state.steer and redis.call('ZSCORE', held, state.steer)
 end
 
--- Whether the lane has a place and nobody waits before it.
-local function lane_is_free(book, task, held, wait)
+-- Whether the lane has room for the task and no other waits before it.
+local function lane_is_free(context, task, held, wait)
   if redis.call('ZCARD', held) >= task.laneLimit then return false end
   local first = redis.call('ZRANGE', wait, 0, 0)[1]
   if not first then return true end
-  local state = redis.call('HGET', book.states, first)
-  return state and waits_for_holder(state, held) and true or false
+  local state = redis.call('HGET', context.states, first)
+  return state and waits_for_holder(full_state(state), held) and true or false
 end
 
--- A task's number among the messages of its platform, or nil.
-local function number_in(state)
-  return state and tonumber(string.match(state, '"order":"([^"]+)"'))
+-- A task's number among the messages of its platform, by its state as text, or nil.
+local function number_in(text)
+  local state = text and full_state(text)
+  return state and tonumber(state.order)
 end
 
 local function by_number(one, other)
@@ -28,31 +29,31 @@ local function by_number(one, other)
   return one.id < other.id
 end
 
--- Stands the task in the line. Slots go by arrival. Those with a number share out the slots that they have among themselves, by
--- number, so that a late one comes before those that it should have come before, and tasks without a number keep their place.
-local function line_up(book, wait, id, task)
+-- Adds the task to the line. Slots go by arrival. Numbered tasks share out their slots among themselves by number, so that a late
+-- one stands where its number belongs, and tasks without a number keep their place.
+local function join_line(context, wait, id, task)
   local slot, number = task.createdAt, tonumber(task.order)
   local last = redis.call('ZRANGE', wait, -1, -1, 'WITHSCORES')
-  -- Behind those of the same millisecond too, but for one that comes back: that has the slot of its time.
-  if last[1] and slot == book.now then slot = math.max(slot, last[2] + STEP_MS) end
+  -- Behind those of the same millisecond too, unless it comes back: then it has the slot of its time.
+  if last[1] and slot == context.now then slot = math.max(slot, last[2] + STEP_MS) end
   if not number or not last[1] then
     redis.call('ZADD', wait, slot, id)
     return
   end
-  local last_number = number_in(redis.call('HGET', book.states, last[1]))
+  local last_number = number_in(redis.call('HGET', context.states, last[1]))
   if last_number and last_number < number then
     redis.call('ZADD', wait, math.max(slot, last[2] + STEP_MS), id)
     return
   end
-  local line = redis.call('ZRANGE', wait, 0, LINE_MOST - 1, 'WITHSCORES')
+  local line = redis.call('ZRANGE', wait, 0, MAX_LINE - 1, 'WITHSCORES')
   local ids = {}
   for position = 1, #line, 2 do ids[#ids + 1] = line[position] end
-  local states = redis.call('HMGET', book.states, unpack(ids))
+  local states = redis.call('HMGET', context.states, unpack(ids))
   local numbered, slots = { { id = id, number = number } }, { slot }
   for position, each in ipairs(ids) do
-    local its_number = number_in(states[position])
-    if its_number then
-      numbered[#numbered + 1] = { id = each, number = its_number }
+    local other_number = number_in(states[position])
+    if other_number then
+      numbered[#numbered + 1] = { id = each, number = other_number }
       slots[#slots + 1] = tonumber(line[position * 2])
     end
   end
@@ -65,82 +66,84 @@ local function line_up(book, wait, id, task)
   end
 end
 
--- Takes a place in the task's own lane, or a place in the line before it. Returns whether it holds the lane now. `is_free`: what
--- `lane_is_free` said a moment ago of a task that is new; nil when nobody asked.
-local function join_own_lane(book, held, wait, id, task, is_free)
+-- Takes the task's own lane, or joins its line. Returns whether the task holds the lane now. `is_free`: the answer of `lane_is_free`
+-- for a task that is new; nil when it was not checked.
+local function join_own_lane(context, held, wait, id, task, is_free)
   if not task.lane or (is_free == nil and redis.call('ZSCORE', held, id)) then return true end
-  if is_free == nil then is_free = not task.steer and lane_is_free(book, task, held, wait) end
+  if is_free == nil then is_free = not task.steer and lane_is_free(context, task, held, wait) end
   if is_free then
-    redis.call('ZADD', held, book.now, id)
+    redis.call('ZADD', held, context.now, id)
     return true
   end
   task.gate = task.steer and 'steer' or 'lane'
-  line_up(book, wait, id, task)
+  join_line(context, wait, id, task)
   return false
 end
 
--- Takes a place in all of the task's lanes, its own one first, or waits. Returns whether it holds all of them now.
-local function join_lane(book, held, wait, id, task, is_free)
-  return join_own_lane(book, held, wait, id, task, is_free) and join_shared(book, id, task)
+-- Takes all of the task's lanes, its own lane first, or waits. Returns whether the task holds all of them now.
+local function join_lane(context, held, wait, id, task, is_free)
+  return join_own_lane(context, held, wait, id, task, is_free) and join_shared(context, id, task)
 end
 
 -- How many are before a task that waits for its lanes.
-local function ahead_in_lanes(book, held, wait, id, task)
+local function ahead_in_lanes(context, held, wait, id, task)
   local rank = wait and redis.call('ZRANK', wait, id)
   if rank then return rank + redis.call('ZCARD', held) end
-  return ahead_in_shared(book, id, task)
+  return ahead_in_shared(context, id, task)
 end
 
--- Takes the first of the line that waits for the lane itself. Returns its id and state, or nil.
-local function next_of_line(book, held, wait)
-  for _, id in ipairs(redis.call('ZRANGE', wait, 0, LINE_MOST - 1)) do
-    local state = redis.call('HGET', book.states, id)
-    if not state then
+-- Takes the first of the line that waits for the lane itself. Returns its id, its state as text and, when that is not short, in full.
+local function take_next(context, held, wait)
+  for _, id in ipairs(redis.call('ZRANGE', wait, 0, MAX_LINE - 1)) do
+    local text = redis.call('HGET', context.states, id)
+    local state = text and full_state(text)
+    if not text then
       redis.call('ZREM', wait, id)
     elseif not waits_for_holder(state, held) then
       redis.call('ZREM', wait, id)
-      return id, state
+      return id, text, state
     end
   end
   return nil
 end
 
 -- The same, for the ordinary case that it is the very first.
-local function pop_line(book, held, wait)
+local function pop_line(context, held, wait)
   local popped = redis.call('ZPOPMIN', wait)
   local id = popped[1]
   if not id then return nil end
-  local state = redis.call('HGET', book.states, id)
-  if state and not waits_for_holder(state, held) then return id, state end
-  if state then redis.call('ZADD', wait, popped[2], id) end
-  return next_of_line(book, held, wait)
+  local text = redis.call('HGET', context.states, id)
+  local state = text and full_state(text)
+  if text and not waits_for_holder(state, held) then return id, text, state end
+  if text then redis.call('ZADD', wait, popped[2], id) end
+  return take_next(context, held, wait)
 end
 
--- Leaves the task's own lane and lets the next of its line in.
-local function leave_own_lane(book, held, wait, id, task)
+-- Leaves the task's own lane and grants the next of its line.
+local function leave_own_lane(context, held, wait, id, task)
   if not task.lane then return end
   if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
   for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
-    local next_id, state = pop_line(book, held, wait)
+    local next_id, text, next_task = pop_line(context, held, wait)
     if not next_id then break end
-    redis.call('ZADD', held, book.now, next_id)
-    if is_short(state) and not book.caps then
-      grant_short(book, next_id, state)
+    redis.call('ZADD', held, context.now, next_id)
+    if not next_task and not context.caps then
+      grant_short(context, next_id, text)
     else
-      local next_task = read_state(state, book.bodies, next_id)
+      next_task = next_task or read_state(text, context.bodies, next_id)
       next_task.gate, next_task.steer = nil, nil
-      if join_shared(book, next_id, next_task) then
-        go_on_with_lanes(book, next_id, next_task)
+      if join_shared(context, next_id, next_task) then
+        grant_with_lanes(context, next_id, next_task)
       else
-        save_task(book, next_id, next_task)
+        save_task(context, next_id, next_task)
       end
     end
   end
 end
 
--- Leaves all of the task's lanes and lets others in: one step, so that no lane is empty while somebody waits for it alone.
-local function leave_lane(book, held, wait, id, task)
-  leave_shared(book, id, task)
-  leave_own_lane(book, held, wait, id, task)
-  if task.sharedLanes then advance_shared(book, task.sharedLanes) end
+-- Leaves all of the task's lanes and grants others: one step, so that no lane is empty while a task waits for it alone.
+local function leave_lane(context, held, wait, id, task)
+  leave_shared(context, id, task)
+  leave_own_lane(context, held, wait, id, task)
+  if task.sharedLanes then promote_shared(context, task.sharedLanes) end
 end

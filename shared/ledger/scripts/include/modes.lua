@@ -1,29 +1,30 @@
--- Messages that one task carries on from stopped ones, and notes about those that were left out of it.
-local CARRIED_MOST = 100
-local NOTES_MOST = 10
-local NOTE_BYTES = 160
+-- Messages whose input one task carries on from stopped ones, and notes about messages that were left out of it.
+local MAX_CARRIED = 100
+local MAX_NOTES = 10
+local MAX_NOTE_BYTES = 160
 
--- What a message meets: who holds the lane longest, and the line before it, in order, with the states as text.
-local function look_at_lane(book, held, wait)
-  local met = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
-  local ids = redis.call('ZRANGE', wait, 0, LINE_MOST - 1)
-  local states = #ids > 0 and redis.call('HMGET', book.states, unpack(ids)) or {}
-  for position, state in ipairs(states) do
-    if state then
-      met.line[#met.line + 1] = ids[position]
-      met.states[#met.states + 1] = state
-    end
-  end
-  return met
+local function append_waiting(lane, id, text)
+  lane.line[#lane.line + 1] = id
+  lane.states[#lane.states + 1] = text
 end
 
-local function collects(state) return string.find(state, '"collect":{', 1, true) end
+-- What a message meets in its lane: the task that holds it longest, and the line before it, in order, with the states as text.
+local function read_lane(context, held, wait)
+  local lane = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
+  local ids = redis.call('ZRANGE', wait, 0, MAX_LINE - 1)
+  local states = #ids > 0 and redis.call('HMGET', context.states, unpack(ids)) or {}
+  for position, text in ipairs(states) do
+    if text then append_waiting(lane, ids[position], text) end
+  end
+  return lane
+end
 
--- Mode `collect` over its cap: of the sender's own, the oldest goes, or the new one.
-local function plan_overflow(met, task, rules, plan)
+-- Mode `collect` over its cap: of the sender's own messages, the oldest goes, or the new one.
+local function plan_overflow(lane, task, rules, plan)
   local oldest, following, waiting = nil, nil, 0
-  for position, id in ipairs(met.line) do
-    if collects(met.states[position]) and same_sender(cjson.decode(met.states[position]), task) then
+  for position, id in ipairs(lane.line) do
+    local state = full_state(lane.states[position])
+    if state and state.collect and same_sender(state, task) then
       waiting = waiting + 1
       if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
     end
@@ -38,44 +39,46 @@ local function plan_overflow(met, task, rules, plan)
   plan.dropped, plan.following, plan.reason = oldest, following, reason
 end
 
--- Whether messages of mode `queue` may still go into the holder's run: nothing waits that was not offered to it as well.
-local function line_is_offered(met)
-  for _, state in ipairs(met.states) do
-    if string.match(state, '"steer":"([^"]+)"') ~= met.holder then return false end
+-- Whether messages of mode `queue` may still go into the holder's run: all that wait were offered to the holder as well.
+local function line_is_offered(lane)
+  for _, text in ipairs(lane.states) do
+    local state = full_state(text)
+    if not state or state.steer ~= lane.holder then return false end
   end
   return true
 end
 
-local function takes_places(state) return state.mode == 'interrupt' or state.mode == 'latest' end
+local function replaces_others(state) return state.mode == 'interrupt' or state.mode == 'latest' end
 
--- Of the lane, what its platform numbered before this message: the only ones whose place a late message may take. `taker` is one
--- numbered after it that takes places itself, and so took this one's before it came.
-local function look_at_older(book, met, task)
+-- The part of the lane that its platform numbered before this message: only these may a late message replace. `replacer` is a
+-- message numbered after it that replaces others, and so replaced this one before it came.
+local function older_part(context, lane, task)
   local number = tonumber(task.order)
-  if not number then return { holder = met.holder, line = met.line, states = met.states } end
+  if not number then return lane end
   local older = { line = {}, states = {} }
-  local holder = met.holder and load_task(book, met.holder)
-  local holds_newer = holder and holder.order and tonumber(holder.order) > number
-  if holds_newer and takes_places(holder) then older.taker = met.holder end
-  if not holds_newer then older.holder = met.holder end
-  for position, id in ipairs(met.line) do
-    local its_number = number_in(met.states[position])
-    if not its_number or its_number < number then
-      older.line[#older.line + 1] = id
-      older.states[#older.states + 1] = met.states[position]
-    elseif takes_places(cjson.decode(met.states[position])) then
-      older.taker = id
+  local holder = lane.holder and load_task(context, lane.holder)
+  local is_newer = holder and holder.order and tonumber(holder.order) > number
+  if is_newer and replaces_others(holder) then older.replacer = lane.holder end
+  if not is_newer then older.holder = lane.holder end
+  for position, id in ipairs(lane.line) do
+    local text = lane.states[position]
+    local state = full_state(text)
+    local other_number = state and tonumber(state.order)
+    if not other_number or other_number < number then
+      append_waiting(older, id, text)
+    elseif replaces_others(state) then
+      older.replacer = id
     end
   end
   return older
 end
 
--- Modes `interrupt` and `latest`: whose place the message takes, or who took its own. Where what is stopped is carried along, a late
--- message waits instead, because nothing of it could go into a run that has begun.
-local function plan_places(book, met, task, rules, plan)
-  local older = look_at_older(book, met, task)
-  if older.taker and not rules.carries then
-    plan.outcome = { kind = 'superseded', taskId = older.taker, reason = 'one sent after it came first' }
+-- Modes `interrupt` and `latest`: which tasks the message replaces, or which one replaced it. Where the input of what is stopped is
+-- carried on, a late message waits instead, because nothing of it could go into a run that has begun.
+local function plan_replacement(context, lane, task, rules, plan)
+  local older = older_part(context, lane, task)
+  if older.replacer and not rules.carries then
+    plan.outcome = { kind = 'superseded', taskId = older.replacer, reason = 'one sent after it came first' }
     return
   end
   plan.replaced, plan.states = older.line, older.states
@@ -83,49 +86,43 @@ local function plan_places(book, met, task, rules, plan)
 end
 
 -- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.
-local function plan_for(book, met, task, rules)
+local function plan_for(context, lane, task, rules)
   local mode, plan = task.mode, { replaced = {} }
-  if takes_places(task) then plan_places(book, met, task, rules, plan) end
-  if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = met.holder, reason = 'another task runs in its lane' } end
-  if mode == 'collect' then plan_overflow(met, task, rules, plan) end
+  if replaces_others(task) then plan_replacement(context, lane, task, rules, plan) end
+  if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = lane.holder, reason = 'another task runs in its lane' } end
+  if mode == 'collect' then plan_overflow(lane, task, rules, plan) end
   if rules.target then
     plan.offered = rules.target
-  elseif met.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(met))) then
-    local state = redis.call('HGET', book.states, met.holder)
-    if state and says_running(state) then plan.offered = met.holder end
+  elseif lane.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(lane))) then
+    local holder = load_task(context, lane.holder)
+    if holder and holder.status == 'running' then plan.offered = lane.holder end
   end
-  local leaving = #plan.replaced + (plan.dropped and 1 or 0)
-  plan.freed = leaving
-  plan.outcome = plan.outcome or outcome_of_full_line(book, #met.line - leaving)
+  plan.freed = #plan.replaced + (plan.dropped and 1 or 0)
+  plan.outcome = plan.outcome or outcome_of_full_line(context, #lane.line - plan.freed)
   return plan
 end
 
 -- Whether messages like this one may go into the run of that task.
-local function takes(holder, task)
+local function takes_input(holder, task)
   return holder.status == 'running' and not holder.cancel and holder.takesInput and holder.agent == task.agent
     and same_sender(holder, task)
 end
 
--- What a replaced task was asked goes on to the one of its sender that replaces it, with what had gone into it.
-local function carry(task, id, state)
+-- The input of a replaced task goes on to the task of its sender that replaces it, with what had gone into it.
+local function carry_input(task, id, state)
   if not same_sender(state, task) then return end
   task.inputs = task.inputs or {}
   for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
   table.insert(task.inputs, { id = id, how = 'carried' })
-  while #task.inputs > CARRIED_MOST do table.remove(task.inputs, 1) end
+  while #task.inputs > MAX_CARRIED do table.remove(task.inputs, 1) end
 end
 
--- The beginning of a text, cut between characters.
-local function beginning(text)
-  if #text <= NOTE_BYTES then return text end
-  return beginning_of(text, NOTE_BYTES) .. '...'
-end
-
--- Notes that a message was left out of the turn that this task becomes.
-local function note_left_out(book, task, id, state)
+-- Notes that a message was left out of the turn that this task becomes, by the beginning of its input.
+local function note_left_out(context, task, id, state)
+  local input = input_beginning(redis.call('HGET', context.bodies, id), MAX_NOTE_BYTES)
   local notes = state.leftOut or {}
-  notes[#notes + 1] = beginning(cjson.decode(redis.call('HGET', book.bodies, id)).input)
+  notes[#notes + 1] = #input > MAX_NOTE_BYTES and beginning_of(input, MAX_NOTE_BYTES) .. '...' or input
   for _, note in ipairs(task.leftOut or {}) do notes[#notes + 1] = note end
-  while #notes > NOTES_MOST do table.remove(notes, 1) end
+  while #notes > MAX_NOTES do table.remove(notes, 1) end
   task.leftOut = notes
 end

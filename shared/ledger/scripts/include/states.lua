@@ -1,13 +1,14 @@
--- A state is JSON. That of a task to which nothing happened but what happens to all is short: a letter and times (ms), because
--- reading and writing JSON would be most of what Redis does for it. What it began with is in its body.
+-- The codec of states and bodies, beside shared/ledger/codec in TypeScript.
+-- A state is JSON. That of a task with an ordinary life is short: a letter and times (ms), because reading and writing JSON
+-- would be most of what Redis does for it. What the task began with is in its body.
 --   w <created> <class>: it waits for its lane, and nothing but its turn matters
 --   q <created> <granted>: it waits for a worker
 --   r <created> <granted> <started> <worker>: its first attempt runs
 --   c <created> <granted> <started> <worker> <completed> <usage, JSON, or ->: that attempt completed it
--- The name of a worker in one has no spaces.
--- shared/ledger/codec/state.ts reads and writes them too.
+-- The name of a worker in a short state has no spaces. A short state has no order, no steer, no collect and no deadline.
 local JSON_BEGINS = string.byte('{')
-local WAITING, QUEUED, RUNNING = string.byte('w'), string.byte('q'), string.byte('r')
+local WAITING, QUEUED = string.byte('w'), string.byte('q')
+local QUOTE, BACKSLASH, UNICODE = string.byte('"'), string.byte('\\'), string.byte('u')
 
 local function is_short(text) return string.byte(text) ~= JSON_BEGINS end
 
@@ -18,10 +19,27 @@ local function beginning_of(text, max_bytes)
   return string.sub(text, 1, last)
 end
 
-local function worker_note(worker) return (string.gsub(beginning_of(worker, 200), '[;%c]', ',')) end
+-- A note of an entry in the timeline, which ends with a semicolon and has one line.
+local function timeline_note(text) return (string.gsub(beginning_of(text, 200), '[;%c]', ',')) end
 
--- What a task began with, JSON: up to the body's next field, because what follows is its sender's.
-local function first_of(body) return string.match(body, '^{"first":(.-),"id":"') end
+-- What a task began with, JSON. The codec writes it first in the body, and its id next (BODY_ID); what follows is the sender's
+-- own, which may be long, and deeper than cjson reads.
+local function first_of(body)
+  return string.sub(body, #BODY_FIRST + 1, string.find(body, BODY_ID, 1, true) - 1)
+end
+
+-- The beginning of a body's input, at least one byte more than `max_bytes` where it is longer. Nothing behind it is decoded.
+local function input_beginning(body, max_bytes)
+  local from = select(2, string.find(body, BODY_INPUT, 1, true)) + 2
+  local at = from
+  for _ = 0, max_bytes do
+    local byte = string.byte(body, at)
+    if byte == QUOTE then break end
+    -- An escape is cut before or behind it: two characters, or six.
+    at = at + (byte ~= BACKSLASH and 1 or string.byte(body, at + 1) == UNICODE and 6 or 2)
+  end
+  return cjson.decode('["' .. string.sub(body, from, at - 1) .. '"]')[1]
+end
 
 -- A short state in full.
 local function expand(text, body)
@@ -41,7 +59,7 @@ local function expand(text, body)
   task.status, task.worker = 'running', worker
   task.token, task.spent, task.attempt = 1, 1, 1
   task.scheduledAt, task.startedAt = tonumber(started), tonumber(started)
-  task.log = task.log .. ';scheduled@' .. started .. ' ' .. worker_note(worker) .. ';running@' .. started
+  task.log = task.log .. ';scheduled@' .. started .. ' ' .. timeline_note(worker) .. ';running@' .. started
   if completed == '' then return task end
   task.status, task.granted, task.completedAt, task.outcome = 'completed', nil, tonumber(completed), { kind = 'ran' }
   task.log = task.log .. ';completed@' .. completed
@@ -54,13 +72,19 @@ local function read_state(text, bodies, id)
   return cjson.decode(text)
 end
 
--- Whether a state is one of a task that runs.
-local function says_running(text)
-  return string.byte(text) == RUNNING or string.find(text, '"status":"running"', 1, true) ~= nil
+-- A state that is kept in full, or nil for a short one: enough for whoever asks for what no short state has.
+local function full_state(text)
+  if is_short(text) then return nil end
+  return cjson.decode(text)
 end
 
 -- A task's state, or nil.
 local function load_state(states, bodies, id)
   local text = redis.call('HGET', states, id)
   return text and read_state(text, bodies, id)
+end
+
+-- Whether two messages come from one sender with the same rights: only those become one turn, or go into each other's run.
+local function same_sender(one, other)
+  return one.user == other.user and one.visitor == other.visitor
 end

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { aTask, limitsOf, TENANT } from '../test-ledger.ts';
 import { useCheckedLedger } from '../use-ledger.ts';
 

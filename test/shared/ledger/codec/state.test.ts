@@ -15,6 +15,7 @@ const SCRIPT = `-- Says a state in full, as every script reads it.
 -- ARGV[1] text: a short state
 -- ARGV[2] body: JSON of what its task began with
 -- RETURNS JSON
+-- include: body-layout
 -- include: states
 return cjson.encode(expand(ARGV[1], ARGV[2]))
 `;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { listTasks, type TaskFilter } from '#shared/ledger/read/list-tasks.ts';
 import { TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';

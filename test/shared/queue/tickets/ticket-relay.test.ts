@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { parseOutboxEntry, reissueTicket } from '#shared/ledger/grants/outbox.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';

@@ -17,7 +17,7 @@ const patch = async ({ id }: Schedule, changes: object): Promise<Schedule> =>
 async function makeBegun(): Promise<Schedule> {
   const schedule = await t.make();
   t.clock.now += MINUTE;
-  const dying = { ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => Promise.reject(new Error('Connection is closed.')) } };
+  const dying = { ...t.parts, ledger: { ...t.parts.ledger, batches: { add: () => Promise.reject(new Error('Connection is closed.')) } } };
   await fireDue(dying, 0);
   expect((await t.read(schedule)).firing.length).toBe(1);
   return schedule;
@@ -181,9 +181,9 @@ describe('editing', () => {
   });
 });
 
-const full: typeof t.parts.ledger.batched = () => () => Promise.reject(new Error('Connection is closed.'));
+const full: typeof t.parts.ledger.batches = { add: () => Promise.reject(new Error('Connection is closed.')) };
 const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
-const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batched: full } });
+const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batches: full } });
 const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
   await updateSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
 

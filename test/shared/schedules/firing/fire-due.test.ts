@@ -85,7 +85,7 @@ describe('a process that crashes', () => {
   it('after saving its decision leaves a record from which another process accepts the same task', async () => {
     const schedule = await t.make();
     at(schedule, 1);
-    void fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => NEVER } }, 0);
+    void fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batches: { add: () => NEVER } } }, 0);
     const decided = await until(schedule, ({ firing }) => firing.length === 1);
     expect(await t.runs(schedule)).toEqual([]);
     t.clock.now += 5000;
@@ -324,7 +324,7 @@ describe('a schedule that cannot fire', () => {
     const schedule = await t.make();
     at(schedule, 1);
     const full = new MusterError('limit.waiting', 'full', { retryAfterMs: 7000 });
-    await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batched: () => () => Promise.reject(full) } }, 0);
+    await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batches: { add: () => Promise.reject(full) } } }, 0);
     const waiting = await t.read(schedule);
     expect(waiting).toMatchObject({ status: 'active', wakeAt: t.clock.now + 7000 });
     expect(waiting.firing.length).toBe(1);

@@ -1,11 +1,11 @@
-import { type AcceptAnswer, outboxOf, readAcceptReply, type AcceptReply } from './accept-answer.ts';
-import type { Ledger } from '../ledger.ts';
-import type { NewTask } from './new-task.ts';
-import { offerMessage } from './offer-message.ts';
 import { scriptJson, type TenantKeys } from '../../redis/index.ts';
-import { admissionOptions, contextKeys } from '../script-context.ts';
 import { bodyText, firstState } from '../codec/body.ts';
+import { contextKeys, contextOptions, shardKeys } from '../context.ts';
+import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
+import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
+import { type NewTask, submissionLimits } from './new-task.ts';
+import { offerMessage } from './offer-message.ts';
 
 /** Accepts a task, by its mode when it meets work in its lane. */
 export async function acceptMessage(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
@@ -21,29 +21,35 @@ function mayMeetOthers({ mode, lane, takesInput, skip }: NewTask): boolean {
 }
 
 /**
- * Accepts tasks that do nothing to others: those without a mode, and those of a mode that can only wait. See `acceptMessage` for
- * the rest. From here on the task is never lost. When `entry` is set, its ticket is to be added to BullMQ now; the outbox remembers
- * it under that name until then.
+ * Accepts a task that does nothing to others: without a mode, or of a mode that can only wait. From here on it is never lost. When
+ * `entry` is set, its ticket is to be added to BullMQ now; the outbox keeps it under that name until then.
  */
 export async function acceptNewTask(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
-  return await ledger.batched<NewTask, AcceptAnswer>('accept', (tenant, tasks) => acceptTasks(ledger, tenant, tasks))(
-    task.body.tenant,
-    task,
-  );
+  return await ledger.batches.add({ ledger, run: acceptTasks, group: task.body.tenant }, task);
 }
 
-async function acceptTasks(ledger: Ledger, tenant: string, tasks: NewTask[]): Promise<(AcceptAnswer | Error)[]> {
+/** Accepts tasks of one tenant. */
+async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(AcceptAnswer | Error)[]> {
+  const tenant = tasks[0]?.body.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
-  const shard = ledger.keys.shard(ledger.keys.shardOf(tenant));
+  const shard = shardKeys(ledger, tenant);
   const isUnlimited = ledger.limitsOf(tenant) === null;
-  const common = [...contextKeys(ledger, tenant), keys.rates, shard.deadlines, shard.ended, shard.due, shard.tenantStates];
+  const options = { ...contextOptions(ledger, tenant), ...submissionLimits(ledger, tenant) };
   const [entry, depth, ...replies] = (await ledger.run(
     'accept-tasks',
-    [...common, ...tasks.flatMap((task) => keysOf(keys, task))],
-    [admissionOptions(ledger, tenant), ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(task, isUnlimited))],
+    [
+      ...contextKeys(ledger, tenant),
+      keys.rates,
+      shard.deadlines,
+      shard.ended,
+      shard.due,
+      shard.tenantStates,
+      ...tasks.flatMap((task) => keysOf(keys, task)),
+    ],
+    [JSON.stringify(options), ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(task, isUnlimited))],
   )) as [string, number, ...AcceptReply[]];
-  const owed = outboxOf(tenant, entry);
-  return replies.map((reply, position) => readAcceptReply(tasks[position]?.body.id ?? '', reply, depth, owed));
+  const tickets = ticketsOf(tenant, entry);
+  return replies.map((reply, position) => readAcceptReply(tasks[position]?.body.id ?? '', reply, depth, tickets));
 }
 
 function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {
@@ -56,21 +62,22 @@ function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {
 function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
   const { body, lane, idempotency, rateClass, skip } = task;
   const lookups = lookupsOf(body);
-  const way = pathOf(task, isUnlimited);
+  const path = pathOf(task, isUnlimited);
   return [
     body.id,
     idempotency?.digest ?? '',
     skip === null ? rateClass : '',
-    lane ? 'lane' : '',
-    way,
+    lane ? 1 : '',
+    path,
     bodyText(task),
-    way === 'plain' ? task.class : scriptJson(firstState(task)),
+    task.class,
+    path === 'plain' ? '' : scriptJson(firstState(task)),
     lookups.length,
     ...lookups,
   ];
 }
 
-/** What the script is told so that it has to read no more than that; see its header. */
+/** Lets the script decode no more than it needs; see its header. */
 function pathOf({ body, lane, sharedLanes, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
   if (skip !== null) return 'skip';
   return isUnlimited && !lane && sharedLanes.length === 0 && body.scheduledFor === null && body.deadline === null ? 'plain' : '';

@@ -1,11 +1,10 @@
--- Compares a tenant's tasks that have not ended with the depths that producers are told of, and tells the tenant's event stream
--- when it crossed one since the last time. On its way down a level ends below nine tenths of its depth, so that a tenant that
--- stays near it is told once.
--- KEYS[1] live: lookups of the tenant's tasks that have not ended
--- KEYS[2] pressure: levels of the shard's tenants that have one
--- KEYS[3] events: the tenant's event stream
--- ARGV[1] options: JSON of tenant, channel, maxEvents, warningDepth, criticalDepth
--- RETURNS the level now: 'critical', 'warning' or 'none'
+-- Compares a tenant's depth with its limits, and publishes an event when it crossed one since the last time. A level ends below
+-- nine tenths of its depth, so that a tenant that stays near it gets one event.
+-- KEYS[1] live: zset, lookups of the tenant's tasks that have not ended
+-- KEYS[2] pressure: hash, levels of the shard's tenants that have one
+-- KEYS[3] events: stream, the tenant's events
+-- ARGV[1] options: JSON, tenant, channel, maxEvents, warningDepth and criticalDepth
+-- RETURNS the level now: 'critical' | 'warning' | 'none'
 -- include: depth
 local options = cjson.decode(ARGV[1])
 local depth = depth_of(KEYS[1])

@@ -1,0 +1,93 @@
+-- The context is what the functions below work on: the decoded options of the call, the names of the tenant's keys, and `now` in ms.
+local function open_context(options, states, live, index, events, outbox, bodies)
+  local time = redis.call('TIME')
+  local context = cjson.decode(options)
+  context.states, context.live, context.index = states, live, index
+  context.events, context.outbox, context.bodies = events, outbox, bodies
+  context.now = time[1] * 1000 + math.floor(time[2] / 1000)
+  context.stamp = string.format('%d', context.now)
+  context.granted = {}
+  return context
+end
+
+local function append(list, one, other)
+  list[#list + 1] = one
+  list[#list + 1] = other
+end
+
+-- Calls a command on one key with many arguments (or pairs of them), in portions that Lua can pass at once.
+local function call_many(command, key, arguments)
+  for from = 1, #arguments, 1000 do
+    redis.call(command, key, unpack(arguments, from, math.min(from + 999, #arguments)))
+  end
+end
+
+local function load_task(context, id) return load_state(context.states, context.bodies, id) end
+local function save_task(context, id, task) redis.call('HSET', context.states, id, cjson.encode(task)) end
+
+-- Moves the task along the table of transitions (TRANSITIONS comes from shared/tasks) and appends to its timeline.
+-- When that is full, the oldest entry after the first goes. Returns the type of the transition's event, or an empty text.
+local function enter(context, task, status, note)
+  local from = task.status or 'new'
+  local event = TRANSITIONS[from][status]
+  if not event then
+    error({ err = 'ILLEGAL ' .. from .. ' -> ' .. status })
+  end
+  task.status = status
+  local entry = status .. '@' .. context.stamp
+  if note then entry = entry .. ' ' .. timeline_note(note) end
+  task.log = task.log and (task.log .. ';' .. entry) or entry
+  while #task.log > context.maxTimelineBytes do task.log = string.gsub(task.log, '^([^;]*);[^;]*', '%1', 1) end
+  return event
+end
+
+-- Publishes to the tenant's event stream, and to its listeners, what happened to one or more tasks (their ids, separated by commas).
+-- `facts`: JSON array of what more is known of each, or nil.
+local function emit(context, ids, event, facts)
+  if facts then
+    redis.call('XADD', context.events, 'MAXLEN', '~', context.maxEvents, '*', 'event', event, 'tasks', ids, 'facts', facts)
+  else
+    redis.call('XADD', context.events, 'MAXLEN', '~', context.maxEvents, '*', 'event', event, 'tasks', ids)
+  end
+  redis.call('PUBLISH', context.channel, context.tenant .. '/' .. ids .. '/' .. event)
+end
+
+-- The name of a task in the keys that all tenants of its shard share.
+local function shard_member(context, id) return context.tenant .. '/' .. id end
+
+local function granted_member(task, id) return 'granted=' .. task.class .. '/' .. id end
+local function backlog_member(task, id)
+  return 'backlog=' .. task.class .. '/' .. string.format('%02d', 10 - task.priority) .. '/' .. id
+end
+
+-- Takes the task out of the live lookups, wherever it is in them.
+local function unlist(context, id, task)
+  if task.granted then
+    redis.call('ZREM', context.live, granted_member(task, id))
+  else
+    redis.call('ZREM', context.live, task.status .. '/' .. id, backlog_member(task, id))
+  end
+end
+
+local function count(context, prefix)
+  return redis.call('ZLEXCOUNT', context.live, '[' .. prefix, '(' .. prefix .. '\255')
+end
+
+-- Adds an entry to the outbox: these tickets (`<task>.<number>`, separated by commas) may not be in BullMQ yet.
+local function add_to_outbox(context, tickets)
+  redis.call('ZADD', context.outbox, context.now, context.tenant .. '/' .. tickets)
+end
+
+-- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing.
+local function schedule_due(context, due, id, at)
+  redis.call('ZADD', due, at, shard_member(context, id))
+end
+
+-- Takes the grant of a task away until a time; it keeps its lane. The caller promotes others into the room under the caps.
+local function park_until(context, due, id, task, gate, at)
+  unlist(context, id, task)
+  task.granted, task.gate, task.notBefore = nil, gate, at
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+  schedule_due(context, due, id, at)
+  save_task(context, id, task)
+end

@@ -1,0 +1,22 @@
+-- Removes an ended task whose retention is over, with all its lookups.
+-- KEYS[1] states: hash, states of the tenant's tasks by id
+-- KEYS[2] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[3] outputs: hash, outputs of the tenant's tasks by id
+-- KEYS[4] results: hash, results of the tenant's tasks by id, JSON
+-- KEYS[5] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[6] index: zset, lookups of all the tenant's tasks
+-- KEYS[7] output: stream, output of the task
+-- KEYS[8] log: stream, log and progress of the task
+-- ARGV[1] id: text, the task's id
+-- ARGV[2] lookups: JSON, array of its members in the index
+-- RETURNS 1 when it was removed, 0 when it has not ended
+-- include: body-layout
+-- include: states
+local id = ARGV[1]
+local task = load_state(KEYS[1], KEYS[2], id)
+if not task or not task.completedAt then return 0 end
+redis.call('ZREM', KEYS[6], unpack(cjson.decode(ARGV[2])))
+for token = 1, task.token do redis.call('HDEL', KEYS[5], id .. ':' .. token) end
+for _, hash in ipairs({ KEYS[1], KEYS[2], KEYS[3], KEYS[4] }) do redis.call('HDEL', hash, id) end
+redis.call('DEL', KEYS[7], KEYS[8])
+return 1
