@@ -1,8 +1,8 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { scriptFragments } from '#shared/ledger/codec/fragments.ts';
-import { loadScripts, type Script } from '#shared/redis/script.ts';
+import { ledgerScripts } from '#shared/ledger/ledger.ts';
+import type { Script } from '#shared/redis/script.ts';
 
 /** Loads a test's own script, which may include what the ledger's scripts include. */
 export async function ownScript(source: string): Promise<Script> {
@@ -10,7 +10,7 @@ export async function ownScript(source: string): Promise<Script> {
   try {
     await cp('shared/ledger/scripts/include', join(folder, 'include'), { recursive: true });
     await writeFile(join(folder, 'own.lua'), source);
-    return loadScripts(folder, scriptFragments()).get('own') as Script;
+    return ledgerScripts(folder).get('own') as Script;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
