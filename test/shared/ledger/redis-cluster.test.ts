@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tenantLimitsSchema } from '#shared/config/limits-settings.ts';
 import { settingsSchema } from '#shared/config/settings.ts';
-import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-message.ts';
+import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
 import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
