@@ -62,7 +62,7 @@ export class ClockWatch {
     const next = await clock.nextTick(nameOf(shard));
     if (next === null || next < now - silentMs) {
       parts.log.warn({ event: 'clock.silent', shard, next, dueAt }, 'the clock is silent; restarted');
-      await clock.wind(nameOf(shard));
+      await clock.restart(nameOf(shard));
     }
     if (isOverdue) await fire(shard);
   }

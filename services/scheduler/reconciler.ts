@@ -41,7 +41,7 @@ export class Reconciler {
 
   async #reconcile(shareMs: number, isFirst: boolean): Promise<void> {
     const { redis, keys, settings, log } = this.#parts;
-    const repaired = await this.#clock.mend(settings.scheduler.silentMs, await this.#parts.now());
+    const repaired = await this.#clock.repair(settings.scheduler.silentMs, await this.#parts.now());
     // A silent clock is normal at the start: no process ran before.
     const reported = isFirst ? repaired.edited : [...repaired.edited, ...repaired.silent];
     if (reported.length > 0) log.warn({ event: 'clock.repaired', reason: reported.join('; ') }, 'repaired the clock');

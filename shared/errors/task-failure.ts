@@ -5,7 +5,7 @@
  * - `daemon`: try again, on another daemon
  * - `timeout`: try again, with a longer time allowed
  * - `permanent`: never try again
- * - `throttled`: the provider said "later"; put back until then, without counting an attempt
+ * - `throttled`: the provider asked to come later; retried then, without counting an attempt
  */
 export type FailureClass = 'transient' | 'daemon' | 'timeout' | 'permanent' | 'throttled';
 
@@ -24,7 +24,7 @@ const CLASS_BY_CODE: Readonly<Record<string, FailureClass>> = {
   THROTTLED: 'throttled',
 };
 
-/** The class of a failure code; `NETWORK_*` and codes nobody listed are transient, which is the safer guess. */
+/** The class of a failure code; `NETWORK_*` and unknown codes are transient, which is the safer guess. */
 export function classifyFailure(code: string): FailureClass {
   return CLASS_BY_CODE[code] ?? 'transient';
 }

@@ -12,7 +12,7 @@ export type OutboundQueue = (typeof OUTBOUND_QUEUES)[number];
 export const QUEUE_NAMES = [...TASK_QUEUES, ...OUTBOUND_QUEUES, 'maintenance', 'ticks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** Slots of a worker that was told nothing. */
+/** Slots of a worker without a setting. */
 const DEFAULT_SLOTS: Readonly<Record<Exclude<WorkerQueue, 'critical'>, number>> = {
   chat: 8,
   webhooks: 4,
@@ -25,7 +25,7 @@ const DEFAULT_SLOTS: Readonly<Record<Exclude<WorkerQueue, 'critical'>, number>> 
 
 const OTHERS = WORKER_QUEUES.filter((name) => name !== 'critical');
 
-/** Of a worker's slots for tasks, so much is `critical`'s own, which nothing else takes. */
+/** The share of a worker's slots for tasks that only `critical` uses. */
 const CRITICAL_SHARE = 0.2;
 
 /**
@@ -42,16 +42,16 @@ export function slotsOf(settings: Settings, spec: string | undefined): Map<Worke
   return new Map([['critical', settings.queues.critical?.slots ?? reservedBeside(sum)], ...slots]);
 }
 
-/** Deliveries of one process and shard at once, when nothing is said: most of them only wait. */
+/** Deliveries of one process and shard at once without a setting: most of them only wait. */
 const DEFAULT_OUTBOUND_SLOTS = 500;
 
-/** How many deliveries a process works on at once, per shard; a worker that is told nothing of `deliveries` in `MUSTER_QUEUES` takes them too. */
+/** How many deliveries a process works on at once, per shard. A worker serves `deliveries` also when `MUSTER_QUEUES` does not name them. */
 export function outboundSlots(settings: Settings, queue: OutboundQueue, spec?: string): number {
-  const said = spec?.split(',').find((part) => part.startsWith(`${queue}=`));
-  return said === undefined ? (settings.queues[queue]?.slots ?? DEFAULT_OUTBOUND_SLOTS) : Number(said.split('=')[1]);
+  const part = spec?.split(',').find((each) => each.startsWith(`${queue}=`));
+  return part === undefined ? (settings.queues[queue]?.slots ?? DEFAULT_OUTBOUND_SLOTS) : Number(part.split('=')[1]);
 }
 
-/** As many as make the share of the whole, the others together being so many; one at least. */
+/** As many slots as make the share of all, beside so many others; at least one. */
 function reservedBeside(others: number): number {
   return Math.max(1, Math.ceil((others * CRITICAL_SHARE) / (1 - CRITICAL_SHARE)));
 }

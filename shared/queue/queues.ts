@@ -11,7 +11,7 @@ import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { QUEUE_NAMES, type QueueName } from './queue-names.ts';
 
-/** What a ticket carries: where its task is, and what a reader of the board wants to see. */
+/** The data of a ticket: where its task is, and what the board shows of it. */
 export interface TicketData {
   tenant: string;
   task: string;
@@ -64,13 +64,13 @@ interface BackendOptions {
   /** Of BullMQ's keys. */
   prefix: string;
   main: RedisClient;
-  /** Waits for jobs; only what takes jobs needs it. */
+  /** Waits for jobs; only consumers need it. */
   blocking?: RedisClient;
 }
 
 /**
- * How BullMQ reaches Redis: on connections that stay the caller's, and without a question first. BullMQ asks for the server's version
- * and keeps a failed answer as long as the process lives, so that one slow reply would leave the queue dead.
+ * How BullMQ reaches Redis: on connections of the caller's, without its check of the server's version. BullMQ keeps the failure of that
+ * check for good, so that one slow reply would stop the queue.
  */
 export function openBackend({ prefix, main, blocking }: BackendOptions): BackendFactory<RedisQueueBackend> {
   RedisConnection.minimumVersion = OLDEST_REDIS;
@@ -86,16 +86,16 @@ function attach(client: RedisClient, blocking: boolean): RedisConnection {
   return new RedisConnection(client, { shared: true, blocking, skipVersionCheck: true, skipWaitingForReady: true });
 }
 
-/** Names the queues that do not answer, in words: through BullMQ, as those do who add to them. */
+/** Names the queues that do not answer, in words. It calls them through BullMQ, as producers do. */
 export async function findDeadQueues(queues: Queues): Promise<string[]> {
-  const looks = queues.all().map(async ({ shard, name, queue }) => {
+  const checks = queues.all().map(async ({ shard, name, queue }) => {
     const isDead = await queue.isPaused().then(
       () => false,
       () => true,
     );
     return { shard, name, isDead };
   });
-  const byShard = Map.groupBy(await Promise.all(looks), ({ shard }) => shard);
+  const byShard = Map.groupBy(await Promise.all(checks), ({ shard }) => shard);
   return [...byShard].flatMap(([shard, found]) => {
     const dead = found.filter(({ isDead }) => isDead);
     if (dead.length === found.length) return [`no queue of shard ${shard} answers`];

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Settings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
+import { Ticker } from '../time/index.ts';
 
-/** What a worker says of itself with each heartbeat. */
+/** What a worker reports with each heartbeat. */
 const workerNoteSchema = z.object({
   host: z.string(),
   pid: z.number(),
@@ -25,18 +26,18 @@ export async function beat(redis: RedisClient, keys: Keys, worker: string, note:
   await Promise.all([redis.zadd(keys.fleet.workers, now, worker), redis.hset(keys.fleet.workerNotes, worker, JSON.stringify(note))]);
 }
 
-/** Takes a worker out. Returns whether it was there: of several callers one is told so. */
+/** Removes a worker. Returns whether it was there, to one of several callers. */
 export async function forgetWorker(redis: RedisClient, keys: Keys, worker: string): Promise<boolean> {
   const [removed] = await Promise.all([redis.zrem(keys.fleet.workers, worker), redis.hdel(keys.fleet.workerNotes, worker)]);
   return removed === 1;
 }
 
-/** Workers of which nothing was heard for so long, the longest first, at most `max`. */
+/** Workers without a heartbeat for so long, the longest first, at most `max`. */
 async function silentWorkers(redis: RedisClient, keys: Keys, silentMs: number, max: number): Promise<string[]> {
   return await redis.zrangebyscore(keys.fleet.workers, '-inf', (await redisNow(redis)) - silentMs, 'LIMIT', 0, max);
 }
 
-/** All that are not known to be gone, at most `max`. What one of them says and cannot be read is left out. */
+/** Workers that are not known to be gone, at most `max`. A worker whose report cannot be read is left out. */
 export async function knownWorkers(redis: RedisClient, keys: Keys, max: number): Promise<KnownWorker[]> {
   const entries = await redis.zrevrange(keys.fleet.workers, 0, max - 1, 'WITHSCORES');
   const names = entries.filter((_, at) => at % 2 === 0);
@@ -59,55 +60,47 @@ interface WorkerWatchOptions {
   redis: RedisClient;
   keys: Keys;
   settings: Settings;
-  /** Told of each worker that is gone, once in the fleet. */
+  /** Called for each worker that is gone, once in the fleet. */
   onLost: (worker: string) => void;
   log: Log;
 }
 
-/** Looks for silent workers, per heartbeat. */
-const LOOKS_PER_BEAT = 2;
-/** Taken out in one look; the next goes on. */
-const LOOK_MAX = 100;
+const CHECKS_PER_BEAT = 2;
+/** Workers removed in one round; the next goes on. */
+const ROUND_MAX = 100;
 
 /**
- * WorkerWatch is responsible for noticing workers that beat no more, also those that ran nothing when they went. Workers and APIs
- * run it, so that the end of a fleet's only worker is noticed too.
+ * WorkerWatch is responsible for noticing workers without a heartbeat, also idle ones. Workers and APIs run it, so that the end of a
+ * fleet's only worker is noticed too.
  */
 export class WorkerWatch {
   readonly #options: WorkerWatchOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #ticker: Ticker;
 
   constructor(options: WorkerWatchOptions) {
     this.#options = options;
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => this.#look(), this.#options.settings.worker.heartbeatIntervalMs / LOOKS_PER_BEAT);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #look(): void {
-    this.#running ??= this.#noticeSilent().finally(() => {
-      this.#running = undefined;
+    this.#ticker = new Ticker({
+      everyMs: options.settings.worker.heartbeatIntervalMs / CHECKS_PER_BEAT,
+      run: () => this.#removeSilent(),
+      onError: (error) => options.log.debug({ err: error }, 'silent workers cannot be read now'),
     });
   }
 
-  async #noticeSilent(): Promise<void> {
+  start(): void {
+    this.#ticker.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop();
+  }
+
+  async #removeSilent(): Promise<void> {
     const { redis, keys, settings, onLost, log } = this.#options;
     const { heartbeatIntervalMs, deadHeartbeatThreshold } = settings.worker;
-    try {
-      for (const worker of await silentWorkers(redis, keys, heartbeatIntervalMs * deadHeartbeatThreshold, LOOK_MAX)) {
-        if (!(await forgetWorker(redis, keys, worker))) continue;
-        log.warn({ event: 'worker.lost', worker }, 'a worker is gone: nothing was heard of it any more');
-        onLost(worker);
-      }
-    } catch (error) {
-      log.debug({ err: error }, 'silent workers cannot be looked for now');
+    for (const worker of await silentWorkers(redis, keys, heartbeatIntervalMs * deadHeartbeatThreshold, ROUND_MAX)) {
+      if (!(await forgetWorker(redis, keys, worker))) continue;
+      log.warn({ event: 'worker.lost', worker }, 'a worker is gone: its heartbeat stopped');
+      onLost(worker);
     }
   }
 }

@@ -16,7 +16,7 @@ export interface ConnectOptions {
   url: string;
   /** Shown in `CLIENT LIST`, after `muster:`. */
   name: string;
-  /** Shown there instead, for those by which BullMQ counts a queue's workers. What happens to these many is logged at `debug`. */
+  /** Shown there instead, for connections by which BullMQ counts a queue's workers. These many log at `debug`. */
   clientName?: string;
   log: Log;
   role?: ConnectionRole;
@@ -29,7 +29,7 @@ const RECONNECT_MAX_MS = 1000;
 /** A link on which nothing comes back for so long is dead, whatever TCP says. Longer than BullMQ's blocking reads (5 s). */
 const SOCKET_TIMEOUT_MS = 10_000;
 
-/** How often a cluster's client asks who serves which keys: a node that is gone answers nobody `MOVED`. */
+/** How often a cluster's client reads which node serves which keys: a node that is gone answers no `MOVED`. */
 const SLOTS_REFRESH_MS = 5000;
 
 /** Opens a connection in the background: commands given before it stands wait for it, within their timeout. */

@@ -1,10 +1,11 @@
 import type { ConsumerSettings } from '../config/index.ts';
+import { Ticker } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 
 const ERRNO = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const CLIENT_NAMES = new Set(['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'AbortError']);
-/** Replies by which a server says that it cannot serve now. The protocol has no codes apart from this first word. */
+/** Replies of a server that cannot serve now. The protocol has no codes apart from this first word. */
 const REPLY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|UNBLOCKED) /;
 /** The client gives these no code, and `sendCommand` fails in its words. */
 const CLIENT_TEXT = /^(Command timed out|Connection is closed|Socket timeout|Stream isn't writeable|None of startup nodes is available)/;
@@ -28,50 +29,51 @@ interface ConnectionWatchOptions {
 }
 
 /**
- * ConnectionWatch is responsible for noticing that the connection for commands stopped for good: everything in the process shares it, so
- * that it cannot be replaced, and the process ends when another connection is answered again and again while this one is not.
+ * ConnectionWatch is responsible for noticing that the connection for commands stopped for good. The complete process shares it, so it
+ * cannot be replaced: the process ends when another connection is answered again and again while this one is not.
  */
 export class ConnectionWatch {
   readonly #options: ConnectionWatchOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #isLooking = false;
+  readonly #ticker: Ticker;
   #misses = 0;
 
   constructor(options: ConnectionWatchOptions) {
     this.#options = options;
+    this.#ticker = new Ticker({
+      everyMs: options.settings.echoMs,
+      run: () => this.#check(),
+      onError: (error) => options.fail(new Error('The connection for commands cannot be watched', { cause: error })),
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#look(), this.#options.settings.echoMs);
+    this.#ticker.start();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    void this.#ticker.stop();
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #check(): Promise<void> {
     const { redis, settings, fail } = this.#options;
-    const hasStopped = !(await this.#answers(redis)) && (await this.#anotherAnswers());
+    const hasStopped = !(await this.#isAnswered(redis)) && (await this.#isAnotherAnswered());
     this.#misses = hasStopped ? this.#misses + 1 : 0;
-    this.#isLooking = false;
     if (this.#misses < settings.maxReopens) return;
     this.stop();
     fail(new Error(`Redis did not answer the connection for commands ${this.#misses} times while it answered another one`));
   }
 
-  async #anotherAnswers(): Promise<boolean> {
+  async #isAnotherAnswered(): Promise<boolean> {
     const another = this.#options.open();
-    const doesAnswer = await this.#answers(another);
+    const isAnswered = await this.#isAnswered(another);
     another.disconnect();
-    return doesAnswer;
+    return isAnswered;
   }
 
   /** On every shard: each may be on a node of its own. */
-  async #answers(redis: RedisClient): Promise<boolean> {
+  async #isAnswered(redis: RedisClient): Promise<boolean> {
     const { keys } = this.#options;
-    const looks = Array.from({ length: keys.shards }, (_, shard) => redis.exists(keys.shard(shard).outbox));
-    return (await Promise.allSettled(looks)).every(({ status }) => status === 'fulfilled');
+    const reads = Array.from({ length: keys.shards }, (_, shard) => redis.exists(keys.shard(shard).outbox));
+    return (await Promise.allSettled(reads)).every(({ status }) => status === 'fulfilled');
   }
 }

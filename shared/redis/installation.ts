@@ -16,7 +16,7 @@ export async function assertInstallation({ redis, keys }: { redis: RedisClient; 
 /** Raised when what is in Redis is kept in another form, so that older and newer code cannot both write there. */
 const FORM = 2;
 
-/** How this code keeps its data, as an installation says it of itself. */
+/** How this code keeps its data, as an installation records it. */
 export function installationText(keys: Keys): string {
   return `${FORM} ${keys.shards}`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
 
-/** A record that this process cannot read: an older or a newer one wrote it, or somebody by hand. */
+/** A record that this process cannot read: another version wrote it, or a person did. */
 export interface UnreadableRecord {
   id: string;
   /** For people. */
@@ -45,7 +45,7 @@ export function unreadable(id: string, cause: unknown): MusterError {
   return new MusterError('record.unreadable', `The record ${id} cannot be read here: ${reasonOf(cause)}`, { details: { id }, cause });
 }
 
-/** Says where it is not as expected, and nothing of what it holds. */
+/** Names the fields that are not as expected, and nothing of their content. */
 export function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError) {
     const fields = error.issues.map(({ path, code }) => `${path.join('.') || 'record'}: ${code}`);
@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): string {
   return 'not in a form that is known';
 }
 
-/** How lists answer with them: beside the items, so that who reads those need not know of it. */
+/** How lists return unreadable records: beside the items, which most callers read alone. */
 export const unreadableSchema = z
   .array(z.strictObject({ id: z.string(), reason: z.string() }).meta({ id: 'UnreadableRecord' }))
   .optional()

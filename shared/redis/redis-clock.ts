@@ -1,9 +1,9 @@
 import type { Clock } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 
-/** Redis's clock in milliseconds since the epoch: the same for all processes, whatever their own ones say. */
+/** Redis's clock in milliseconds since the epoch: the same for all processes, whatever their own clocks show. */
 export async function redisNow(redis: Pick<RedisClient, 'time'>): Promise<number> {
-  // They come as text, whatever the client's type says.
+  // Both are texts, whatever the client's type is.
   const [seconds, micros] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
@@ -12,7 +12,7 @@ export async function redisNow(redis: Pick<RedisClient, 'time'>): Promise<number
 export async function clockSkew(redis: Pick<RedisClient, 'time'>, clock: Pick<Clock, 'now'>): Promise<number> {
   const before = clock.now();
   const now = await redisNow(redis);
-  // The reply was made between the two looks at our clock, and half-way is the best guess.
+  // The reply was made between the two reads of our clock, and half-way is the best guess.
   return Math.round((before + clock.now()) / 2 - now);
 }
 

@@ -8,7 +8,7 @@ export function pairs(flat: readonly string[]): [first: string, second: string][
   return found;
 }
 
-/** Keys asked for at a time. */
+/** Keys of one call. */
 const PAGE = 500;
 
 /** Every key whose name fits the pattern, page by page, on however many nodes. Keys written meanwhile may or may not come. */
@@ -28,7 +28,7 @@ const ENTRY_ID = /^(\d{1,20})-(\d{1,20})$/;
 /** Each of the two numbers of an id has 64 bits. */
 const LARGEST = 2n ** 64n - 1n;
 
-/** Whether Redis takes this for the id of an entry of a stream that others may come behind. */
+/** Whether Redis accepts this as the id of a stream's entry that others may follow. */
 export function isEntryId(text: string): boolean {
   const [, ms, number] = ENTRY_ID.exec(text) ?? [];
   if (ms === undefined || number === undefined || BigInt(ms) > LARGEST) return false;

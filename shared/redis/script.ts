@@ -58,7 +58,7 @@ const REPLACEMENT = String.raw`\ufffd`;
 
 /**
  * JSON that the scripts read too. Half a character (a text that was cut within an emoji) is JSON here and none for them, so it
- * becomes the replacement character, as it would on any other way to Redis.
+ * becomes the replacement character, as it would on any other path to Redis.
  */
 export function scriptJson(value: unknown): string {
   const json = JSON.stringify(value);

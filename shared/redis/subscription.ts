@@ -5,7 +5,7 @@ import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 
 export interface SubscriptionOptions {
-  /** Opens a connection that listens; called again when one hears nothing any more. */
+  /** Opens a connection for channels; called again when one receives nothing any more. */
   open: () => RedisClient;
   /** For commands. */
   redis: RedisClient;
@@ -22,8 +22,8 @@ export interface SubscriptionOptions {
 const LOST_ECHOES = 3;
 
 /**
- * Subscription is responsible for a process hearing its channels: it sends itself an echo from time to time, and opens another
- * connection when the echo is lost. What was said meanwhile is lost, so listeners look for themselves from time to time.
+ * Subscription is responsible for a process receiving its channels: it publishes an echo to itself, and opens another connection when
+ * the echo is lost. Messages of the meantime are lost, so subscribers poll as well.
  */
 export class Subscription {
   readonly #options: SubscriptionOptions;
@@ -49,9 +49,9 @@ export class Subscription {
     this.#client = undefined;
   }
 
-  /** In words, while it hears nothing; else null. */
+  /** In words, while it receives nothing; else null. */
   get problem(): string | null {
-    return this.#lost >= LOST_ECHOES || this.#reopens > 0 ? 'messages of other processes are not heard' : null;
+    return this.#lost >= LOST_ECHOES || this.#reopens > 0 ? 'messages of other processes are not received' : null;
   }
 
   #open(): void {
@@ -59,14 +59,14 @@ export class Subscription {
     const client = open();
     this.#client = client;
     client.on('message', (channel: string, message: string) => {
-      if (channel === this.#echo) this.#heard();
+      if (channel === this.#echo) this.#receiveEcho();
       else onMessage(message);
     });
     // The client subscribes again after a reconnect; what fails here shows by its echo.
-    client.subscribe(...channels, this.#echo).catch((error: unknown) => log.debug({ err: error }, 'messages cannot be heard now'));
+    client.subscribe(...channels, this.#echo).catch((error: unknown) => log.debug({ err: error }, 'messages cannot be received now'));
   }
 
-  #heard(): void {
+  #receiveEcho(): void {
     this.#lost = 0;
     this.#reopens = 0;
   }
@@ -76,12 +76,12 @@ export class Subscription {
     if (this.#lost >= LOST_ECHOES) {
       if (this.#reopens >= settings.maxReopens) {
         this.close();
-        fail(new Error(`The subscription was opened ${settings.maxReopens} times and heard nothing`));
+        fail(new Error(`The subscription was opened ${settings.maxReopens} times and received nothing`));
         return;
       }
       this.#reopens += 1;
       this.#lost = 0;
-      log.warn({ event: 'subscription.reopened', times: this.#reopens }, 'messages of other processes were not heard; subscribed again');
+      log.warn({ event: 'subscription.reopened', times: this.#reopens }, 'messages of other processes were not received; subscribed again');
       this.#client?.disconnect();
       this.#open();
     }

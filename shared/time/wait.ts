@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Waits `ms` milliseconds, or until the signal aborts, whichever comes first.
- * Returns `true` when the whole time passed; never throws.
+ * Returns `true` when the time passed completely; never throws.
  */
 export async function wait(ms: number, signal?: AbortSignal): Promise<boolean> {
   try {
@@ -32,7 +32,7 @@ export function withinAttentive<T>(promise: Promise<T>, ms: number): Promise<T |
   });
 }
 
-/** Of a deadline; a process that stands still loses one of them, however long that takes. */
+/** Parts of a deadline; a process that stands still loses one of them, however long that takes. */
 const SLICES = 5;
 
 interface Deadline {

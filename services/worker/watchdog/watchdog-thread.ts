@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { dropBlame, writeBlame } from '#shared/ledger/index.ts';
-import { createLog } from '#shared/log/create-log.ts';
-import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
-import { createKeys } from '#shared/redis/keys.ts';
+import { createLog } from '#shared/log/index.ts';
+import { connectRedis, createKeys, type RedisClient } from '#shared/redis/index.ts';
 import { findCulprit } from './find-culprit.ts';
 import type { WatchdogData, WatchdogNotice } from './watchdog.ts';
 

@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, type NewTask, readState } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import { type TaskOutcome, type TaskState, type TaskStatus, traceIdOf, outcomeRecord } from '../../tasks/index.ts';
+import { outcomeRecord, type TaskOutcome, type TaskState, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { firstTicket } from '../tickets/ticket.ts';
 import { estimateStart, type Standing } from '../why/estimate-start.ts';

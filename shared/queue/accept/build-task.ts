@@ -111,7 +111,7 @@ function conversationOf({ channel, session, user, visitor, reply }: AcceptReques
   };
 }
 
-/** Most specific first: what the task says, then its agent, then its source. */
+/** The most specific setting counts: the task's, then its agent's, then its source's. */
 function resolveExecution(request: AcceptRequest, definition: AgentDefinition, settings: Settings, source: Source): ResolvedExecution {
   const policy = settings.retries[source];
   const own = request.execution ?? {};
@@ -128,7 +128,7 @@ function timeOf(text: string | undefined): number | null {
 }
 
 /**
- * Whether messages may go into the runs of this agent's tasks. A task of `echo` says in its context (`noInput`) that it wants none.
+ * Whether messages may go into the runs of this agent's tasks. A task of `echo` refuses it by `noInput` in its context.
  */
 function takesInput(definition: AgentDefinition, context: Readonly<Record<string, unknown>> | undefined): boolean {
   switch (definition.kind) {
@@ -145,8 +145,8 @@ function takesInput(definition: AgentDefinition, context: Readonly<Record<string
 }
 
 /**
- * The lanes of a task: its own one, which is its session's, else the one that its producer names; and those that it shares, which are
- * its agent's and its source's. It runs when it has all of them.
+ * The lanes of a task: its own, which is its session's or the one that its producer names, and the shared ones of its agent and its
+ * source. It runs when it holds all of them.
  * Errors: `request.invalid` when its agent, made by API, names a lane that the configuration does not have.
  */
 function lanesOf(

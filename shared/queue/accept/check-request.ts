@@ -52,7 +52,7 @@ function assertStartBeforeDeadline({ scheduledFor, deadline }: AcceptRequest): v
   });
 }
 
-/** No worker says what it is capable of, and no daemon is connected: nothing could ever meet these. */
+/** Workers declare no capabilities and no daemon is connected: such a task could never run. */
 function assertRequirements({ requirements: { capabilities = [], targetDaemon } = {} }: AcceptRequest): void {
   if (capabilities.length === 0 && targetDaemon === undefined) return;
   const required = targetDaemon === undefined ? `the capabilities ${capabilities.join(', ')}` : `the daemon "${targetDaemon}"`;

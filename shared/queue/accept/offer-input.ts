@@ -18,7 +18,7 @@ export interface InputRequest {
 }
 
 /**
- * Offers input to a running task, as a task of its own in the same lane: what the running one does not take, runs as the next turn.
+ * Offers input to a running task, as a task of its own in the same lane: input that the running task does not take runs as the next turn.
  * Errors: `task.not-found`, `task.not-running`, `task.takes-no-input`, and those of `acceptTask`.
  */
 export async function offerInput(intake: Intake, input: InputRequest): Promise<Accepted> {

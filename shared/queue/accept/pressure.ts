@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/index.ts';
-import { type Ledger, updatePressure, type PressureLevel } from '../../ledger/index.ts';
+import { type Ledger, type PressureLevel, updatePressure } from '../../ledger/index.ts';
 import type { Intake } from './request.ts';
 
 /** How loaded the fleet is, from the caller's point of view. */

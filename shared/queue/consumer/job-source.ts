@@ -3,13 +3,13 @@ import type { Log } from '../../log/index.ts';
 import { connectRedis, type Keys, type RedisClient } from '../../redis/index.ts';
 import type { Queues } from '../queues.ts';
 
-/** Where a process takes jobs from; all that take jobs in it share one. */
+/** Where a process claims jobs; all its consumers share one. */
 export interface JobSource {
   readonly keys: Keys;
   readonly settings: Settings;
-  /** For what is asked about a queue besides taking its jobs: each call ends in time. */
+  /** For reads of queues: each call ends in time. */
   readonly queues: Queues;
-  /** For what is done with jobs once they are taken. Waits for Redis as long as it takes. */
+  /** For claimed jobs. Waits for Redis as long as necessary. */
   readonly connection: RedisClient;
   /** Opens a connection that may block; closed by whoever opened it. `clientName` shows it as a worker of its queue. */
   open(clientName?: string): RedisClient;
@@ -19,12 +19,12 @@ export interface JobSource {
   close(): void;
 }
 
-type Given = Pick<JobSource, 'keys' | 'queues' | 'fail' | 'log'> & {
+type SourceParts = Pick<JobSource, 'keys' | 'queues' | 'fail' | 'log'> & {
   config: { settings: Settings; env: { REDIS_URL: string } };
 };
 
 /** Opens the connection; `name` shows in `CLIENT LIST`. */
-export function openJobSource({ keys, queues, fail, log, config }: Given, name: string): JobSource {
+export function openJobSource({ keys, queues, fail, log, config }: SourceParts, name: string): JobSource {
   const open = (clientName?: string): RedisClient =>
     connectRedis({ url: config.env.REDIS_URL, name, log, role: 'blocking', ...(clientName === undefined ? {} : { clientName }) });
   const connection = open();

@@ -25,17 +25,17 @@ export interface OpenConsumerOptions {
   isReopened: boolean;
   permits: TicketPermits | undefined;
   process: ConsumerProcessor;
-  /** Called when the queue was asked, whether it had a job or not. */
-  onAsked: () => void;
+  /** Called when the queue was polled, whether it had a job or not. */
+  onPolled: () => void;
   jobs: ConsumerJobOptions;
 }
 
 /** After a failed call BullMQ would wait for 15 s. */
 const RETRY_MS = 1000;
 
-/** BullMQ's worker, which says when it asked its queue. */
-class AskingWorker extends PermittedWorker<TicketData, string> {
-  onAsked: (() => void) | undefined;
+/** BullMQ's worker, which reports when it polled its queue. */
+class PollingWorker extends PermittedWorker<TicketData, string> {
+  onPolled: (() => void) | undefined;
 
   override get maximumBlockTimeout(): number {
     return this.opts.drainDelay ?? super.maximumBlockTimeout;
@@ -43,7 +43,7 @@ class AskingWorker extends PermittedWorker<TicketData, string> {
 
   protected override async moveToActive(token: string, name?: string): ReturnType<Worker<TicketData, string>['getNextJob']> {
     const job = await super.moveToActive(token, name ?? '');
-    this.onAsked?.();
+    this.onPolled?.();
     return job;
   }
 }
@@ -53,15 +53,15 @@ export interface OpenConsumer {
   readonly worker: PermittedWorker<TicketData, string>;
   /** Jobs under way. */
   busy: number;
-  /** What its connections say of themselves, for the log. */
+  /** The states of its connections, for the log. */
   states(): { main: string; blocking: string };
-  /** Resolves once it waits for no more jobs: until then it may still be woken in another's stead. */
+  /** Resolves once it waits for no more jobs: until then a new job may wake it instead of another. */
   hasLeft(): Promise<void>;
   /** Resolves when its jobs have ended and its connections are closed, or after `graceMs`, also while Redis is away. Answers whether all ended. */
   close(graceMs: number): Promise<boolean>;
 }
 
-/** Opens a worker, which takes jobs from then on. */
+/** Opens a worker, which claims jobs from then on. */
 export function openConsumer({
   queue,
   shard,
@@ -70,7 +70,7 @@ export function openConsumer({
   isReopened,
   permits,
   process,
-  onAsked,
+  onPolled,
   jobs,
 }: OpenConsumerOptions): OpenConsumer {
   const prefix = source.keys.shard(shard).queues;
@@ -80,7 +80,7 @@ export function openConsumer({
   own.push(blocking);
   const counted: ConsumerProcessor = async (job, token) => {
     consumer.busy += 1;
-    onAsked();
+    onPolled();
     return await process(job, token).finally(() => {
       consumer.busy -= 1;
     });
@@ -94,8 +94,8 @@ export function openConsumer({
     runRetryDelay: RETRY_MS,
     autorun: false,
   };
-  const worker = new AskingWorker(queue, (job, token) => counted(job, token), options, openBackend({ prefix, main, blocking }));
-  worker.onAsked = onAsked;
+  const worker = new PollingWorker(queue, (job, token) => counted(job, token), options, openBackend({ prefix, main, blocking }));
+  worker.onPolled = onPolled;
   if (permits) worker.requirePermits(permits);
   worker.on('error', (error) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   const close = async (graceMs: number): Promise<boolean> => {
@@ -108,7 +108,7 @@ export function openConsumer({
     if (blocking.status !== 'end') await once(blocking, 'end');
   };
   const consumer: OpenConsumer = { worker, busy: 0, states, hasLeft, close };
-  // Not by itself: its constructor would ask before this has set what it calls.
+  // Not `autorun`: the constructor would poll before `onPolled` is set.
   worker.run().catch((error: unknown) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   return consumer;
 }

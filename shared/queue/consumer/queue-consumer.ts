@@ -1,5 +1,5 @@
 import type { Worker } from 'bullmq';
-import { within } from '../../time/index.ts';
+import { Ticker, within } from '../../time/index.ts';
 import type { TicketPermits } from '../permits/permitted-worker.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
@@ -12,19 +12,19 @@ interface QueueConsumerOptions {
   shard: number;
   /** Jobs at once. */
   slots: number;
-  /** What its jobs are taken under. */
+  /** What its jobs need a permit of. */
   permits?: TicketPermits;
   process: ConsumerProcessor;
   jobs?: ConsumerJobOptions;
-  /** Told of each worker of BullMQ's that is opened, to listen to it. */
+  /** Called with each BullMQ worker that is opened, to subscribe to it. */
   onOpened?: (worker: Worker<TicketData, string>) => void;
 }
 
-/** Looks in a row that find a queue unasked before it is opened again: a process that was frozen wakes up with one. */
-const LOOKS = 2;
+/** Checks in a row that find a queue unpolled before it is opened again: a process that was frozen wakes up with one. */
+const SILENT_CHECKS = 2;
 /** Without waiting jobs a queue counts as stopped after so many times the bound. */
 const IDLE_FACTOR = 3;
-/** How long a worker without jobs may take to close: it waits for nothing but its connections. */
+/** How long an idle worker may take to close: it waits for nothing but its connections. */
 const CLOSE_MS = 1000;
 /** How long a connection may take to end. */
 const LEAVE_MS = 500;
@@ -32,31 +32,36 @@ const LEAVE_MS = 500;
 const UNBOUNDED_MS = 2 ** 31 - 1;
 
 /**
- * QueueConsumer is responsible for one queue's jobs being taken as long as this process has free slots: it watches whether the queue is
- * asked, opens it again on connections of its own when it is not, and ends the process when that does not help.
+ * QueueConsumer is responsible for claiming one queue's jobs as long as this process has free slots: it watches whether the queue is
+ * polled, opens it again on connections of its own when it is not, and ends the process when that does not help.
  */
 export class QueueConsumer {
   readonly #options: QueueConsumerOptions;
   readonly #retired = new Set<OpenConsumer>();
   #current: OpenConsumer | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** Monotonic, ms: when the queue was asked, or could not be asked for a reason of Redis's. */
-  #askedAt = 0;
-  #silentLooks = 0;
+  readonly #ticker: Ticker;
+  /** Monotonic, ms: when the queue was polled, or could not be polled because Redis was away. */
+  #polledAt = 0;
+  #silentChecks = 0;
   #reopens = 0;
-  #isLooking = false;
   #isQuiet = false;
 
   constructor(options: QueueConsumerOptions) {
     this.#options = options;
+    const { source, queue } = options;
+    this.#ticker = new Ticker({
+      everyMs: source.settings.consumers.watchMs,
+      run: () => this.#watch(),
+      onError: (error) => source.fail(new Error(`The queue "${queue}" cannot be watched`, { cause: error })),
+    });
   }
 
   start(): void {
     this.#open();
-    this.#timer = setInterval(() => void this.#watch(), this.#options.source.settings.consumers.watchMs);
+    this.#ticker.start();
   }
 
-  /** Takes no more jobs; those it has go on. */
+  /** Claims no more jobs; the claimed ones go on. */
   async quiet(): Promise<void> {
     this.#isQuiet = true;
     await this.#current?.worker.pause(true);
@@ -65,20 +70,20 @@ export class QueueConsumer {
   /** Ends within about `graceMs`, also while Redis is away. Answers whether all jobs ended. */
   async stop(graceMs: number): Promise<boolean> {
     this.#isQuiet = true;
-    clearInterval(this.#timer);
+    void this.#ticker.stop();
     return (await Promise.all(this.#opened().map((consumer) => consumer.close(graceMs)))).every(Boolean);
   }
 
-  /** Resolves once nothing of it waits for jobs any more, after it began to stop; jobs that are handed back then wake others. */
+  /** Resolves once none of its workers waits for jobs, after it began to stop; returned jobs then wake other processes. */
   async hasLeft(): Promise<void> {
     await within(Promise.all(this.#opened().map((consumer) => consumer.hasLeft())), LEAVE_MS);
   }
 
-  /** What keeps the queue from being taken, in words; null while it moves. */
+  /** In words, while the queue is not consumed; else null. */
   get problem(): string | null {
     const { queue, shard } = this.#options;
-    if (this.#reopens === 0 && this.#silentLooks < LOOKS) return null;
-    return `nothing is taken from the queue "${queue}" of shard ${shard}`;
+    if (this.#reopens === 0 && this.#silentChecks < SILENT_CHECKS) return null;
+    return `the queue "${queue}" of shard ${shard} is not consumed`;
   }
 
   #opened(): OpenConsumer[] {
@@ -87,7 +92,7 @@ export class QueueConsumer {
 
   #open(): void {
     const { source, queue, shard, slots, permits, process, jobs = {}, onOpened } = this.#options;
-    this.#askedAt = performance.now();
+    this.#polledAt = performance.now();
     const consumer = openConsumer({
       source,
       queue,
@@ -96,8 +101,8 @@ export class QueueConsumer {
       isReopened: this.#reopens > 0,
       permits,
       process: (job, token) => process(job, token).finally(() => this.#fit()),
-      onAsked: () => {
-        if (consumer === this.#current) this.#asked();
+      onPolled: () => {
+        if (consumer === this.#current) this.#notePoll();
       },
       jobs,
     });
@@ -105,9 +110,9 @@ export class QueueConsumer {
     onOpened?.(consumer.worker);
   }
 
-  #asked(): void {
-    this.#askedAt = performance.now();
-    this.#silentLooks = 0;
+  #notePoll(): void {
+    this.#polledAt = performance.now();
+    this.#silentChecks = 0;
     this.#reopens = 0;
   }
 
@@ -121,29 +126,27 @@ export class QueueConsumer {
   }
 
   async #watch(): Promise<void> {
-    if (this.#isLooking || this.#isQuiet) return;
-    this.#isLooking = true;
-    this.#silentLooks = (await this.#isSilent()) ? this.#silentLooks + 1 : 0;
-    this.#isLooking = false;
-    if (this.#silentLooks >= LOOKS && !this.#isQuiet) this.#reopen();
+    if (this.#isQuiet) return;
+    this.#silentChecks = (await this.#isSilent()) ? this.#silentChecks + 1 : 0;
+    if (this.#silentChecks >= SILENT_CHECKS && !this.#isQuiet) this.#reopen();
   }
 
   async #isSilent(): Promise<boolean> {
     const { source, queue, shard, slots, jobs } = this.#options;
-    if (this.#hasNoRoom(slots)) this.#askedAt = performance.now();
+    if (this.#hasNoRoom(slots)) this.#polledAt = performance.now();
     const boundMs = source.settings.consumers.stoppedAfterMs + (jobs?.limiter?.duration ?? 0);
-    const unaskedMs = performance.now() - this.#askedAt;
-    if (unaskedMs < boundMs) return false;
+    const unpolledMs = performance.now() - this.#polledAt;
+    if (unpolledMs < boundMs) return false;
     try {
-      return (await hasDueJobs(source.queues.get(shard, queue))) || unaskedMs >= IDLE_FACTOR * boundMs;
+      return (await hasDueJobs(source.queues.get(shard, queue))) || unpolledMs >= IDLE_FACTOR * boundMs;
     } catch {
-      // Redis is away, and its return gives the worker the whole time again.
-      this.#askedAt = performance.now();
+      // Redis is away, and its return gives the worker the full time again.
+      this.#polledAt = performance.now();
       return false;
     }
   }
 
-  /** Without a free slot, or room in the fleet, it has no reason to ask, and asks as soon as there is some. */
+  /** Without a free slot, or room in the fleet, it has no reason to poll. */
   #hasNoRoom(slots: number): boolean {
     if (!this.#current) return false;
     return this.#current.worker.isWaitingForPermit || this.#current.busy + this.#retiredJobs() >= slots;
@@ -153,16 +156,16 @@ export class QueueConsumer {
     const { source, queue, shard } = this.#options;
     const { maxReopens } = source.settings.consumers;
     if (this.#reopens >= maxReopens) {
-      clearInterval(this.#timer);
-      source.fail(new Error(`The queue "${queue}" of shard ${shard} was opened ${maxReopens} times and never asked for its jobs`));
+      void this.#ticker.stop();
+      source.fail(new Error(`The queue "${queue}" of shard ${shard} was opened ${maxReopens} times and never polled`));
       return;
     }
     this.#reopens += 1;
-    this.#silentLooks = 0;
-    const unaskedMs = Math.round(performance.now() - this.#askedAt);
+    this.#silentChecks = 0;
+    const unpolledMs = Math.round(performance.now() - this.#polledAt);
     source.log.warn(
-      { event: 'queue.reopened', queue, shard, unaskedMs, times: this.#reopens, connections: this.#current?.states() },
-      'a queue was not asked for its jobs; opened again',
+      { event: 'queue.reopened', queue, shard, unpolledMs, times: this.#reopens, connections: this.#current?.states() },
+      'a queue was not polled; opened again',
     );
     if (this.#current) void this.#retire(this.#current);
     this.#open();
@@ -176,7 +179,7 @@ export class QueueConsumer {
   }
 }
 
-/** Whether a queue has jobs that somebody should take now. Rejects while Redis is away. */
+/** Whether a queue has jobs that are to be claimed now. Rejects while Redis is away. */
 async function hasDueJobs(queue: TicketQueue): Promise<boolean> {
   if (await queue.isPaused()) return false;
   const { waiting = 0, prioritized = 0, delayed = 0 } = await queue.getJobCounts('waiting', 'prioritized', 'delayed');

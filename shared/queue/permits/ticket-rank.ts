@@ -1,6 +1,6 @@
 import type { TicketQueue } from '../queues.ts';
 
-/** What sorts before everything else, and after. */
+/** The first and the last priority of all. */
 const FIRST = 0;
 const UNKNOWN = 99;
 const PRIORITY_DIGITS = 2;

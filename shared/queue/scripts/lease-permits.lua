@@ -1,14 +1,14 @@
--- Sets how many of the fleet's permits a worker holds, gives it more while the cap has room, and wakes those who wait for one.
--- KEYS[1] permits: how many each worker holds, by `<kind> <worker>`
--- KEYS[2] holders: workers -> until when their permits stand, ms
--- KEYS[3] waiters: `<kind> <worker>` -> `<rank> <permits> <ms>`: what it waits for, and when it last said so
--- ARGV[1] options: JSON of channel, cap, reserved (for critical, where a worker serves it), leaseMs (0 when the worker ends), staleMs
--- ARGV[2] worker: its name
--- ARGV[3] kind: `critical` or `ordinary`
--- ARGV[4] holds: of that kind, after what it gives back
--- ARGV[5] needs: more that it has tickets for
--- ARGV[6] spare: more beyond those, for tickets to come, where nobody waits
--- ARGV[7] rank: of its best ticket; less goes first
+-- Sets how many of the fleet's permits a worker holds, grants it more while the cap has room, and wakes the workers that wait.
+-- KEYS[1] permits: hash, `<kind> <worker>` -> permits that it holds
+-- KEYS[2] holders: sorted set, worker -> end of its lease, ms
+-- KEYS[3] waiters: hash, `<kind> <worker>` -> `<rank> <permits> <ms>`: what it waits for, and its last call
+-- ARGV[1] options: JSON object of channel, cap, reserved (for critical, where a worker serves it), leaseMs (0 when it ends), staleMs
+-- ARGV[2] worker: text, its name
+-- ARGV[3] kind: text, `critical` or `ordinary`
+-- ARGV[4] holds: int, permits of that kind that it keeps
+-- ARGV[5] needs: int, more that it has tickets for
+-- ARGV[6] spare: int, more for later tickets, granted only while no worker waits
+-- ARGV[7] rank: text, of its best ticket; less goes first
 -- RETURNS {'held', count, 1 when others wait for what it may hold, else 0} | {'lost'}, when its lease had ended
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -62,18 +62,18 @@ for position = 1, #waiters, 2 do
 end
 table.sort(line, function(one, other) return one.place < other.place end)
 
-local given = math.min(needs, math.max(0, room_for(kind) - ahead))
-held[kind] = held[kind] + given
+local granted = math.min(needs, math.max(0, room_for(kind) - ahead))
+held[kind] = held[kind] + granted
 local more = 0
-if given == needs and #line == 0 then
+if granted == needs and #line == 0 then
   -- Half of what is left: others come too.
   more = math.min(spare, math.floor(room_for(kind) / 2))
   if kind == 'critical' then more = math.min(more, math.max(0, reserved - held.critical)) end
   held[kind] = held[kind] + more
 end
-if given + more > 0 then redis.call('HSET', KEYS[1], own, holds + given + more) end
-if given < needs then
-  redis.call('HSET', KEYS[3], own, string.format('%s %d %d', ARGV[7], needs - given, now))
+if granted + more > 0 then redis.call('HSET', KEYS[1], own, holds + granted + more) end
+if granted < needs then
+  redis.call('HSET', KEYS[3], own, string.format('%s %d %d', ARGV[7], needs - granted, now))
   redis.call('PUBLISH', options.channel, 'wanted ' .. own)
 else
   redis.call('HDEL', KEYS[3], own)
@@ -90,4 +90,4 @@ for _, waiter in ipairs(line) do
 end
 if #woken > 0 then redis.call('PUBLISH', options.channel, 'free ' .. table.concat(woken, ',')) end
 local matters = #line > 0 and (kind == 'ordinary' or string.match(line[1].name, '^critical ') or held.critical > reserved)
-return { 'held', holds + given + more, matters and 1 or 0 }
+return { 'held', holds + granted + more, matters and 1 or 0 }

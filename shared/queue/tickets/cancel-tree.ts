@@ -9,17 +9,17 @@ interface StateOfTask {
 export interface CancelTreeAnswer {
   /** What became of the task itself. */
   answer: CancelAnswer;
-  /** Tasks below it that were stopped or told to. */
+  /** Tasks below it that were stopped or are stopping. */
   subTasks: number;
 }
 
 /** Tasks below one task that a single cancel reaches; a tree larger than that is cancelled again from where it was left. */
-const MOST = 1000;
+const MAX_DESCENDANTS = 1000;
 const PAGE = 200;
 
 /**
- * Cancels a task and, from the top down, every task it delegated, so that nothing that was stopped makes more work.
- * A task that ended by itself is left alone, with what it delegated.
+ * Cancels a task and, from the top down, every task it delegated, so that no stopped task delegates more work.
+ * A task that ended by itself stays as it is, with the tasks that it delegated.
  */
 export async function cancelTree(ledger: Ledger, tenant: string, id: string, reason: string): Promise<CancelTreeAnswer> {
   const root = await readState(ledger, tenant, id);
@@ -36,13 +36,13 @@ export async function cancelTree(ledger: Ledger, tenant: string, id: string, rea
   return { answer, subTasks };
 }
 
-/** What a task delegated, and what that delegated in turn; a task comes before those below it. */
+/** All tasks below a task; a parent comes before its children. */
 async function* descendants(ledger: Ledger, tenant: string, root: string): AsyncGenerator<StateOfTask> {
   const seen = new Set([root]);
-  // A set in the order of its making, which grows while it is walked.
+  // A set is iterated in the order of its additions, also those made meanwhile.
   for (const parent of seen) {
     for await (const child of children(ledger, tenant, parent)) {
-      if (seen.size > MOST) return;
+      if (seen.size > MAX_DESCENDANTS) return;
       if (seen.has(child.id)) continue;
       seen.add(child.id);
       yield child;

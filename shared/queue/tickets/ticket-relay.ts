@@ -8,23 +8,23 @@ export interface TicketRelayOptions {
   redis: RedisClient;
   keys: Keys;
   queues: Queues;
-  /** The tickets of these entries of an outbox that are still owed. */
+  /** The tickets of these outbox entries that are still to be added. */
   readOwed?: (entries: readonly string[]) => Promise<Ticket[]>;
   log: Log;
 }
 
-/** Tickets one call to BullMQ carries. */
+/** Tickets of one call to BullMQ. */
 const BATCH = 128;
 /** Tickets kept in memory. More are read from the outbox once these are delivered. */
 const BUFFER = 10_000;
 /** Entries of the outbox that are read together. */
 const PAGE = 128;
 /** Entries remembered once the buffer is empty. The sweep clears those that are forgotten. */
-const OWED_MOST = 1000;
+const MAX_OWED = 1000;
 
 /**
- * TicketRelay is responsible for bringing the outbox's fresh tickets to BullMQ, many in one round trip, so that accepting
- * waits for one script only. What it has no room for it reads from there; what it cannot deliver stays there, and the sweep adds it.
+ * TicketRelay is responsible for adding the outbox's new tickets to BullMQ, many in one round trip, so that accepting waits for one
+ * script only. It reads tickets that found no room from the outbox; the sweep adds the ones that it cannot deliver.
  */
 export class TicketRelay {
   readonly #options: TicketRelayOptions;
@@ -39,7 +39,7 @@ export class TicketRelay {
     this.#options = options;
   }
 
-  /** Takes a ticket that is in the outbox. */
+  /** Accepts a ticket that is in the outbox. */
   add(ticket: Ticket): void {
     if (this.#buffer.length >= BUFFER) {
       if (this.#options.readOwed) this.#overflowed.add(this.#options.keys.shardOf(ticket.tenant));
@@ -49,7 +49,7 @@ export class TicketRelay {
     this.#running ??= this.#drain();
   }
 
-  /** Resolves when everything taken so far was delivered or left to the sweep. */
+  /** Resolves when each ticket so far was delivered or left to the sweep. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
@@ -61,19 +61,19 @@ export class TicketRelay {
       const batch = this.#buffer.splice(0, BATCH);
       try {
         if (batch.length > 0) await this.#deliver(batch);
-        else await this.#readOn();
+        else await this.#deliverOverflow();
       } catch (error) {
         this.#overflowed.clear();
         this.#options.log.warn({ err: error, tickets: batch.length }, 'tickets could not be added now; the sweep will add them');
       }
     }
-    // Of some, tickets were dropped or could not be added: those are the sweep's, and must not gather here.
-    if (this.#owed.size > OWED_MOST) this.#owed.clear();
+    // Entries with dropped or failed tickets are the sweep's, and must not gather here.
+    if (this.#owed.size > MAX_OWED) this.#owed.clear();
     this.#running = undefined;
   }
 
   /** Delivers the oldest page of an outbox that has tickets which found no room here. */
-  async #readOn(): Promise<void> {
+  async #deliverOverflow(): Promise<void> {
     const { redis, keys, readOwed } = this.#options;
     const [shard] = this.#overflowed;
     if (shard === undefined || !readOwed) return;
@@ -83,7 +83,7 @@ export class TicketRelay {
     if (entries.length === 0) return;
     const tickets = await readOwed(entries);
     for (let from = 0; from < tickets.length; from += BATCH) await this.#deliver(tickets.slice(from, from + BATCH));
-    // What is owed no more, and what this process counted before.
+    // Also entries without an owed ticket.
     await redis.zrem(outbox, ...entries);
     for (const entry of entries) this.#owed.delete(entry);
   }
@@ -93,25 +93,25 @@ export class TicketRelay {
     const groups = Map.groupBy(batch, (ticket) => queues.get(keys.shardOf(ticket.tenant), ticket.queue));
     const adding = [...groups].map(async ([queue, tickets]) => {
       await queue.addBulk(tickets.map((ticket) => ticketJob(ticket)));
-      const paid = this.#pay(tickets);
+      const settled = this.#settle(tickets);
       const shard = keys.shardOf(tickets[0]?.tenant ?? '');
       // An entry that stays when this fails costs one needless ticket, which its claim refuses.
-      if (paid.length > 0) await redis.zrem(keys.shard(shard).outbox, ...paid);
+      if (settled.length > 0) await redis.zrem(keys.shard(shard).outbox, ...settled);
     });
-    // All of them, so that what came through is counted before what did not is given up.
+    // All of them, so that the delivered tickets are counted before a failure ends this.
     const failed = (await Promise.allSettled(adding)).find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
   /** The outbox entries whose last ticket is among these. */
-  #pay(tickets: Ticket[]): string[] {
-    const paid: string[] = [];
+  #settle(tickets: Ticket[]): string[] {
+    const settled: string[] = [];
     for (const { entry } of tickets) {
       const left = (this.#owed.get(entry) ?? parseOutboxEntry(entry).tickets.length) - 1;
-      if (left === 0) paid.push(entry);
+      if (left === 0) settled.push(entry);
       if (left === 0) this.#owed.delete(entry);
       else this.#owed.set(entry, left);
     }
-    return paid;
+    return settled;
   }
 }

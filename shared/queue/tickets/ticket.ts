@@ -4,7 +4,7 @@ import { type Ledger, type NewTask, outboxEntry, type OutboxTicket, parseOutboxE
 import type { TaskState } from '../../tasks/index.ts';
 import type { TicketData } from '../queues.ts';
 
-/** A ticket to add: the BullMQ job that carries a task's id to a worker. It is never the truth about the task. */
+/** A ticket to add: the BullMQ job that brings a task's id to a worker. It is never the truth about the task. */
 export interface Ticket {
   tenant: string;
   task: string;
@@ -19,7 +19,7 @@ export interface Ticket {
   entry: string;
 }
 
-/** BullMQ's id of a ticket: the task's own id for the first, with a number for those after it. */
+/** BullMQ's id of a ticket: the task's own id for the first ticket, with a number for later ones. */
 export function ticketId(task: string, number: number): string {
   return number === 1 ? task : `${task}.${number}`;
 }
@@ -34,7 +34,7 @@ export function taskPriority(priority: number): number {
   return 11 - priority;
 }
 
-/** The BullMQ job of a ticket. How many of those that ended are kept is its worker's to say. */
+/** The BullMQ job of a ticket. Its worker decides how many ended jobs are kept. */
 export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opts: JobsOptions } {
   return {
     name: ticket.agent,

@@ -9,15 +9,15 @@ export interface Standing {
   gate: WaitGate | null;
 }
 
-/** Of these the tenant's pace says nothing: a lane goes at the pace of what runs in it, and who serves a queue again nobody knows. */
+/** Gates without an estimate: a lane has the pace of what runs in it, and no time is known for a queue without a worker. */
 const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
-/** What waits here needs one more start besides those before it: that of the place it gets. */
+/** Gates whose wait ends with one more start: that of the task whose place becomes free. */
 const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap']);
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
 /** Tenants whose pace is remembered. */
-const REMEMBERED = 1000;
+const MAX_TENANTS = 1000;
 /** Ended tasks the pace is read from. */
 const SAMPLE = 20;
 
@@ -31,7 +31,7 @@ const paces = new WeakMap<Ledger, Map<string, Pace>>();
 
 /**
  * Milliseconds until a task will start: what is before it, at the pace of the tenant's last tasks.
- * Null when nobody knows: when nothing ended yet, behind others in a lane, and while no worker takes from its queue.
+ * Null when unknown: when nothing ended yet, behind others in a lane, and while no worker serves its queue.
  */
 export async function estimateStart(
   ledger: Ledger,
@@ -51,8 +51,8 @@ async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
   paces.set(ledger, known);
   const recent = known.get(tenant);
   if (recent && Date.now() - recent.at < FRESH_MS) return recent.msPerStart;
-  if (known.size >= REMEMBERED) known.clear();
-  // Before the answer, so that the calls that come meanwhile do not all ask.
+  if (known.size >= MAX_TENANTS) known.clear();
+  // Before the read, so that concurrent calls do not all make it.
   known.set(tenant, { at: Date.now(), msPerStart: recent?.msPerStart ?? null });
   const msPerStart = msBetweenStarts(await lastCompleted(ledger, tenant));
   known.set(tenant, { at: Date.now(), msPerStart });

@@ -5,7 +5,7 @@ import { type Waiting, waitingSince, type WaitingTask, type WaitReason } from '.
 
 interface Cap {
   name: string;
-  most: number;
+  limit: number;
   /** Beginnings of the grants it counts. */
   prefixes: string[];
 }
@@ -16,18 +16,18 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Wa
   const { live } = keys.tenant(task.body.tenant);
   const count = async (prefix: string): Promise<number> => await redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00ff`);
   const since = waitingSince(task.state);
-  const looks = capsOver(ledger, task).map(async ({ name, most, prefixes }): Promise<WaitReason[]> => {
+  const checks = capsOf(ledger, task).map(async ({ name, limit, prefixes }): Promise<WaitReason[]> => {
     const counts = await Promise.all(prefixes.map((prefix) => count(prefix)));
     const held = counts.reduce((sum, each) => sum + each, 0);
-    return held >= most ? [{ gate: 'cap', detail: `${name} cap ${held}/${most}`, since, until: null, taskId: null }] : [];
+    return held >= limit ? [{ gate: 'cap', detail: `${name} cap ${held}/${limit}`, since, until: null, taskId: null }] : [];
   });
-  const reasons = (await Promise.all(looks)).flat();
+  const reasons = (await Promise.all(checks)).flat();
   if (reasons.length === 0) reasons.push({ gate: 'cap', detail: 'tenant caps; one has become free', since, until: null, taskId: null });
   return { reasons, ahead: Math.max(0, (await count('pending/')) - 1) };
 }
 
 /** The caps that hold for a task of this class, which is a letter and 0 for low priority, else 1. */
-function capsOver(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
+function capsOf(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
   const limits = ledger.limitsOf(body.tenant);
   if (!limits) return [];
   const letter = state.class.slice(0, 1);
@@ -35,17 +35,17 @@ function capsOver(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
   const byClass = source === undefined ? undefined : limits.runningByClass[source];
   const low = Object.values(CLASS_LETTERS).map((each) => `granted=${each}0`);
   return [
-    ...(limits.running === null ? [] : [{ name: 'tenant', most: limits.running, prefixes: ['granted='] }]),
-    ...(byClass === undefined ? [] : [{ name: `tenant's ${source}`, most: byClass, prefixes: [`granted=${letter}`] }]),
+    ...(limits.running === null ? [] : [{ name: 'tenant', limit: limits.running, prefixes: ['granted='] }]),
+    ...(byClass === undefined ? [] : [{ name: `tenant's ${source}`, limit: byClass, prefixes: [`granted=${letter}`] }]),
     ...(limits.runningLow === null || !state.class.endsWith('0')
       ? []
-      : [{ name: "tenant's low priority", most: limits.runningLow, prefixes: low }]),
+      : [{ name: "tenant's low priority", limit: limits.runningLow, prefixes: low }]),
   ];
 }
 
 /**
- * Whom a task waits for in each of its lanes: the running task that it was offered to, the one before it in the line, or who holds the
- * lane. The line goes by arrival; those with a number of their platform share out their places by number. See `line_up` in lanes.lua.
+ * The task that a task waits for in each of its lanes: the running one that it was offered to, the one before it in line, or the holder
+ * of the lane. The line is ordered by arrival, and tasks with a number of their platform by that number. See lanes.lua.
  */
 export async function explainLane(ledger: Ledger, task: WaitingTask): Promise<Waiting> {
   const [own, shared] = await Promise.all([explainOwnLane(ledger, task), readSharedPlaces(ledger, task)]);

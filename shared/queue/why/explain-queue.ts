@@ -15,7 +15,7 @@ export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { 
   const queue = queues.get(shard, name);
   const [isPaused, workers, room, inQueue] = await Promise.all([
     queue.isPaused(),
-    // A managed Redis may refuse to list its clients; then nobody knows, and the count says more than a guess.
+    // A managed Redis may refuse to list its clients; the number of workers is unknown then.
     queue.getWorkersCount().catch(() => null),
     readRoom(ledger, kindOf(name)),
     ticketsBefore(queue, state.priority),
@@ -24,7 +24,7 @@ export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { 
     reasons: [{ gate, detail, since: state.queuedAt ?? state.createdAt, until: null, taskId: null }],
     ahead,
   });
-  // Its own ticket is among them, unless it is on its way.
+  // Its own ticket is among them, unless the relay has not added it yet.
   const ahead = Math.max(0, inQueue - 1);
   if (isPaused) return reason('paused', `queue "${name}" is paused`, ahead);
   if (workers === 0) return reason('worker', `no worker serves the queue "${name}"`, ahead);

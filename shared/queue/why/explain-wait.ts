@@ -8,18 +8,18 @@ import { explainCaps, explainLane } from './explain-gates.ts';
 import { explainQueue } from './explain-queue.ts';
 import { type Waiting, waitingSince, type WaitingTask, type WaitReason } from './wait-reason.ts';
 
-/** Two clocks, and a start after its time, may differ by so much without a word about it. */
+/** Smaller differences of clocks, and later starts, are not mentioned. */
 const NOTABLE_MS = 2000;
 
 export interface WaitExplanation {
   status: TaskStatus;
   /** None once it runs or ended. */
   reasons: WaitReason[];
-  /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when nobody knows. */
+  /** Milliseconds until it will start, at the pace of the tenant's last tasks; null when unknown. */
   estimatedStartMs: number | null;
 }
 
-/** Why a task does not run yet. It is a look at a moving fleet: by the time it is read, it may be otherwise. */
+/** Why a task does not run yet. The fleet moves on, so it may be outdated when it is read. */
 export async function explainWait(parts: { ledger: Ledger; queues: Queues }, task: WaitingTask): Promise<WaitExplanation> {
   const { status } = task.state;
   if (isTerminal(status) || status === 'running' || status === 'scheduled') return { status, reasons: [], estimatedStartMs: null };
@@ -50,7 +50,7 @@ function timeDetail({ state, attempts }: WaitingTask, at: string): string {
   return `retry after failure ${state.error?.code ?? attempts.at(-1)?.error?.code ?? 'of the last attempt'}, not before ${at}`;
 }
 
-/** Times count by Redis's clock: people read them beside their own, so a difference is said. */
+/** Times are Redis's: people compare them with their own clock, so a difference is mentioned. */
 function clockNotes(notBefore: number, skewMs: number): string[] {
   const overdueMs = Date.now() - skewMs - notBefore;
   return [

@@ -4,7 +4,7 @@ import { GATES, parseTimeline, type StoredAttempt, type TaskBody, type TaskState
 export const WAIT_GATES = [...GATES, 'fleet', 'paused', 'worker', 'queue'] as const;
 export type WaitGate = (typeof WAIT_GATES)[number];
 
-/** What is read of a task to say why it waits: not what it was asked or answered. */
+/** What is read of a task to explain its wait: neither its input nor its output. */
 export interface WaitingTask {
   body: Pick<TaskBody, 'id' | 'tenant'>;
   state: TaskState;

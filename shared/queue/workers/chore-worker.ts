@@ -1,3 +1,4 @@
+import { Ticker } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
 import { upsertRepeat } from '../queues.ts';
@@ -15,8 +16,8 @@ export interface ChoreWorkerOptions {
   source: JobSource;
 }
 
-/** The clock of a chore is restarted this often, because a scheduler whose worker died between two ticks stays silent. */
-const HEAL_MS = 30_000;
+/** A chore's repeatable job is restarted this often: it stays silent when its worker died between two ticks. */
+const RESTART_MS = 30_000;
 
 /**
  * ChoreWorker is responsible for the fleet's own chores as repeatable jobs, so that any worker does them and nothing needs
@@ -25,12 +26,17 @@ const HEAL_MS = 30_000;
 export class ChoreWorker {
   readonly #options: ChoreWorkerOptions;
   readonly #consumer: QueueConsumer;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #ticker: Ticker;
 
   constructor(options: ChoreWorkerOptions) {
     const { source, chores } = options;
     const byName = new Map(chores.map((chore) => [chore.name, chore]));
     this.#options = options;
+    this.#ticker = new Ticker({
+      everyMs: RESTART_MS,
+      run: () => this.#schedule(),
+      onError: (error) => source.log.debug({ err: error }, 'the chores could not be scheduled now'),
+    });
     this.#consumer = new QueueConsumer({
       source,
       queue: 'maintenance',
@@ -47,8 +53,8 @@ export class ChoreWorker {
 
   start(): void {
     this.#consumer.start();
-    this.#timer = setInterval(() => void this.#schedule(), HEAL_MS);
-    void this.#schedule();
+    this.#ticker.start();
+    this.#ticker.tick();
   }
 
   get problem(): string | null {
@@ -61,17 +67,13 @@ export class ChoreWorker {
   }
 
   async stop(graceMs: number): Promise<void> {
-    clearInterval(this.#timer);
+    void this.#ticker.stop();
     await this.#consumer.stop(graceMs);
   }
 
   async #schedule(): Promise<void> {
     const { source, chores } = this.#options;
-    try {
-      const queue = source.queues.get(0, 'maintenance');
-      for (const { name, everyMs } of chores) await upsertRepeat(queue, name, everyMs);
-    } catch (error) {
-      source.log.debug({ err: error }, 'the chores could not be scheduled now');
-    }
+    const queue = source.queues.get(0, 'maintenance');
+    for (const { name, everyMs } of chores) await upsertRepeat(queue, name, everyMs);
   }
 }

@@ -2,13 +2,13 @@ import type { Job } from 'bullmq';
 import type { OutboundQueue } from '../queue-names.ts';
 import type { Queues, TicketData, TicketQueue } from '../queues.ts';
 
-/** The job that works on a delivery: it names the delivery, whose record is the truth. */
+/** The job of a delivery: it names the delivery, whose record is the truth. */
 export interface DeliveryJob {
   tenant: string;
   task: string;
   /** `reply` or `callback`. */
   kind: string;
-  /** From 0; each retry that somebody asked for is a job of its own. */
+  /** From 0; each requested retry is a job of its own. */
   number: number;
 }
 
@@ -46,7 +46,7 @@ export async function ensureDeliveryJob(queues: Queues, shard: number, job: Deli
   }
 }
 
-/** Takes the job of a delivery that is over out of its queue, unless somebody works on it. */
+/** Removes the job of a delivery that ended, unless a process runs it. */
 export async function dropDeliveryJob(queues: Queues, shard: number, job: DeliveryJob): Promise<void> {
   await queues.get(shard, deliveryQueue(job.kind)).remove(jobId(job));
 }

@@ -19,23 +19,23 @@ export interface DeliveryWorkerOptions {
   queue: OutboundQueue;
   /** Deliveries at once. */
   slots: number;
-  /** Works on one delivery until it is done, or until `signal` aborts. What it throws brings the job back after a while. */
+  /** Runs one delivery until it is done, or until `signal` aborts. After an error the job comes back later. */
   handle: (job: DeliveryJob, signal: AbortSignal) => Promise<DeliveryEnd>;
 }
 
 /** From this share of its slots on a worker is crowded. */
 const CROWDED = 0.8;
-/** Looks for jobs of dead processes, per lock. */
+/** Checks for jobs of dead processes, per lock. */
 const STALLED_CHECKS_PER_LOCK = 2;
-/** A delivery is retried by its record's count; BullMQ's own would fail it after two crashes. */
-const STALLED_MOST = 1_000_000;
+/** A delivery is retried by its record's count; BullMQ's own count would fail it after two crashes. */
+const MAX_STALLED = 1_000_000;
 /** A job that fails for no reason of the delivery's comes back after so long, twice as long each time. */
 const FIRST_FAULT_MS = 1000;
-const MOST_FAULT_MS = 60_000;
+const MAX_FAULT_MS = 60_000;
 
 /**
- * DeliveryWorker is responsible for taking deliveries of one queue and shard from BullMQ, many at once because they mostly wait, and for
- * keeping each one's lock as long as it takes. When its process dies, another one has the job after the lock ran out.
+ * DeliveryWorker is responsible for running the deliveries of one queue and shard, many at once because they mostly wait, and for keeping
+ * each one's lock meanwhile. When its process dies, another one gets the job after the lock ran out.
  */
 export class DeliveryWorker {
   readonly #options: DeliveryWorkerOptions;
@@ -59,11 +59,11 @@ export class DeliveryWorker {
       jobs: {
         lockDuration: lockMs,
         stalledInterval: lockMs / STALLED_CHECKS_PER_LOCK,
-        maxStalledCount: STALLED_MOST,
+        maxStalledCount: MAX_STALLED,
         ...(limiter ? { limiter: { max: limiter.max, duration: limiter.durationMs } } : {}),
       },
       onOpened: (worker) =>
-        worker.on('failed', (job, error) => source.log.debug({ err: error, delivery: job?.id }, 'a delivery’s job was given up')),
+        worker.on('failed', (job, error) => source.log.debug({ err: error, delivery: job?.id }, 'a delivery’s job failed')),
     });
   }
 
@@ -75,18 +75,18 @@ export class DeliveryWorker {
     return this.#consumer.problem;
   }
 
-  /** Whether so many slots are taken that what only waits should make room. */
+  /** Whether so many slots are in use that waiting deliveries should make room. */
   get isCrowded(): boolean {
     return this.#busy >= this.#slots * CROWDED;
   }
 
-  /** Takes no more and asks those under way to stop. Ends within about `graceMs`, also while Redis is away. */
+  /** Claims no more and stops those under way. Ends within about `graceMs`, also while Redis is away. */
   async stop(graceMs: number): Promise<void> {
-    // First, because what those under way hand back would otherwise wake its own wait for jobs, and nobody else's.
+    // First, because jobs that are returned would otherwise wake this worker's own wait, and no other process.
     const closing = this.#consumer.stop(graceMs);
     await this.#consumer.hasLeft();
     this.#stopping.abort();
-    if (!(await closing)) this.#options.source.log.warn('deliveries under way were left; another process takes them');
+    if (!(await closing)) this.#options.source.log.warn('deliveries under way were left; another process runs them');
   }
 
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
@@ -107,9 +107,9 @@ export class DeliveryWorker {
     try {
       return await this.#options.handle(parseDeliveryJob(job), this.#stopping.signal);
     } catch (error) {
-      this.#options.source.log.warn({ err: error, delivery: job.id }, 'a delivery could not be worked on now; it comes again');
+      this.#options.source.log.warn({ err: error, delivery: job.id }, 'a delivery could not be run now; it comes again');
       const delayMs = FIRST_FAULT_MS * 2 ** Math.min(job.attemptsStarted - 1, 10);
-      return { kind: 'later', at: Date.now() + Math.min(delayMs, MOST_FAULT_MS) };
+      return { kind: 'later', at: Date.now() + Math.min(delayMs, MAX_FAULT_MS) };
     }
   }
 }

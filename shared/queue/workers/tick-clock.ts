@@ -12,11 +12,11 @@ export interface TickClockOptions {
   source: JobSource;
 }
 
-/** What was mended, in words. */
-export interface Mended {
-  /** Jobs that nobody took for a while, as when no process ran, or that were missing. */
+/** What was repaired, in words. */
+export interface ClockRepairs {
+  /** Jobs that were not claimed for a while, as when no process ran, or that were missing. */
   silent: string[];
-  /** What somebody had changed. */
+  /** Changes by somebody else. */
   edited: string[];
 }
 
@@ -24,11 +24,11 @@ const QUEUE = 'ticks';
 /** Ticks handled at once by this process. */
 const CONCURRENCY = 8;
 /** More repeatable jobs than anybody would add by hand. */
-const MOST = 2000;
+const MAX_JOBS = 2000;
 
 /**
- * TickClock is responsible for a tick per name and period over the whole fleet, as BullMQ's repeatable jobs: any process takes it.
- * A repeatable job makes its next one when it is taken, so a process that dies there leaves it silent; `mend` winds it up again.
+ * TickClock is responsible for a tick per name and period in the fleet, as BullMQ's repeatable jobs: any process runs it. A repeatable
+ * job makes its next one when it is claimed, so a process that dies there leaves it silent; `repair` restarts it.
  */
 export class TickClock {
   readonly #options: TickClockOptions;
@@ -68,37 +68,37 @@ export class TickClock {
 
   /**
    * Makes the repeatable jobs what they are to be: what is missing, changed or has been silent for `silentMs` is made anew, what
-   * is no name of ours is removed, and a paused queue goes on. Answers what was mended.
+   * is no name of ours is removed, and a paused queue is resumed. Returns what was repaired.
    */
-  async mend(silentMs: number, now: number): Promise<Mended> {
+  async repair(silentMs: number, now: number): Promise<ClockRepairs> {
     const { names, everyMs } = this.#options;
     const queue = this.#queue;
-    const mended: Mended = { silent: [], edited: [] };
-    const found = new Map((await queue.getJobSchedulers(0, MOST)).map((each) => [each.key, each]));
+    const repairs: ClockRepairs = { silent: [], edited: [] };
+    const found = new Map((await queue.getJobSchedulers(0, MAX_JOBS)).map((each) => [each.key, each]));
     for (const key of found.keys()) {
       if (names.includes(key)) continue;
       await queue.removeJobScheduler(key);
-      mended.edited.push(`"${key}" was none of ours`);
+      repairs.edited.push(`"${key}" was none of ours`);
     }
     for (const name of names) {
       const wrong = whatIsWrong(found.get(name), everyMs, now - silentMs);
       if (wrong === null) continue;
-      await this.wind(name);
-      mended[wrong.kind].push(`"${name}" ${wrong.what}`);
+      await this.restart(name);
+      repairs[wrong.kind].push(`"${name}" ${wrong.what}`);
     }
     if (await queue.isPaused()) {
       await queue.resume();
-      mended.edited.push('the queue was paused');
+      repairs.edited.push('the queue was paused');
     }
-    return mended;
+    return repairs;
   }
 
   /** Makes a name's repeatable job anew; it ticks at once. */
-  async wind(name: string): Promise<void> {
+  async restart(name: string): Promise<void> {
     await upsertRepeat(this.#queue, name, this.#options.everyMs);
   }
 
-  /** Takes no more ticks; those under way end. */
+  /** Runs no more ticks; those under way end. */
   async quiet(): Promise<void> {
     await this.#consumer.quiet();
   }
@@ -109,7 +109,7 @@ export class TickClock {
 }
 
 interface Wrong {
-  kind: keyof Mended;
+  kind: keyof ClockRepairs;
   what: string;
 }
 

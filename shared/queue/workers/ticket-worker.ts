@@ -19,9 +19,9 @@ export interface TicketWorkerOptions {
   source: JobSource;
   shard: number;
   queue: WorkerQueue;
-  /** Tickets it works on at once. */
+  /** Tickets it runs at once. */
   slots: number;
-  /** What it takes tickets under; without it nothing but its slots holds it back. */
+  /** Where it gets its permits; without them only its slots limit it. */
   permits?: TicketPermits;
   handle: (data: TicketData) => Promise<TicketEnd>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
@@ -29,23 +29,23 @@ export interface TicketWorkerOptions {
 }
 
 /**
- * How often BullMQ looks for tickets of dead workers, per lease. Their locks last as long as a lease: a ticket that was taken
- * and not claimed is nobody's in the ledger, and only this brings it back.
+ * How often BullMQ checks for tickets of dead workers, per lease. A lock lasts as long as a lease. Only this brings back a ticket whose
+ * worker died before it claimed the task in the ledger.
  */
 const STALLED_CHECKS_PER_LEASE = 2;
-/** Crashes are counted by the ledger. BullMQ's own count would fail the ticket whatever the task says. */
-const STALLED_MOST = 1_000_000;
-/** How long a stop waits for the last tickets to be told as returned; the sweep tells of the others. */
+/** The ledger counts crashes. BullMQ's own count would fail the ticket whatever the task allows. */
+const MAX_STALLED = 1_000_000;
+/** How long a stop waits until the last returned tickets are reported; the sweep reports the others. */
 const RETURNING_MS = 1000;
 
 /**
- * TicketWorker is responsible for taking tickets of one queue from BullMQ and for telling BullMQ what became of each, so
- * that nothing else needs to know BullMQ's rules for retries, delays and locks.
+ * TicketWorker is responsible for claiming tickets of one queue from BullMQ and for settling them there, so that nothing else needs to
+ * know BullMQ's rules for retries, delays and locks.
  */
 export class TicketWorker {
   readonly #options: TicketWorkerOptions;
   readonly #consumer: QueueConsumer;
-  /** What is still being told of tickets that went back. */
+  /** Reports of returned tickets that are under way. */
   readonly #returning = new Set<Promise<void>>();
 
   constructor(options: TicketWorkerOptions) {
@@ -63,7 +63,7 @@ export class TicketWorker {
       jobs: {
         lockDuration: leaseMs,
         stalledInterval: leaseMs / STALLED_CHECKS_PER_LEASE,
-        maxStalledCount: STALLED_MOST,
+        maxStalledCount: MAX_STALLED,
         // Here and not with each ticket, which is read and written for every task.
         removeOnComplete: { count: keepCompletedTickets },
         removeOnFail: { count: keepFailedTickets },
@@ -80,7 +80,7 @@ export class TicketWorker {
     return this.#consumer.problem;
   }
 
-  /** Takes no more tickets; those it has go on. */
+  /** Claims no more tickets; the claimed ones go on. */
   async quiet(): Promise<void> {
     await this.#consumer.quiet();
   }

@@ -70,7 +70,7 @@ it('ends the process when it never hears itself', async () => {
     return client;
   });
   await waitFor(() => failures.length > 0, { ...SOON, what: 'the end' });
-  expect(failures).toEqual(['The subscription was opened 2 times and heard nothing']);
+  expect(failures).toEqual(['The subscription was opened 2 times and received nothing']);
 });
 
 it('is not opened again because Redis is away', async () => {

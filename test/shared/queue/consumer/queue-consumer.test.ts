@@ -114,9 +114,9 @@ describe('a consumer', () => {
     source.connection.disconnect();
     await add('a');
     await waitFor(() => consumer.problem, { ...SOON, what: 'the problem' });
-    expect(consumer.problem).toBe('nothing is taken from the queue "tasks" of shard 0');
+    expect(consumer.problem).toBe('the queue "tasks" of shard 0 is not consumed');
     await waitFor(() => failures[0], { ...SOON, what: 'the end' });
-    expect(failures).toEqual(['The queue "tasks" of shard 0 was opened 2 times and never asked for its jobs']);
+    expect(failures).toEqual(['The queue "tasks" of shard 0 was opened 2 times and never polled']);
   });
 });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
-import { TickClock, type Mended } from '#shared/queue/workers/tick-clock.ts';
+import { TickClock, type ClockRepairs } from '#shared/queue/workers/tick-clock.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
@@ -63,9 +63,9 @@ const isTicking = async (): Promise<void> => {
 describe('the clock', () => {
   it('ticks for each name once it is wound up, over any number of processes, and is right then', async () => {
     const [clock] = [start(), start(), start()];
-    expect(await clock.mend(SILENT_MS, Date.now())).toEqual({ silent: ['"one" was missing', '"two" was missing'], edited: [] });
+    expect(await clock.repair(SILENT_MS, Date.now())).toEqual({ silent: ['"one" was missing', '"two" was missing'], edited: [] });
     await isTicking();
-    expect(await clock.mend(60_000, Date.now())).toEqual({ silent: [], edited: [] });
+    expect(await clock.repair(60_000, Date.now())).toEqual({ silent: [], edited: [] });
     expect(await clock.nextTick('one')).toBeGreaterThan(Date.now() - 60_000);
   });
 
@@ -74,14 +74,14 @@ describe('the clock', () => {
       await record(name);
       throw new Error('a tick fails');
     });
-    await clock.mend(SILENT_MS, Date.now());
+    await clock.repair(SILENT_MS, Date.now());
     await isTicking();
     expect(await board.getFailedCount()).toBeGreaterThan(0);
   });
 });
 
 describe('what somebody did to it in the board is undone:', () => {
-  it.each<[string, () => Promise<unknown>, keyof Mended, RegExp]>([
+  it.each<[string, () => Promise<unknown>, keyof ClockRepairs, RegExp]>([
     ['a removed job', () => board.removeJobScheduler('one'), 'silent', /"one" was missing/],
     ['a job of another period', () => board.upsertJobScheduler('two', { every: 3_600_000 }), 'edited', /"two" ticked every 3600000 ms/],
     ['a job by a cron', () => board.upsertJobScheduler('two', { pattern: '0 3 * * *' }), 'edited', /"two" ticked by 0 3 \* \* \* and/],
@@ -90,17 +90,17 @@ describe('what somebody did to it in the board is undone:', () => {
     ['an emptied queue', () => board.obliterate({ force: true }), 'silent', /missing|silent/],
   ])('%s', async (_what, breakIt, kind, told) => {
     const clock = start();
-    await clock.mend(SILENT_MS, Date.now());
+    await clock.repair(SILENT_MS, Date.now());
     await isTicking();
     await breakIt();
-    expect((await clock.mend(60_000, Date.now()))[kind].join('\n')).toMatch(told);
+    expect((await clock.repair(60_000, Date.now()))[kind].join('\n')).toMatch(told);
     await isTicking();
     expect((await board.getJobSchedulers()).map(({ key, every }) => `${key} ${every}`).toSorted()).toEqual(['one 100', 'two 100']);
   });
 
   it('a tick that was taken out, which leaves the clock silent', async () => {
     const clock = start();
-    await clock.mend(SILENT_MS, Date.now());
+    await clock.repair(SILENT_MS, Date.now());
     await isTicking();
     await board.pause();
     await board
@@ -110,7 +110,7 @@ describe('what somebody did to it in the board is undone:', () => {
     await board.resume();
     const next = async (): Promise<number[]> => await Promise.all(['one', 'two'].map(async (name) => (await clock.nextTick(name)) ?? 0));
     await waitFor(async () => Math.max(...(await next())) < Date.now() - SILENT_MS, SOON);
-    expect(await clock.mend(SILENT_MS, Date.now())).toEqual({ silent: ['"one" was silent', '"two" was silent'], edited: [] });
+    expect(await clock.repair(SILENT_MS, Date.now())).toEqual({ silent: ['"one" was silent', '"two" was silent'], edited: [] });
     await isTicking();
   });
 });
