@@ -18,34 +18,32 @@ import {
 } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
-import { handleTicket, type HandleTicketParts } from './handle-ticket.ts';
-import { isolatedName } from './isolation/isolated-name.ts';
+import { executeTicket, type ExecuteTicketParts } from './attempt/execute-ticket.ts';
+import { isolatedName } from './isolation/isolation-messages.ts';
 import { IsolatedProcess } from './isolation/isolated-process.ts';
 import { IsolationPool } from './isolation/isolation-pool.ts';
-import { openHandling } from './open-handling.ts';
-import { Reclaimer } from './reclaimer.ts';
+import { openExecutor } from './open-execution.ts';
+import { expireAttempt, Reclaimer } from './upkeep/reclaimer.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
-import { EndedRunsFollower } from './upkeep/ended-runs-follower.ts';
-import { openDeliveries } from './upkeep/open-deliveries.ts';
+import { openFollowUps } from './upkeep/follow-ups.ts';
 import { Heartbeat } from './upkeep/heartbeat.ts';
-import { loseAttempt } from './upkeep/lose-attempt.ts';
-import { openWatchdog } from './watchdog/open-watchdog.ts';
+import { openWatchdog } from './watchdog/watchdog.ts';
 import { WorkerService, type JobTaker } from './worker-service.ts';
 
-/** Runs agents: takes tickets, claims their tasks, and settles what became of them. */
+/** Runs agents: takes tickets, claims their tasks, runs and settles them. */
 export function createWorkerService(parts: Parts): Service {
   const { config, log, ledger } = parts;
-  // The ledger's short states separate by spaces.
+  // The ledger's short states have spaces as separators.
   const name = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const fleet = { redis: parts.redis, keys: parts.keys, settings: config.settings };
   const promoter = new DuePromoter({ ledger, log });
   const permits = openPermits(parts, name);
   let isDraining = false;
   const onWaiting = (): void => promoter.wake();
-  const { handling, keeper, listen } = openHandling(parts, { worker: name, onWaiting, isDraining: () => isDraining });
+  const { executor: shared, keeper, listen } = openExecutor(parts, { worker: name, onWaiting, isDraining: () => isDraining });
   const pool = openPool(parts, name, onWaiting);
-  const tickets: HandleTicketParts = {
-    ...handling,
+  const executor: ExecuteTicketParts = {
+    ...shared,
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
     runIsolated: (ticket, losses) => pool.run(ticket, losses),
   };
@@ -64,16 +62,15 @@ export function createWorkerService(parts: Parts): Service {
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
-      ...openTicketWorkers(parts, { handling: tickets, permits, source }),
+      ...openTicketWorkers(parts, { executor, permits, source }),
       ...openChores(parts, source),
-      ...openDeliveries(parts, source),
-      new EndedRunsFollower(handling.schedules),
+      ...openFollowUps(parts, source, shared.schedules),
     ],
     listen,
     onDrain: () => {
       isDraining = true;
     },
-    tell: (event) => publishFleetEvent(fleet, event, name),
+    publish: (event) => publishFleetEvent(fleet, event, name),
     clock: systemClock,
     log,
   });
@@ -88,12 +85,12 @@ function openPool(parts: Parts, worker: string, onWaiting: () => void): Isolatio
   return new IsolationPool({
     settings: config.settings,
     open: (number) => new IsolatedProcess({ worker: isolatedName(worker, number), variables, heapMb, onWaiting, log }),
-    takeBack: async ({ tenant, task: id }, lost) => {
+    expire: async ({ tenant, task: id }, lost) => {
       const state = await readState(ledger, tenant, id);
-      // Else it was settled, or taken back, before the process ended.
+      // Else it was settled or expired before the process ended.
       if (state?.status !== 'running' || state.worker !== lost.worker) return false;
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
-      await loseAttempt(ledger, attempt, { ...lost, isGone: true });
+      await expireAttempt(ledger, attempt, { ...lost, isGone: true });
       onWaiting();
       await endOrphans(parts);
       return true;
@@ -102,10 +99,11 @@ function openPool(parts: Parts, worker: string, onWaiting: () => void): Isolatio
   });
 }
 
-/** A worker that was killed on this system may have left what its commands started. */
+/** A worker that was killed on this system may have left processes of its commands. */
 async function endOrphans({ config, log }: Parts): Promise<void> {
   const ended = await endOrphanedCommands(config.settings.commands.folder);
-  if (ended > 0) log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended what commands of a killed worker still ran');
+  if (ended > 0)
+    log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
 }
 
 function onWorkerLost(parts: Parts, worker: string): void {
@@ -132,20 +130,20 @@ function servedBy({ config }: Parts): [TaskQueue, number][] {
 }
 
 interface Taking {
-  handling: HandleTicketParts;
+  executor: ExecuteTicketParts;
   permits: FleetPermits;
   source: JobSource;
 }
 
 /** One for each queue it serves and each shard. */
-function openTicketWorkers(parts: Parts, { handling, permits, source }: Taking): JobTaker[] {
+function openTicketWorkers(parts: Parts, { executor, permits, source }: Taking): JobTaker[] {
   const { keys, redis, queues, log } = parts;
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const acknowledge = async (shard: number, entry: string): Promise<void> => {
     try {
       await redis.zrem(keys.shard(shard).outbox, entry);
     } catch (error) {
-      log.debug({ err: error }, 'an outbox entry stays; its ticket comes twice');
+      log.debug({ err: error }, 'an outbox entry stays; its ticket is added twice');
     }
   };
   return shards.flatMap((shard) =>
@@ -157,7 +155,7 @@ function openTicketWorkers(parts: Parts, { handling, permits, source }: Taking):
           queue,
           slots,
           permits: { pool: permits.of(queue), nextRank: () => nextRankOf(queues.get(shard, queue)) },
-          handle: (ticket) => handleTicket(handling, ticket),
+          handle: (ticket) => executeTicket(executor, ticket),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),
     ),

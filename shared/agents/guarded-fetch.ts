@@ -46,7 +46,7 @@ export function createGuardedFetch({ allowNetworks, ...limits }: GuardedFetchOpt
   };
 }
 
-/** `fetch` refuses these too, but quotes the whole address, password included, in its error. */
+/** `fetch` refuses these too, but its error quotes the address, password included. */
 function refuseCredentials({ username, password }: URL): void {
   if (username !== '' || password !== '')
     throw new TaskFailure('INVALID_INPUT', 'The address carries a user name or password; send them as a header');

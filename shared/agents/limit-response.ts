@@ -33,7 +33,7 @@ function tooLarge(what: string): TaskFailure {
 const LF = 10;
 const CR = 13;
 
-/** Takes a body chunk by chunk and says how many bytes of its last event came so far. Lines end with LF, CR or both. */
+/** Takes a body chunk by chunk and returns the bytes of its last event so far. Lines end with LF, CR or both. */
 function createEventMeasure(): (chunk: Uint8Array) => number {
   let bytes = 0;
   let breaks = 0;

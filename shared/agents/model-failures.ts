@@ -16,9 +16,9 @@ import type { HeaderReader } from './retry-after.ts';
 export interface ModelFailureOptions {
   /** Now, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Takes the key out of what the provider says. */
+  /** Takes the key out of the provider's text. */
   readonly redact: Redactor;
-  /** What the answer said it is; null when it did not, or when there was none. */
+  /** The answer's content type; null when there was none. */
   readonly contentType: string | null;
 }
 
@@ -39,21 +39,21 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
 const UNNAMED_STATUS = 500;
 
 const STREAM = 'text/event-stream';
-/** Of what could not be read: enough to see what it was. */
+/** Of an unreadable answer: enough to recognize it. */
 const EXCERPT_LENGTH = 200;
 
 /**
  * The failure that an error of the AI SDK makes of an attempt: by status when the provider gave or named one, in its answer or in the
  * middle of a stream; PROVIDER_ERROR for an error in a stream without one, and for what is no answer of this protocol; else
  * NETWORK_ERROR, also for a stream that was cut.
- * The SDK's error itself is not handed on: it carries the whole request, prompt included.
+ * The SDK's error itself is not passed on: it contains the request, prompt included.
  */
 export function failureFromModel(error: unknown, options: ModelFailureOptions): TaskFailure {
   if (error instanceof TaskFailure) return failureFromNetwork(error, options.redact);
   if (InvalidPromptError.isInstance(error)) return new TaskFailure('INVALID_INPUT', error.message);
   if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 300) return fromAnswer(error, options);
   if (StreamProviderError.isInstance(error)) return fromStream(error, options);
-  // Else it was an answer that broke off, or that does not speak the protocol.
+  // Else the answer broke off, or is none of this protocol.
   return (
     listCauses(error)
       .map((cause) => fromUnreadable(cause, options))

@@ -7,7 +7,7 @@ import { readRequestedDelay, readRetryAfter, type HeaderReader } from './retry-a
 const MAX_DEPTH = 10;
 
 /**
- * The failure that a request without a (whole) answer makes of an attempt: a `TaskFailure` found among the causes, such as
+ * The failure that a request without a (complete) answer makes of an attempt: a `TaskFailure` found among the causes, such as
  * a refused address, else NETWORK_ERROR, which is retried. `redact` takes secrets out of its text.
  */
 export function failureFromNetwork(error: unknown, redact: Redactor = (text) => text): TaskFailure {
@@ -76,14 +76,14 @@ interface FailedAnswer {
  * followed; 429 is THROTTLED with `retryAfterMs`, which others have only when the answer asks for a delay; `details.status` has the status.
  */
 export function failureFromStatus({ status, header, message, nowMs, isInStream = false }: FailedAnswer): TaskFailure {
-  const said = message === undefined ? undefined : truncate(message.trim(), MAX_MESSAGE_LENGTH);
+  const excerpt = message === undefined ? undefined : truncate(message.trim(), MAX_MESSAGE_LENGTH);
   if (status >= 300 && status < 400) {
     return new TaskFailure('RESOURCE_NOT_FOUND', `The endpoint answered with a redirect (${status}), which is not followed`, {
       details: { status },
     });
   }
   const how = isInStream ? 'The endpoint broke its answer off' : `The endpoint answered ${status}`;
-  const text = said ? `${how}: ${said}` : how;
+  const text = excerpt ? `${how}: ${excerpt}` : how;
   const code = CODE_BY_STATUS[status] ?? 'PROVIDER_ERROR';
   const later = code === 'THROTTLED' ? readRetryAfter(header, nowMs) : readRequestedDelay(header, nowMs);
   return new TaskFailure(code, text, { details: { status }, ...(later === undefined ? {} : { retryAfterMs: later }) });

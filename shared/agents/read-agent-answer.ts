@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { AgentResult } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
 
-/** Tokens and millionths of a dollar are whole; who reckons with fractions of them means the nearest. */
+/** Tokens and millionths of a dollar are integers; a fraction is rounded. */
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER).transform(Math.round).default(0);
 
-/** Unknown fields are refused: what nobody reads would look like an empty answer. */
+/** Unknown fields are refused: ignored, they would make an empty answer. */
 const answerSchema = z.strictObject({
   output: z.string().optional(),
   result: z.unknown().optional(),
@@ -32,7 +32,7 @@ export function readAgentAnswer(answer: unknown): AgentResult {
   };
 }
 
-/** The same for an answer that came as text. */
+/** The same for an answer as text. */
 export function parseAgentAnswer(text: string): AgentResult {
   let answer: unknown;
   try {

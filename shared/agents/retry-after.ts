@@ -3,13 +3,13 @@ export type HeaderReader = (name: string) => string | null;
 
 const SECOND = 1000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: 60 * SECOND, h: 3600 * SECOND, d: 86_400 * SECOND };
-/** What is put back for no time at all would come round in a tight loop, as a throttled attempt does not count. */
+/** A throttled attempt does not count, so without a delay it would repeat in a tight loop. */
 const MIN_MS = SECOND;
 /** Nobody means more than a day; a broken header must not park a task for ever. */
 const MAX_MS = 86_400 * SECOND;
 const DEFAULT_MS = 30 * SECOND;
 
-/** Each budget a provider counts, with the header that says what is left of it. Forms as OpenAI, Anthropic and the IETF draft send them. */
+/** Each budget a provider counts, with the header of what is left of it. Forms as OpenAI, Anthropic and the IETF draft send them. */
 const BUDGETS: readonly { reset: string; remaining: string }[] = [
   { reset: 'x-ratelimit-reset-requests', remaining: 'x-ratelimit-remaining-requests' },
   { reset: 'x-ratelimit-reset-tokens', remaining: 'x-ratelimit-remaining-tokens' },
@@ -22,7 +22,7 @@ const BUDGETS: readonly { reset: string; remaining: string }[] = [
 /**
  * How long a 429 asks to wait, in milliseconds from `nowMs`, between one second and one day.
  * `retry-after-ms` and `Retry-After` (seconds or a date) win; then the reset of the budgets that are spent, the latest of
- * them; then of any budget; and 30 seconds when the answer says nothing.
+ * them; then of any budget; and 30 seconds by default.
  */
 export function readRetryAfter(header: HeaderReader, nowMs: number): number {
   return readRequestedDelay(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);

@@ -59,7 +59,7 @@ export {
   readProgress,
 } from './read/run-log.ts';
 export { type TaskPlace, laneOfTask } from './context.ts';
-export type { Verdict } from './settle/apply-verdict.ts';
+export type { AttemptEnd } from './settle/apply-verdict.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
 export { type PressureLevel, listPressed, tenantsWithTasks, updatePressure } from './tenants/depth.ts';
 export { measureKey, measureTenant } from './tenants/storage.ts';

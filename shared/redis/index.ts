@@ -18,6 +18,7 @@ export {
 } from './read-records.ts';
 export { clockSkew, describeSkew, redisNow } from './redis-clock.ts';
 export { isEntryId, pairs, scanKeys } from './replies.ts';
+export { retryWhileAway } from './retry.ts';
 export { type Script, loadScripts, runScript, scriptJson, sendCommand } from './script.ts';
 export { Subscription } from './subscription.ts';
 export type { TenantKeys } from './tenant-keys.ts';

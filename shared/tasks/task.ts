@@ -146,7 +146,7 @@ export interface TaskState {
   token: number;
   /** Attempts that count, since it was accepted or opened again. */
   spent: number;
-  /** Number of the attempt before it was opened again; the numbers go on from there. */
+  /** Number of the attempt before it was opened again; the numbers continue from there. */
   earlier?: number;
   attempt: number;
   /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */

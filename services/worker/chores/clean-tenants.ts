@@ -2,26 +2,26 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { cleanTenant, generationOf, publicTenantId } from '#shared/tenants/index.ts';
 import { systemClock, type Clock } from '#shared/time/index.ts';
 
-/** Ended tenants looked at in one round. */
+/** Ended tenants cleaned in one round. */
 const MAX_PER_ROUND = 50;
-/** Ends forgotten in one round. */
-const MAX_FORGOTTEN = 500;
+/** End marks removed in one round. */
+const MAX_REMOVED = 500;
 
 type CleanParts = Pick<Parts, 'redis' | 'keys' | 'tenants' | 'log' | 'config'>;
 
 /**
- * Removes what ended tenants left until nothing is left, also when the process that ended one died over it. An end itself is forgotten
- * after `tenants.endedRetentionMs`.
+ * Removes the data of ended tenants until nothing is left, even if the process that ended one died meanwhile. The mark of an end is
+ * removed after `tenants.endedRetentionMs`.
  */
 export async function cleanTenants(parts: CleanParts, clock: Clock = systemClock): Promise<void> {
   const { redis, keys, tenants } = parts;
   await tenants.repairStates();
   const due = await redis.zrangebyscore(keys.fleet.tenantsToClean, '-inf', clock.now(), 'LIMIT', 0, MAX_PER_ROUND);
   for (const tenant of due) await cleanSafely(parts, tenant, clock.now());
-  await forgetEnds(parts, clock.now());
+  await removeEndMarks(parts, clock.now());
 }
 
-/** A tenant that cannot be cleaned keeps no other from being cleaned. */
+/** One bad tenant must not keep the others from being cleaned. */
 async function cleanSafely(parts: CleanParts, tenant: string, now: number): Promise<void> {
   const { redis, keys, log } = parts;
   const { settleMs } = parts.config.settings.tenants;
@@ -36,15 +36,15 @@ async function cleanSafely(parts: CleanParts, tenant: string, now: number): Prom
     // Once more at the end of that time, and soon where something was still coming.
     await redis.zadd(keys.fleet.tenantsToClean, 'XX', isClean ? endedAt + settleMs : now, tenant);
   } catch (error) {
-    log.warn({ err: error, tenant }, 'what a deleted tenant left could not be removed; it is tried again');
+    log.warn({ err: error, tenant }, 'the data of a deleted tenant could not be removed; trying again');
   }
 }
 
-/** What is still to be cleaned is remembered however old it is. */
-async function forgetEnds({ redis, keys, config }: CleanParts, now: number): Promise<void> {
+/** A tenant that is still to be cleaned keeps its mark, however old. */
+async function removeEndMarks({ redis, keys, config }: CleanParts, now: number): Promise<void> {
   const { endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
   const before = now - config.settings.tenants.endedRetentionMs;
-  for (const tenant of await redis.zrangebyscore(endedTenants, '-inf', before, 'LIMIT', 0, MAX_FORGOTTEN)) {
+  for (const tenant of await redis.zrangebyscore(endedTenants, '-inf', before, 'LIMIT', 0, MAX_REMOVED)) {
     if ((await redis.zscore(tenantsToClean, tenant)) !== null) continue;
     const name = publicTenantId(tenant);
     if (Number(await redis.hget(tenantGenerations, name)) === generationOf(tenant)) await redis.hdel(tenantGenerations, name);

@@ -1,12 +1,11 @@
+import { listPressed, promoteBacklog, tenantsWithTasks, updatePressure } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
-import { promoteBacklogs } from './promote-backlogs.ts';
-import { removeTickets, type RemovalPlaces } from './remove-tickets.ts';
+import { removeTickets, type RemovalOffsets } from './remove-tickets.ts';
 import { TicketAudit } from './ticket-audit.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
-import { watchPressure } from './watch-pressure.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
@@ -17,10 +16,10 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
   const { settings, env } = parts.config;
   if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
   const audit = new TicketAudit(parts);
-  const removals: RemovalPlaces = new Map();
+  const offsets: RemovalOffsets = new Map();
   const chores = [
     { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => audit.run() },
-    { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, removals) },
+    { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, offsets) },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => promoteBacklogs(parts) },
@@ -28,4 +27,29 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'trim-tasks', everyMs: settings.tasks.trimMs, run: () => trimTasks(parts) },
   ];
   return [new ChoreWorker({ chores, source })];
+}
+
+/** Grants tasks that waited for caps that were raised: else they would wait for the end of another task. */
+export async function promoteBacklogs({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
+  for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
+    try {
+      const tasks = await promoteBacklog(ledger, id);
+      if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for waiting tasks');
+    } catch (error) {
+      log.error({ err: error, tenant: id }, 'the backlog of a tenant could not be promoted');
+    }
+  }
+}
+
+/** Updates the pressure of tenants that were notified of it: it also falls while nobody sends anything. */
+export async function watchPressure({ ledger, log }: Pick<Parts, 'ledger' | 'log'>): Promise<void> {
+  for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+    for (const tenant of await listPressed(ledger, shard)) {
+      try {
+        await updatePressure(ledger, tenant);
+      } catch (error) {
+        log.error({ err: error, tenant }, 'the pressure of a tenant could not be updated');
+      }
+    }
+  }
 }

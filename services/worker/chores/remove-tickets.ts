@@ -7,30 +7,29 @@ import { isTerminal, type TaskState } from '#shared/tasks/index.ts';
 
 /** BullMQ's states in which a ticket waits for a worker. */
 const WAITING = ['delayed', 'prioritized', 'waiting'] as const;
-const LOOKED_AT = [...WAITING, 'failed'] as const;
-/** Tickets looked at per queue and state in one round; the next round goes on from there. */
+const CHECKED = [...WAITING, 'failed'] as const;
+/** Tickets read per queue and state in one round; the next round continues there. */
 const BATCH = 500;
 
 type Job = NonNullable<Awaited<ReturnType<TicketQueue['getJob']>>>;
 
-/** Where the next round goes on, by shard, queue and state: how many tickets come before. */
-export type RemovalPlaces = Map<string, number>;
+/** Where the next round continues, by shard, queue and state: the number of tickets before. */
+export type RemovalOffsets = Map<string, number>;
 
 /**
- * Removes tickets that wait although their tasks have ended, or are gone with their tenant. A worker would put each away as soon as it
- * comes up; one whose time is far off, or whose queue is paused, would stay until then, and be counted as work. Failed ones go whose tasks
- * went on with another ticket.
+ * Removes tickets that wait although their tasks have ended, or are gone with their tenant. Until its turn comes, which a paused queue
+ * delays, such a ticket would count as work. It also removes failed tickets whose tasks continued with another one.
  */
-export async function removeTickets(parts: Parts, places: RemovalPlaces): Promise<void> {
+export async function removeTickets(parts: Parts, offsets: RemovalOffsets): Promise<void> {
   for (const { shard, name, queue } of parts.queues.all()) {
     if (!TASK_QUEUES.some((each) => each === name)) continue;
-    for (const state of LOOKED_AT) {
+    for (const state of CHECKED) {
       const place = `${shard}/${name}/${state}`;
-      const from = places.get(place) ?? 0;
+      const from = offsets.get(place) ?? 0;
       const jobs = (await queue.getJobs([state], from, from + BATCH - 1, true)).filter((job) => Boolean(job));
       const removed = await removeNeedless(parts, jobs, state === 'failed' ? isReplaced : isOver);
-      places.set(place, jobs.length < BATCH ? 0 : from + BATCH - removed);
-      if (removed > 0) parts.log.debug({ queue: name, state, tickets: removed }, 'removed tickets without a use');
+      offsets.set(place, jobs.length < BATCH ? 0 : from + BATCH - removed);
+      if (removed > 0) parts.log.debug({ queue: name, state, tickets: removed }, 'removed tickets of ended tasks');
     }
   }
 }
@@ -52,10 +51,10 @@ async function removeNeedless({ ledger }: Parts, jobs: readonly Job[], isNeedles
     );
     const needless = own.filter((job, position) => {
       const state = states[position] ?? null;
-      // What cannot be read is not gone: another release may go on with it.
+      // An unreadable state is not gone: another release may read it.
       return !(state instanceof MusterError) && isNeedless(job, state);
     });
-    // A worker may have taken one since; it finds that there is nothing to do.
+    // A worker may have taken one meanwhile; it finds nothing to do.
     const answers = await Promise.allSettled(needless.map((job) => job.remove()));
     removed += answers.filter(({ status }) => status === 'fulfilled').length;
   }

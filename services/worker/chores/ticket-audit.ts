@@ -7,18 +7,18 @@ import type { TaskState, TaskStatus } from '#shared/tasks/index.ts';
 /** Where a task may wait for its ticket to come up. */
 const WAITING = ['queued', 'failed', 'timeout', 'pending'] as const satisfies TaskStatus[];
 const PAGE = 500;
-/** Tasks looked at per tenant and lookup in one round; the next one goes on behind them. */
-const ROUND_MOST = 5000;
+/** Tasks checked per tenant and lookup in one round; the next round continues behind them. */
+const MAX_PER_ROUND = 5000;
 /** BullMQ's states in which a ticket will still reach a worker. */
 const ALIVE = new Set(['waiting', 'prioritized', 'delayed', 'active', 'waiting-children']);
 
 /**
- * TicketAudit is responsible for looking up the tickets of tasks that have waited for long, and for making a new one where it is gone,
- * so that an accepted task is not lost when somebody empties a queue or removes a ticket behind our back.
+ * TicketAudit is responsible for the tickets of tasks that have waited for long: it replaces one that is gone, so that no accepted task is
+ * lost when somebody empties a queue or removes a ticket.
  */
 export class TicketAudit {
   readonly #parts: Parts;
-  /** By range: the last that was looked at, when there are more. */
+  /** By range: the last task that was checked, when there are more. */
   readonly #after = new Map<string, string>();
 
   constructor(parts: Parts) {
@@ -36,7 +36,7 @@ export class TicketAudit {
 
   async #auditRange(tenant: string, lookup: Lookup): Promise<void> {
     const range = `${lookup.key} ${lookup.prefix}`;
-    for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
+    for (let seen = 0; seen < MAX_PER_ROUND; seen += PAGE) {
       const ids = await readLookupAfter(this.#parts, lookup, this.#after.get(range) ?? '', PAGE);
       await auditTasks(this.#parts, tenant, ids);
       const last = ids.at(-1);
@@ -60,7 +60,7 @@ async function auditTasks(parts: Parts, tenant: string, ids: string[]): Promise<
   await Promise.all(overdue.map((task) => auditTask(parts, task)));
 }
 
-/** Whether the task should have had a ticket, or been brought on, for a while. Parked tasks have none. */
+/** Whether the task should long have been claimed or promoted. Parked tasks have no ticket. */
 function isOverdue(state: TaskState, now: number, auditMs: number): boolean {
   if (state.status === 'running') return false;
   if (state.notBefore !== undefined) return now - state.notBefore > auditMs;

@@ -1,26 +1,27 @@
+import pMap from 'p-map';
 import { removeOldTasks, idAt, type IsOld, type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { systemClock, type Clock } from '#shared/time/index.ts';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/index.ts';
 
-/** Tasks of one tenant looked at in one step, so that no tenant makes another wait. */
+/** Tasks of one tenant checked in one step, so that no tenant makes another wait. */
 const STEP = 500;
-/** Tasks looked at in one round: it is a second or two of work, and other chores wait for it. */
-const ROUND_MOST = 20_000;
-/** Tenants looked at together. */
-const TOGETHER = 20;
-/** None is forgotten so soon after its end, however many there are: somebody may be about to read it. */
+/** Tasks checked in one round: a second or two of work, for which other chores wait. */
+const MAX_PER_ROUND = 20_000;
+/** Tenants at once: thousands would keep everything else of this process waiting. */
+const CONCURRENCY = 20;
+/** No task is removed so soon after its end, however many there are: somebody may be about to read it. */
 const FRESH_MS = 60_000;
 /** Behind every id. */
 const NO_END = '\u00ff';
 const ENDS = TASK_STATUSES.filter(isTerminal).map((status) => `status=${status}/`);
 
-/** How far a round came with a tenant's ended tasks, which are looked at in the order in which they were accepted. */
-interface Walk {
+/** The progress of a round through a tenant's ended tasks, in the order in which they were accepted. */
+interface Scan {
   tenant: string;
-  /** The last that was looked at. */
+  /** The last task that was checked. */
   after: string;
-  /** How many more of them there are than may be. */
+  /** Tasks above `tasks.maxEnded`. */
   surplus: number;
 }
 
@@ -30,26 +31,17 @@ interface Ended {
   member: string;
 }
 
-/** Forgets tasks that ended longer ago than `tasks.retentionMs` and, of a tenant that has more than `tasks.maxEnded`, the oldest. */
+/** Removes tasks that ended longer ago than `tasks.retentionMs` and, of a tenant with more than `tasks.maxEnded`, the oldest. */
 export async function trimTasks(parts: Parts, clock: Clock = systemClock): Promise<void> {
   const tenants = [...(await tenantsWithTasks(parts.ledger, parts.tenants.list(), 'index'))];
-  let walks = await inGroups(tenants, ([tenant, lookups]) => beginWalk(parts, tenant, lookups));
-  for (let seen = 0; seen < ROUND_MOST && walks.length > 0; seen += walks.length * STEP) {
-    const further = await inGroups(walks, (walk) => walkOn(parts, walk, clock.now()));
-    walks = further.filter((walk) => walk !== null);
+  let scans = await pMap(tenants, ([tenant, lookups]) => startScan(parts, tenant, lookups), { concurrency: CONCURRENCY });
+  for (let seen = 0; seen < MAX_PER_ROUND && scans.length > 0; seen += scans.length * STEP) {
+    const next = await pMap(scans, (scan) => scanNext(parts, scan, clock.now()), { concurrency: CONCURRENCY });
+    scans = next.filter((scan) => scan !== null);
   }
 }
 
-/** A few at once: thousands together would keep everything else of this process waiting. */
-async function inGroups<Item, Result>(items: readonly Item[], take: (item: Item) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let from = 0; from < items.length; from += TOGETHER) {
-    results.push(...(await Promise.all(items.slice(from, from + TOGETHER).map((item) => take(item)))));
-  }
-  return results;
-}
-
-async function beginWalk({ ledger }: Parts, tenant: string, lookups: number): Promise<Walk> {
+async function startScan({ ledger }: Parts, tenant: string, lookups: number): Promise<Scan> {
   const { maxEnded } = ledger.settings.tasks;
   // Every task has several lookups, so that there are no more tasks than these.
   if (lookups <= maxEnded) return { tenant, after: '', surplus: 0 };
@@ -59,10 +51,10 @@ async function beginWalk({ ledger }: Parts, tenant: string, lookups: number): Pr
   return { tenant, after: '', surplus: Math.max(0, total - maxEnded) };
 }
 
-/** Looks at the next tasks of a walk. Answers where it goes on, or null at its end. */
-async function walkOn({ ledger, log }: Parts, { tenant, after, surplus }: Walk, now: number): Promise<Walk | null> {
+/** Checks the next tasks of a scan. Returns where it continues, or null at its end. */
+async function scanNext({ ledger, log }: Parts, { tenant, after, surplus }: Scan, now: number): Promise<Scan | null> {
   const before = now - ledger.settings.tasks.retentionMs;
-  // Whoever was accepted later ended later still.
+  // A task that was accepted later ended later still.
   const ended = await oldestEnded(ledger, tenant, { after, until: surplus > 0 ? NO_END : idAt(before) });
   const last = ended.at(-1);
   if (last === undefined) return null;
@@ -71,7 +63,7 @@ async function walkOn({ ledger, log }: Parts, { tenant, after, surplus }: Walk, 
   const { count, gone } = await removeOldTasks(ledger, tenant, ids, isOld);
   const orphaned = ended.filter(({ id }) => gone.includes(id)).map(({ member }) => member);
   if (orphaned.length > 0) await ledger.redis.zrem(ledger.keys.tenant(tenant).index, ...orphaned);
-  if (count > 0) log.debug({ tenant, tasks: count }, 'forgot tasks whose time is over');
+  if (count > 0) log.debug({ tenant, tasks: count }, 'removed tasks at the end of their retention');
   return ended.length < STEP ? null : { tenant, after: last.id, surplus: Math.max(0, surplus - STEP) };
 }
 

@@ -6,43 +6,43 @@ import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
 import { capClass, estimatedMs, isTerminal, PRIORITY_NAMES, type TaskState } from '#shared/tasks/index.ts';
 
 const PAGE = 500;
-/** Tasks looked at per shard in one round, the nearest deadline first. */
-const ROUND_MOST = 5000;
+/** Tasks checked per shard in one round, the nearest deadline first. */
+const MAX_PER_ROUND = 5000;
 /** A task whose deadline is nearer than this many times its estimate becomes critical. */
 const TIGHT = 2;
-const LONGEST_ESTIMATE_MS = 86_400_000;
+const MAX_ESTIMATE_MS = 86_400_000;
 
-/** Ends as stale what can no longer start in time, and moves to `critical` what hardly can. */
+/** Ends tasks as stale whose deadline passed, and makes those critical whose deadline is near. */
 export async function watchDeadlines(parts: Parts): Promise<void> {
-  for (let shard = 0; shard < parts.ledger.keys.shards; shard += 1) await watchShard(parts, parts.ledger.keys.shard(shard).deadlines);
+  for (let shard = 0; shard < parts.ledger.keys.shards; shard += 1) await checkShard(parts, parts.ledger.keys.shard(shard).deadlines);
 }
 
-async function watchShard(parts: Parts, key: string): Promise<void> {
+async function checkShard(parts: Parts, key: string): Promise<void> {
   // Deadlines are kept by Redis's clock.
   const now = await redisNow(parts.redis);
-  const horizon = now + TIGHT * LONGEST_ESTIMATE_MS;
+  const horizon = now + TIGHT * MAX_ESTIMATE_MS;
   let stayed = 0;
-  for (let seen = 0; seen < ROUND_MOST; seen += PAGE) {
+  for (let seen = 0; seen < MAX_PER_ROUND; seen += PAGE) {
     const members = await parts.redis.zrangebyscore(key, '-inf', horizon, 'LIMIT', stayed, PAGE);
-    const isGone = await Promise.all(members.map((member) => watchSafely(parts, member, now)));
+    const isGone = await Promise.all(members.map((member) => checkSafely(parts, member, now)));
     stayed += isGone.filter((gone) => !gone).length;
     if (members.length < PAGE) return;
   }
 }
 
-/** One that cannot be watched keeps nobody from watching the others. */
-async function watchSafely(parts: Parts, member: string, now: number): Promise<boolean> {
+/** One bad entry must not keep the others from being checked. */
+async function checkSafely(parts: Parts, member: string, now: number): Promise<boolean> {
   try {
-    return await watchOne(parts, member, now);
+    return await checkDeadline(parts, member, now);
   } catch (error) {
     if (isRedisUnavailable(error)) throw error;
-    parts.log.error({ err: error, member }, 'a deadline could not be watched');
+    parts.log.error({ err: error, member }, 'a deadline could not be checked');
     return false;
   }
 }
 
-/** Returns whether it needs to be watched no more. */
-async function watchOne(parts: Parts, member: string, now: number): Promise<boolean> {
+/** Returns whether the deadline is done with. */
+async function checkDeadline(parts: Parts, member: string, now: number): Promise<boolean> {
   const [tenant = '', id = ''] = member.split('/', 2);
   const state = await readState(parts.ledger, tenant, id);
   if (state && !isTerminal(state.status) && leftOf(state, now) > 0) {

@@ -3,44 +3,44 @@ import { loadConfig, withVariables } from '#shared/config/index.ts';
 import { openParts } from '#shared/lifecycle/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { within } from '#shared/time/index.ts';
-import { handleTicket } from '../handle-ticket.ts';
-import { openWatchdog } from '../watchdog/open-watchdog.ts';
-import { openHandling } from '../open-handling.ts';
+import { executeTicket } from '../attempt/execute-ticket.ts';
+import { openWatchdog } from '../watchdog/watchdog.ts';
+import { openExecutor } from '../open-execution.ts';
 import { isToIsolated, type FromIsolated, type ToIsolated } from './isolation-messages.ts';
 
-// A process in which suspects run: its worker sends it tickets, and is all that it takes orders from.
+// A process in which suspects run. It takes tickets from its worker only.
 
 const HAND_BACK_MS = 5000;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-const tell = (message: FromIsolated): void => {
+const send = (message: FromIsolated): void => {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 };
 
 // Tickets may come before all is open.
 const pending: ToIsolated[] = [];
 const opened = Promise.withResolvers<Extract<ToIsolated, { kind: 'open' }>>();
-let obey = (message: ToIsolated): void => {
+let receive = (message: ToIsolated): void => {
   if (message.kind === 'open') opened.resolve(message);
   else pending.push(message);
 };
-process.on('message', (message) => isToIsolated(message) && obey(message));
+process.on('message', (message) => isToIsolated(message) && receive(message));
 const opening = await opened.promise;
 
-/** Hands back what runs: an exit would look like one of the tasks' doing. */
+/** Hands back what runs: an exit would look as if a task had caused it. */
 const fail = (error: Error): void => {
-  log.fatal({ event: 'process.failed', err: error }, 'A process for suspects cannot go on');
+  log.fatal({ event: 'process.failed', err: error }, 'A process for suspects cannot continue');
   void close();
 };
 
 const config = await loadConfig(withVariables(opening.variables));
-const log = createLog({ level: config.env.LOG_LEVEL, service: 'worker', destination: { write: (line) => tell({ kind: 'log', line }) } });
+const log = createLog({ level: config.env.LOG_LEVEL, service: 'worker', destination: { write: (line) => send({ kind: 'log', line }) } });
 const parts = await openParts({ config, log, service: 'isolated', fail });
 let isDraining = false;
-const { handling, keeper, listen } = openHandling(parts, {
+const { executor, keeper, listen } = openExecutor(parts, {
   worker: opening.worker,
-  onWaiting: () => tell({ kind: 'waiting' }),
+  onWaiting: () => send({ kind: 'waiting' }),
   isDraining: () => isDraining,
 });
 const listener = listen();
@@ -50,29 +50,29 @@ keeper.start();
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   process.on(event, (error: unknown) => {
     if (handleStray(error)) return;
-    log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
+    log.fatal({ event: 'process.failed', err: error }, 'An unhandled error ends this process');
     process.exit(1);
   });
 }
 
 const run = async ({ call, ticket, isolation }: Extract<ToIsolated, { kind: 'run' }>): Promise<void> => {
   try {
-    const end = await handleTicket({ ...handling, isolation: () => isolation, runIsolated: refuse }, ticket);
-    tell({ kind: 'ended', call, end });
+    const result = await executeTicket({ ...executor, isolation: () => isolation, runIsolated: refuse }, ticket);
+    send({ kind: 'ended', call, result });
   } catch (error) {
-    tell({ kind: 'broke', call, message: error instanceof Error ? error.message : String(error) });
+    send({ kind: 'broke', call, message: error instanceof Error ? error.message : String(error) });
   }
 };
 
-/** Tickets that are handled here, also while their claim is under way. */
-const handled = new Set<Promise<void>>();
+/** Tickets that are executed here, also while their claim is under way. */
+const executing = new Set<Promise<void>>();
 
-const handle = (message: Extract<ToIsolated, { kind: 'run' }>): void => {
-  const running = run(message).finally(() => handled.delete(running));
-  handled.add(running);
+const execute = (message: Extract<ToIsolated, { kind: 'run' }>): void => {
+  const running = run(message).finally(() => executing.delete(running));
+  executing.add(running);
 };
 
-/** What is claimed here is run here. */
+/** A process for suspects runs every task that it claims. */
 const refuse = (): Promise<never> => Promise.reject(new Error('A suspect came to a process that runs suspects'));
 
 const drain = (): void => {
@@ -83,7 +83,7 @@ const drain = (): void => {
 const close = async (): Promise<never> => {
   drain();
   // A ticket may end before its result is settled, which the keeper knows of.
-  const handedBack = Promise.all(handled).then(() => keeper.empty());
+  const handedBack = Promise.all(executing).then(() => keeper.empty());
   await within(handedBack, HAND_BACK_MS);
   keeper.stop();
   listener.close();
@@ -91,8 +91,8 @@ const close = async (): Promise<never> => {
   process.exit(0);
 };
 
-obey = (message) => {
-  if (message.kind === 'run') handle(message);
+receive = (message) => {
+  if (message.kind === 'run') execute(message);
   if (message.kind === 'drain') drain();
   if (message.kind === 'close') void close();
 };
@@ -100,4 +100,4 @@ obey = (message) => {
 // Its worker is gone: nobody else would put the tickets back.
 process.on('disconnect', () => void close());
 if (!process.connected) void close();
-for (const message of pending) obey(message);
+for (const message of pending) receive(message);

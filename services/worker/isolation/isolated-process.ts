@@ -2,30 +2,30 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Log } from '#shared/log/index.ts';
-import type { TicketData, TicketEnd } from '#shared/queue/index.ts';
+import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { LATE, within } from '#shared/time/index.ts';
 import { isFromIsolated, type FromIsolated, type ToIsolated } from './isolation-messages.ts';
 
 export interface IsolatedProcessOptions {
   /** As records show what runs there. */
   worker: string;
-  /** Variables that were taken out of this process's environment, and those that it decided itself. */
+  /** Variables that are not in this process's environment, or differ there. */
   variables: Record<string, string>;
   /** Megabytes of heap; Node's default when undefined. */
   heapMb: number | undefined;
-  /** Told when a task there waits for a time. */
+  /** Called when a task there waits for a time. */
   onWaiting: () => void;
-  /** Where what it logs goes. */
+  /** Gets the lines of its log. */
   log: Log;
 }
 
-interface Call extends PromiseWithResolvers<TicketEnd | null> {
+interface Call extends PromiseWithResolvers<TicketResult | null> {
   startedAt: number;
 }
 
 const ENTRY = fileURLToPath(new URL('isolated-main.ts', import.meta.url));
 
-/** IsolatedProcess is responsible for one child process in which suspects run, and for knowing what ran there when it ends. */
+/** IsolatedProcess is responsible for one child process in which suspects run, and for the tickets under way when it ends. */
 export class IsolatedProcess {
   readonly worker: string;
   /** How it ended, in words; null while it is there. */
@@ -45,10 +45,10 @@ export class IsolatedProcess {
     this.#log = log;
     const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
     this.#child = fork(ENTRY, [], { execArgv: [...process.execArgv, ...heap], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    this.#child.on('message', (message) => isFromIsolated(message) && this.#hear(message));
+    this.#child.on('message', (message) => isFromIsolated(message) && this.#receive(message));
     this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
     this.#child.once('exit', (code, signal) => this.#end(signal === null ? `ended with code ${code}` : `was ended by ${signal}`));
-    this.#tell({ kind: 'open', worker, variables });
+    this.#send({ kind: 'open', worker, variables });
   }
 
   get pid(): number | undefined {
@@ -61,29 +61,29 @@ export class IsolatedProcess {
   }
 
   /** Runs a ticket to its end there. Null when the process ended first. Rejects on mistakes of ours. */
-  run(ticket: TicketData, isolation: 'own' | 'shared'): Promise<TicketEnd | null> {
+  run(ticket: TicketData, isolation: 'own' | 'shared'): Promise<TicketResult | null> {
     if (this.ended !== null) return Promise.resolve(null);
-    const call: Call = { ...Promise.withResolvers<TicketEnd | null>(), startedAt: performance.now() };
+    const call: Call = { ...Promise.withResolvers<TicketResult | null>(), startedAt: performance.now() };
     this.#lastCall += 1;
     this.#calls.set(this.#lastCall, call);
-    this.#tell({ kind: 'run', call: this.#lastCall, ticket, isolation });
+    this.#send({ kind: 'run', call: this.#lastCall, ticket, isolation });
     return call.promise;
   }
 
   drain(): void {
-    this.#tell({ kind: 'drain' });
+    this.#send({ kind: 'drain' });
   }
 
   /** Ends it once nothing runs there, and by force after `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    this.#tell({ kind: 'close' });
+    this.#send({ kind: 'close' });
     if ((await within(this.#exited.promise, graceMs)) !== LATE) return;
     this.isClosed = true;
     this.#child.kill('SIGKILL');
     await this.#exited.promise;
   }
 
-  #hear(message: FromIsolated): void {
+  #receive(message: FromIsolated): void {
     if (message.kind === 'waiting') {
       this.#onWaiting();
       return;
@@ -94,12 +94,12 @@ export class IsolatedProcess {
     }
     const call = this.#calls.get(message.call);
     this.#calls.delete(message.call);
-    if (message.kind === 'ended') call?.resolve(message.end);
+    if (message.kind === 'ended') call?.resolve(message.result);
     else call?.reject(new Error(message.message));
   }
 
-  #tell(message: ToIsolated): void {
-    // One that has ended says so by itself.
+  #send(message: ToIsolated): void {
+    // A process that has ended reports that by itself.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
@@ -115,7 +115,7 @@ export class IsolatedProcess {
 const lineSchema = z.looseObject({ level: z.string(), msg: z.string().default('') });
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 
-/** Writes a line of the child's log as one of ours, which may go elsewhere than to the standard output. */
+/** Writes a line of the child's log as one of ours, which may go elsewhere than to stdout. */
 function relayLine(log: Log, line: string): void {
   const { level, time: _time, service: _service, msg, ...fields } = lineSchema.parse(JSON.parse(line));
   log[LEVELS.find((each) => each === level) ?? 'info'](fields, msg);

@@ -1,5 +1,5 @@
 import type { ClaimIsolation } from '#shared/ledger/index.ts';
-import type { TicketData, TicketEnd } from '#shared/queue/index.ts';
+import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 
 /** To a process for suspects. */
 export type ToIsolated =
@@ -13,14 +13,14 @@ export type ToIsolated =
 
 /** From a process for suspects. */
 export type FromIsolated =
-  | { kind: 'ended'; call: number; end: TicketEnd }
-  /** A mistake of ours ended the handling of the ticket. */
+  | { kind: 'ended'; call: number; result: TicketResult }
+  /** A mistake of ours ended the execution of the ticket. */
   | { kind: 'broke'; call: number; message: string }
   | { kind: 'log'; line: string }
   /** A task waits for a time that may be near. */
   | { kind: 'waiting' };
 
-/** Both ends are ours and of one version: that it is a message of theirs shows by its kind. */
+/** Both ends are ours and of one version: the kind shows that it is such a message. */
 export function isToIsolated(message: unknown): message is ToIsolated {
   return ['open', 'run', 'drain', 'close'].includes(kindOf(message));
 }
@@ -31,4 +31,17 @@ export function isFromIsolated(message: unknown): message is FromIsolated {
 
 function kindOf(message: unknown): string {
   return typeof message === 'object' && message !== null && 'kind' in message ? String(message.kind) : '';
+}
+
+/** Between the name of a worker and the number of its process. No host name has it. */
+const SEPARATOR = '+';
+
+/** What records call the process of a worker in which suspects run. */
+export function isolatedName(worker: string, number: number): string {
+  return `${worker}${SEPARATOR}${number}`;
+}
+
+/** The worker that a process belongs to. */
+export function workerOf(name: string): string {
+  return name.split(SEPARATOR)[0] ?? name;
 }

@@ -1,6 +1,6 @@
 import type { Settings } from '#shared/config/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import type { TicketData, TicketEnd } from '#shared/queue/index.ts';
+import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { wait } from '#shared/time/index.ts';
 import type { IsolatedProcess } from './isolated-process.ts';
 
@@ -14,10 +14,10 @@ export interface LostProcess {
 
 export interface IsolationPoolOptions {
   settings: Settings;
-  /** Starts another process; `number` tells it from those before it. */
+  /** Starts another process; `number` distinguishes it from those before it. */
   open: (number: number) => IsolatedProcess;
-  /** Takes back what a process that ended had, from the ledger; `message` says how it ended. Returns whether the task ran there. */
-  takeBack: (ticket: TicketData, lost: LostProcess) => Promise<boolean>;
+  /** Expires the attempt that an ended process had of a ticket; `message` says how it ended. Returns whether there was one. */
+  expire: (ticket: TicketData, lost: LostProcess) => Promise<boolean>;
   log: Log;
 }
 
@@ -27,15 +27,15 @@ interface Host {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** A process that nothing runs in is kept for the next suspect for so long: starting one takes most of a second. */
+/** An idle process is kept for the next suspect for so long: starting one takes most of a second. */
 const IDLE_MS = 10_000;
 const CLOSE_MS = 5000;
-/** After a process that ended before it ran what it was sent. */
-const AGAIN_MS = 1000;
+/** After a process that ended before it ran its ticket. */
+const RESTART_MS = 1000;
 
 /**
- * IsolationPool is responsible for running tasks under which a process was lost in processes of their own, so that the next loss takes
- * down nothing else, and shows which task it was. After the first loss a few share one; after the second each has its own.
+ * IsolationPool is responsible for running tasks under which a process was lost in child processes, so that the next loss takes nothing
+ * else down, and shows which task caused it. After the first loss a few share one; after the second each has its own.
  */
 export class IsolationPool {
   readonly #options: IsolationPoolOptions;
@@ -59,27 +59,27 @@ export class IsolationPool {
   }
 
   /** Runs the ticket of a task under which so many processes were lost. */
-  async run(ticket: TicketData, losses: number): Promise<TicketEnd> {
+  async run(ticket: TicketData, losses: number): Promise<TicketResult> {
     const isolation = losses > 1 ? 'own' : 'shared';
     const host = this.#find(isolation) ?? this.#open(isolation);
     host.isolation = isolation;
     clearTimeout(host.idle);
     this.#running += 1;
     try {
-      const end = await host.process.run(ticket, isolation);
-      if (end !== null) return end;
+      const result = await host.process.run(ticket, isolation);
+      if (result !== null) return result;
       const { worker, pid, ended, isClosed } = host.process;
       const message = `Its process ${ended ?? 'ended'}`;
       this.#hosts.delete(host);
       this.#options.log.warn({ event: 'isolated.lost', worker, pid, task: ticket.task }, message);
-      if (await this.#options.takeBack(ticket, { worker, message, isOwnEnd: !isClosed })) return { kind: 'done', note: message };
-      // It was not claimed there, and needs its ticket. A process that cannot start must not be started in a circle.
-      await wait(AGAIN_MS);
-      return { kind: 'later', at: 0 };
+      if (await this.#options.expire(ticket, { worker, message, isOwnEnd: !isClosed })) return { kind: 'done', note: message };
+      // It was not claimed there, and needs its ticket. The wait keeps a process that cannot start from being started in a loop.
+      await wait(RESTART_MS);
+      return { kind: 'returned' };
     } finally {
       this.#running -= 1;
       if (this.#running === 0) this.#empty?.resolve();
-      this.#rest(host);
+      this.#keepIdle(host);
     }
   }
 
@@ -108,7 +108,7 @@ export class IsolationPool {
     return count === 0 || (wanted === 'shared' && isolation === 'shared' && count < this.#options.settings.worker.suspectsPerProcess);
   }
 
-  /** What has survived its probation no longer keeps others from theirs; the worker's slots bound the processes then. */
+  /** Counts processes with a task on probation only; the worker's slots bound the others. */
   #mayOpen(): boolean {
     const { isolatedProcesses, probationMs } = this.#options.settings.worker;
     const provenBefore = performance.now() - probationMs;
@@ -123,7 +123,7 @@ export class IsolationPool {
     return host;
   }
 
-  #rest(host: Host): void {
+  #keepIdle(host: Host): void {
     if (host.process.ended !== null) this.#hosts.delete(host);
     if (!this.#hosts.has(host) || host.process.startedAt.length > 0) return;
     host.idle = setTimeout(() => this.#close(host), IDLE_MS);

@@ -6,14 +6,14 @@ export interface DuePromoterOptions {
   log: Log;
 }
 
-/** Tasks brought on by one look. */
+/** Tasks promoted by one poll. */
 const PAGE = 200;
-/** After something that could not be brought on, the next look waits at least so long. */
+/** After a task that could not be promoted, the next poll waits at least so long. */
 const AFTER_FAILURE_MS = 1000;
 
 /**
- * DuePromoter is responsible for starting what waits for a time when that time has come by Redis's clock, so that the clock of no
- * worker matters. Every worker looks; a task is brought on once, by whichever comes first.
+ * DuePromoter is responsible for starting tasks whose time has come by Redis's clock, so that no worker's clock matters. Every worker
+ * polls; the first one promotes a task, once.
  */
 export class DuePromoter {
   readonly #options: DuePromoterOptions;
@@ -37,24 +37,24 @@ export class DuePromoter {
     await this.#running;
   }
 
-  /** Looks at once: this worker made a task wait, perhaps for less than the time until the next look. */
+  /** Polls at once: this worker made a task wait, perhaps for less than the time until the next poll. */
   wake(): void {
     if (this.#isStopped) return;
     this.#isWoken = true;
     clearTimeout(this.#timer);
-    this.#running ??= this.#look().finally(() => {
+    this.#running ??= this.#poll().finally(() => {
       this.#running = undefined;
       if (this.#isWoken) this.wake();
     });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     this.#isWoken = false;
     const nextInMs = await this.#promote();
     if (!this.#isStopped && !this.#isWoken) this.#timer = setTimeout(() => this.wake(), nextInMs);
   }
 
-  /** Returns when to look again, ms from now. */
+  /** Returns when to poll again, ms from now. */
   async #promote(): Promise<number> {
     const { ledger, log } = this.#options;
     const { duePollMs } = ledger.settings.worker;
@@ -66,7 +66,7 @@ export class DuePromoter {
         if (nextInMs !== null) next = Math.min(next, isAllDone ? Math.max(nextInMs, 1) : AFTER_FAILURE_MS);
       }
     } catch (error) {
-      log.debug({ err: error }, 'what is due cannot be looked at now');
+      log.debug({ err: error }, 'due tasks could not be read');
     }
     return next;
   }

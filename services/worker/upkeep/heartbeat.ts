@@ -11,7 +11,7 @@ export interface HeartbeatOptions {
   settings: Settings;
   /** This worker's name. */
   worker: string;
-  /** Told of each other worker that is gone, once in the fleet. */
+  /** Called with each other worker that is gone, once in the fleet. */
   onLost: (worker: string) => void;
   clock: Clock;
   log: Log;
@@ -21,8 +21,8 @@ export interface HeartbeatOptions {
 const SKEW_WARN_MS = 1000;
 
 /**
- * Heartbeat is responsible for saying that this worker is there, and for noticing others that say so no more. It measures how far
- * this machine's clock is from Redis's on the way.
+ * Heartbeat is responsible for reporting that this worker is alive, and for noticing workers that no longer do. On the way it measures
+ * how far this machine's clock is from Redis's.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
@@ -37,20 +37,20 @@ export class Heartbeat {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#look(), this.#options.settings.worker.heartbeatIntervalMs);
-    this.#look();
+    this.#timer = setInterval(() => this.#poll(), this.#options.settings.worker.heartbeatIntervalMs);
+    this.#poll();
     this.#watch.start();
   }
 
-  /** Says that this worker is gone. */
+  /** Reports that this worker is gone. */
   async stop(): Promise<void> {
     const { redis, keys, worker, log } = this.#options;
     clearInterval(this.#timer);
     await Promise.all([this.#running, this.#watch.stop()]);
-    await forgetWorker(redis, keys, worker).catch((error: unknown) => log.debug({ err: error }, 'others notice it by the silence'));
+    await forgetWorker(redis, keys, worker).catch((error: unknown) => log.debug({ err: error }, 'other workers will miss the heartbeat'));
   }
 
-  #look(): void {
+  #poll(): void {
     this.#running ??= this.#tick().finally(() => {
       this.#running = undefined;
     });
@@ -60,7 +60,7 @@ export class Heartbeat {
     try {
       await this.#beat();
     } catch (error) {
-      this.#options.log.debug({ err: error }, 'no heartbeat now');
+      this.#options.log.debug({ err: error }, 'a heartbeat failed');
     }
   }
 

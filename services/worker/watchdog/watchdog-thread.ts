@@ -2,15 +2,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { dropBlame, writeBlame } from '#shared/ledger/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { connectRedis, createKeys, type RedisClient } from '#shared/redis/index.ts';
-import { findCulprit } from './find-culprit.ts';
+import { findCulprit } from './current-attempt.ts';
 import type { WatchdogData, WatchdogNotice } from './watchdog.ts';
 
-// The thread of a watchdog: it lives beside the event loop of its process, and needs nothing of it.
+// The thread of a watchdog: it runs beside the event loop of its process, and needs nothing of it.
 
-const LOOK_MS = 250;
-/** Later than that, this thread was frozen itself, as with a process that is stopped: then nothing is known. */
+const POLL_MS = 250;
+/** A later poll means that this thread was frozen itself, as in a stopped process: then nothing is known. */
 const FROZEN_MS = 2000;
-/** What ran here is taken back by then. */
+/** The reclaimer has taken back what ran here by then. */
 const KEEP_AFTER_MS = 5000;
 
 const data: WatchdogData = workerData;
@@ -21,11 +21,11 @@ const log = createLog({ level: 'silent', service: 'watchdog' });
 let connection: RedisClient | undefined;
 const redis = (): RedisClient => (connection ??= connectRedis({ url: data.redisUrl, name: 'watchdog', log }));
 
-let [lastBeat, lastAt, lookedAt] = [Atomics.load(beats, 0), performance.now(), performance.now()];
-/** The block under way: undefined while the loop goes round; its culprit once that is known. */
+let [lastBeat, lastAt, polledAt] = [Atomics.load(beats, 0), performance.now(), performance.now()];
+/** The block under way, with its culprit once that is known; undefined while the loop runs. */
 let block: { member: Promise<string | null> } | undefined;
 
-const tell = (notice: WatchdogNotice): void => {
+const notify = (notice: WatchdogNotice): void => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
   parentPort?.postMessage(notice);
 };
@@ -34,15 +34,15 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 async function onBlocked(blockedMs: number): Promise<void> {
   const isNew = block === undefined;
   block ??= { member: findCulprit() };
-  // At once, in case its leases end before it is known whose doing it is.
-  if (isNew) await say(null, blockedMs);
-  const message = await say(await block.member, blockedMs);
+  // At once, in case leases end before the culprit is known.
+  if (isNew) await record(null, blockedMs);
+  const message = await record(await block.member, blockedMs);
   if (data.maxBlockedMs === null || blockedMs < data.maxBlockedMs) return;
   process.stderr.write(`muster: ${message}; this process ends, because it cannot do anything any more\n`);
   process.kill(process.pid, 'SIGKILL');
 }
 
-async function say(member: string | null, blockedMs: number): Promise<string> {
+async function record(member: string | null, blockedMs: number): Promise<string> {
   const message = `${member === null ? 'its event loop was blocked' : 'a task blocked its event loop'} for ${seconds(blockedMs)}`;
   await writeBlame(redis(), keys, data.worker, { member, message });
   return message;
@@ -51,15 +51,15 @@ async function say(member: string | null, blockedMs: number): Promise<string> {
 async function onFree(blockedMs: number): Promise<void> {
   const member = (await block?.member) ?? null;
   block = undefined;
-  tell({ kind: 'blocked', member, blockedMs });
+  notify({ kind: 'blocked', member, blockedMs });
   setTimeout(() => void dropBlame(redis(), keys, data.worker).catch(() => undefined), KEEP_AFTER_MS);
 }
 
-function look(): void {
+function poll(): void {
   const now = performance.now();
   const beat = Atomics.load(beats, 0);
-  const wasFrozen = now - lookedAt > FROZEN_MS;
-  lookedAt = now;
+  const wasFrozen = now - polledAt > FROZEN_MS;
+  polledAt = now;
   const blockedMs = now - lastAt;
   if (wasFrozen || beat !== lastBeat) {
     if (block && beat !== lastBeat) void onFree(blockedMs);
@@ -69,8 +69,8 @@ function look(): void {
   if (blockedMs >= data.blockedMs) void onBlocked(blockedMs).catch(() => undefined);
 }
 
-setInterval(look, LOOK_MS);
-tell({ kind: 'watching' });
+setInterval(poll, POLL_MS);
+notify({ kind: 'watching' });
 
 parentPort?.on('message', ({ member, code }: { member: string; code: number }) => {
   const message = `a task ended its process with code ${code}`;

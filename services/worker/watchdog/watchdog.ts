@@ -1,14 +1,15 @@
 import { Worker } from 'node:worker_threads';
+import type { Parts } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { within } from '#shared/time/index.ts';
 import { currentAttempt } from './current-attempt.ts';
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   /** As records show it. */
   worker: string;
   redisUrl: string;
   shards: number;
-  /** From when on a blocked event loop is written down, and when the process is ended for it; null is never. Milliseconds. */
+  /** How long a block lasts before it is recorded, and before the process is ended for it; null is never. Milliseconds. */
   blockedMs: number;
   maxBlockedMs: number | null;
   log: Log;
@@ -18,22 +19,22 @@ export interface WatchdogOptions {
 export interface WatchdogData extends Omit<WatchdogOptions, 'log'> {
   /** Int32: how often the event loop came round. */
   beats: SharedArrayBuffer;
-  /** Int32: 1 once an exit was written down. */
+  /** Int32: 1 once an exit was recorded. */
   acknowledged: SharedArrayBuffer;
 }
 
-/** From the thread; of a block, which is read once the loop is free. */
+/** From the thread. A block is received once the loop is free. */
 export type WatchdogNotice = { kind: 'watching' } | { kind: 'blocked'; member: string | null; blockedMs: number };
 
 const BEAT_MS = 100;
-/** An exit waits so long for the thread to write down whose doing it is. */
+/** An exit waits so long for the thread to record its culprit. */
 const EXIT_MS = 1000;
 const STOP_MS = 1000;
 const START_MS = 10_000;
 
 /**
- * Watchdog is responsible for knowing which attempt blocks this process's event loop or ends the process, by a thread of its own that
- * can still write that down. Whoever takes back what ran here then knows whom to blame, and lets the others go on.
+ * Watchdog is responsible for finding the attempt that blocks this process's event loop or ends the process, by a thread of its own that
+ * can still record it. The reclaimer then charges that attempt only, and the others continue.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -46,7 +47,7 @@ export class Watchdog {
     this.#options = options;
   }
 
-  /** Resolves once it watches: what runs before is not seen. Without a thread it says so in the log and watches nothing. */
+  /** Resolves once it watches; a block before that is not seen. Without a thread it logs a warning and watches nothing. */
   async start(): Promise<void> {
     const { log, ...rest } = this.#options;
     const workerData: WatchdogData = { ...rest, beats: this.#beats.buffer, acknowledged: this.#acknowledged.buffer };
@@ -81,4 +82,10 @@ export class Watchdog {
     this.#thread?.postMessage({ member, code });
     Atomics.wait(this.#acknowledged, 0, 0, EXIT_MS);
   };
+}
+
+/** The watchdog of this process, which runs attempts as `worker`. */
+export function openWatchdog({ config, keys, log }: Parts, worker: string): Watchdog {
+  const { blockedMs, maxBlockedMs } = config.settings.worker;
+  return new Watchdog({ worker, redisUrl: config.env.REDIS_URL, shards: keys.shards, blockedMs, maxBlockedMs, log });
 }

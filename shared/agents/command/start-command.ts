@@ -39,7 +39,7 @@ export interface RunningCommand {
   readonly stderr: Readable;
   /** Resolves once the program has ended; never rejects. */
   readonly ended: Promise<CommandEnd>;
-  /** SIGTERM to all that it started, SIGKILL after the grace; then the pipes are closed too, whoever holds their other end. */
+  /** SIGTERM to all that it started, SIGKILL after the grace; then the pipes are closed too, even if another process holds their other end. */
   readonly stop: () => void;
   /** Kills all that it started and that still runs. Resolves with the pids of what could not be killed in time. */
   readonly finish: () => Promise<number[]>;

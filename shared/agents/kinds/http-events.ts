@@ -24,7 +24,7 @@ const DONE = '[DONE]';
  * - `result`: the data is JSON, `{ output?, result?, usage? }`; the last one counts
  * - `error`: the data is JSON, `{ code?, message?, retryAfterMs? }`; it fails the attempt with that code
  *
- * Events of other names are skipped, so that an endpoint can say more to others.
+ * Events of other names are skipped, so that an endpoint can send more to other clients.
  * Rejects with the named failure, with AGENT_ERROR for data that cannot be read, and as the body does.
  */
 export async function readHttpEvents(body: AsyncIterable<Uint8Array>, context: AgentContext): Promise<AgentResult> {

@@ -104,7 +104,7 @@ async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf
 }
 
 async function describeFailure(response: Response, clock: Clock, redact: Redactor): Promise<TaskFailure> {
-  // The status says enough when the text of it does not arrive or is too long.
+  // The status is enough when the text does not arrive or is too long.
   const message = await response.text().then(redact, () => undefined);
   return failureFromStatus({ status: response.status, header: (name) => response.headers.get(name), message, nowMs: clock.now() });
 }

@@ -30,7 +30,7 @@ interface OpenaiOptions extends OpenaiDefaults {
   readonly fleetKeyForApiAgents?: boolean;
 }
 
-/** Model calls of one run when the definition does not say. */
+/** Model calls of one run, by default. */
 const MAX_STEPS = 10;
 /** Between the answers of two steps. */
 const STEP_BREAK = '\n\n';

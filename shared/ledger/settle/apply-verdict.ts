@@ -10,7 +10,7 @@ import {
 } from '../../tasks/index.ts';
 
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
-export type Verdict =
+export type AttemptEnd =
   | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
   | { kind: 'cancelled'; reason: string; error?: StoredError }
   | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError }
@@ -45,7 +45,7 @@ const ATTEMPT_STATUS = {
  * Decides what a running task becomes by the verdict over its attempt. Pure; `now` is Redis's time in ms since the epoch.
  * A stop that the worker had not received wins over a retry, not over a result.
  */
-export function applyVerdict(running: TaskState, given: Verdict, now: number): Settlement {
+export function applyVerdict(running: TaskState, given: AttemptEnd, now: number): Settlement {
   const verdict = overruled(running, given);
   const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, ...kept } = running;
   const usage = 'usage' in verdict && verdict.usage ? { usage: verdict.usage } : {};
@@ -73,12 +73,12 @@ function outcomeOfStop(by: string | undefined, reason: string): End['outcome'] {
   return by === undefined ? { kind: 'cancelled', reason } : { kind: 'superseded', taskId: by, reason };
 }
 
-function overruled(running: TaskState, verdict: Verdict): Verdict {
+function overruled(running: TaskState, verdict: AttemptEnd): AttemptEnd {
   if (!running.cancel || verdict.kind === 'completed') return verdict;
   return { kind: 'cancelled', reason: running.cancel.reason, ...errorOf(verdict) };
 }
 
-type Failure = Extract<Verdict, { kind: 'failed' | 'timeout' }>;
+type Failure = Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>;
 
 function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Settlement {
   const failed = enter(state, verdict.kind, now, verdict.error.code);
@@ -92,7 +92,7 @@ function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: 
   return continueTask(waiting, { now, delayMs: verdict.delayMs, gate: 'retry' }, attempt, events);
 }
 
-function errorOf(verdict: Verdict): { error?: StoredError } {
+function errorOf(verdict: AttemptEnd): { error?: StoredError } {
   return 'error' in verdict && verdict.error ? { error: verdict.error } : {};
 }
 
@@ -134,7 +134,7 @@ function enter(state: TaskState, status: TaskStatus, now: number, note?: string)
   return { ...state, status, log: `${state.log};${entry}` };
 }
 
-function endedAttempt(state: TaskState, verdict: Verdict, now: number): Record<string, unknown> {
+function endedAttempt(state: TaskState, verdict: AttemptEnd, now: number): Record<string, unknown> {
   const { attempt: number, worker, startedAt } = state;
   return { number, worker, startedAt, endedAt: now, status: ATTEMPT_STATUS[verdict.kind], ...errorOf(verdict) };
 }

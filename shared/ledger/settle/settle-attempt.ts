@@ -6,7 +6,7 @@ import { parseBody } from '../codec/body.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { contextKeys, laneKeys, runInContext, shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import { applyVerdict, type Settlement, type Verdict } from './apply-verdict.ts';
+import { applyVerdict, type Settlement, type AttemptEnd } from './apply-verdict.ts';
 
 /** `lost`: the token is not the task's any more; the attempt changed nothing. */
 export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
@@ -48,7 +48,7 @@ const TRIES = 5;
  * Settles an attempt and moves its task on, in one script. When the running task was changed meanwhile, the decision is made anew from
  * what it is now. Without `known` the state is read first.
  */
-export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: Verdict, known?: Seen): Promise<SettleAnswer> {
+export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: AttemptEnd, known?: Seen): Promise<SettleAnswer> {
   const read = known ?? (await readSeen(ledger, attempt));
   if (read === null) return { kind: 'lost' };
   let { stored } = read;
@@ -71,7 +71,7 @@ async function readSeen({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Pr
 /** Of the first attempt: the only one whose state may be short. */
 const FIRST_TOKEN = 1;
 
-function decide(attempt: AttemptRef, verdict: Verdict, seen: Seen): Decision {
+function decide(attempt: AttemptRef, verdict: AttemptEnd, seen: Seen): Decision {
   if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored))
     return completeShort(attempt, verdict, seen);
   const running = parseState(seen.stored, seen.first);
@@ -150,10 +150,10 @@ function factOf({ state: { attempt, error, status }, continuation }: Settlement)
   return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });
 }
 
-type Completed = Extract<Verdict, { kind: 'completed' }>;
+type Completed = Extract<AttemptEnd, { kind: 'completed' }>;
 
 /** The final text and the result of a task that completed. */
-function answerOf(verdict: Verdict): Pick<Decision, 'output' | 'result'> {
+function answerOf(verdict: AttemptEnd): Pick<Decision, 'output' | 'result'> {
   if (verdict.kind !== 'completed') return { output: '', result: '' };
   const { output, result } = verdict;
   return { output, result: result === null || result === undefined ? '' : JSON.stringify(result) };

@@ -1,4 +1,4 @@
-import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
@@ -7,13 +7,13 @@ import type { WorkerQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
 
 /**
- * What becomes of a ticket; the task itself was moved by the ledger before.
+ * What the queue does with a ticket; the ledger moved the task itself before.
  *
  * - `done`: nothing more to do with it; the note shows on the board
  * - `failed`: the task failed for good; the board lists the ticket as failed
- * - `later`: not now; due at `at` (ms since the epoch), at once when that is past. Costs no attempt
+ * - `returned`: back to its place in the queue, for any worker. Costs no attempt
  */
-export type TicketEnd = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'later'; at: number };
+export type TicketResult = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'returned' };
 
 export interface TicketWorkerOptions {
   source: JobSource;
@@ -23,7 +23,7 @@ export interface TicketWorkerOptions {
   slots: number;
   /** Where it gets its permits; without them only its slots limit it. */
   permits?: TicketPermits;
-  handle: (data: TicketData) => Promise<TicketEnd>;
+  handle: (data: TicketData) => Promise<TicketResult>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
   onReturned: (ticketId: string, data: TicketData) => Promise<void>;
 }
@@ -97,16 +97,16 @@ export class TicketWorker {
   }
 
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
-    const end = await this.#options.handle(job.data);
-    if (end.kind === 'done') return end.note;
-    if (end.kind === 'failed') throw Object.assign(new UnrecoverableError(end.message), { stack: end.message });
-    if (end.at <= Date.now()) {
-      await job.moveToWait(token);
-      this.#returned(job);
-      throw new WaitingError();
+    const result = await this.#options.handle(job.data);
+    switch (result.kind) {
+      case 'done':
+        return result.note;
+      case 'failed':
+        throw Object.assign(new UnrecoverableError(result.message), { stack: result.message });
+      case 'returned':
+        await job.moveToWait(token);
+        this.#returned(job);
+        throw new WaitingError();
     }
-    await job.moveToDelayed(end.at, token);
-    this.#returned(job);
-    throw new DelayedError();
   }
 }

@@ -6,7 +6,7 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
-import { watchPressure } from '../../../services/worker/chores/watch-pressure.ts';
+import { watchPressure } from '../../../services/worker/chores/open-chores.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
@@ -16,13 +16,13 @@ const parts = await useParts({
   limits: { backpressure: { warningDepth: 5, criticalDepth: 500 } },
 });
 
-async function told(group: string): Promise<[event: string | undefined, what: string | undefined][]> {
+async function notified(group: string): Promise<[event: string | undefined, what: string | undefined][]> {
   const entries = await parts.redis.xrange(parts.keys.tenant('default').events, '-', '+');
   return entries.filter(([, fields]) => fields[1]?.startsWith(group)).map(([, fields]) => [fields[1], fields[3]]);
 }
 
 describe('operators', () => {
-  it('are told of workers that start, drain and stop, and once of one that is lost with several tasks', async () => {
+  it('are notified of workers that start, drain and stop, and once of one that is lost with several tasks', async () => {
     for (const input of ['one', 'two']) {
       const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input });
       await claimTask(parts.ledger, { tenant: 'default', id, lane: null }, 'gone-1');
@@ -30,12 +30,12 @@ describe('operators', () => {
     const worker = createWorkerService(parts);
     await worker.start();
     const leases = parts.keys.shard(0).leases;
-    await waitFor(async () => (await told('fleet.worker.lost')).length > 0 && (await parts.redis.zcard(leases)) === 0, {
+    await waitFor(async () => (await notified('fleet.worker.lost')).length > 0 && (await parts.redis.zcard(leases)) === 0, {
       deadlineMs: 8000,
       what: 'both tasks to be taken back',
     });
     await worker.stop(1000);
-    const events = await told('fleet.');
+    const events = await notified('fleet.');
     const own = events.find(([event]) => event === 'fleet.worker.started')?.[1];
     expect(events.filter(([, name]) => name === own).map(([event]) => event)).toEqual([
       'fleet.worker.started',
@@ -58,7 +58,7 @@ async function stopped(before: () => Promise<void>): Promise<string> {
 }
 
 describe('the log of a worker that stops', () => {
-  it('says for what it waits and how long, and what it handed back', async () => {
+  it('logs for what it waits and how long, and what it handed back', async () => {
     const written = await stopped(async () => {
       const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'a b', context: { paceMs: 60_000 } });
       const isRunning = async (): Promise<boolean> => (await readTask(parts.ledger, 'default', id))?.state.status === 'running';
@@ -68,7 +68,7 @@ describe('the log of a worker that stops', () => {
     expect(written).toContain('handed back 1 task that had not ended');
   });
 
-  it('speaks of nothing handed back where nothing was', async () => {
+  it('logs no hand-back where nothing was handed back', async () => {
     // The one before left its task behind, which the next worker would run.
     for (const { body } of (await listTasks(parts.ledger, 'default', {}, { limit: 100 })).items)
       await cancelTree(parts.ledger, 'default', body.id, 'test');
@@ -82,12 +82,12 @@ describe('pressure', () => {
   it('is noticed by those who accept, and its end by a chore when nobody sends any more', async () => {
     const { live } = parts.keys.tenant('default');
     for (let count = 0; count < 8; count += 1) await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
-    await waitFor(async () => (await told('backpressure')).length > 0, { deadlineMs: 5000, what: 'the warning' });
+    await waitFor(async () => (await notified('backpressure')).length > 0, { deadlineMs: 5000, what: 'the warning' });
     await watchPressure(parts);
     expect(await listPressed(parts.ledger, 0)).toEqual(['default']);
     await parts.redis.del(live);
     await watchPressure(parts);
-    expect((await told('backpressure')).map(([event]) => event)).toEqual(['backpressure.warning', 'backpressure.cleared']);
+    expect((await notified('backpressure')).map(([event]) => event)).toEqual(['backpressure.warning', 'backpressure.cleared']);
     expect(await updatePressure(parts.ledger, 'default')).toBe('none');
   });
 });

@@ -24,7 +24,7 @@ const begin = (response: ServerResponse): void => {
   response.write(event({ role: 'assistant', content: 'Good ' }));
 };
 
-const whole: Answer = (response) => {
+const complete: Answer = (response) => {
   begin(response);
   response.write(event({ content: 'morning' }));
   response.end(`${event({}, 'stop', { usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })}data: [DONE]\n\n`);
@@ -48,7 +48,7 @@ let answers: Answer[] = [];
 const redis = await useRedis();
 
 beforeEach(async () => {
-  provider = await startFakeHttpEndpoint((response) => (answers.shift() ?? whole)(response));
+  provider = await startFakeHttpEndpoint((response) => (answers.shift() ?? complete)(response));
   parts = await openTestParts({
     redisUrl: redis.url,
     settings: { agents: { model: { kind: 'openai', model: 'small', baseUrl: `${provider.url}/v1`, retryDelayMs: 20 } } },
@@ -88,7 +88,7 @@ describe('a task for a model', () => {
     expect((await streamed(id)).join('|')).toContain('attempt 1 seq 1 text Good');
   });
 
-  it('waits as long as the provider says, and has not spent an attempt', async () => {
+  it('waits as long as the provider requests, and has not spent an attempt', async () => {
     answers = [busy];
     const asked = Date.now();
     const task = await ended(await submit(1));

@@ -64,7 +64,7 @@ const ended = async (id: string): Promise<Task> =>
 const reads = async (id: string): Promise<Task> => (await readTask(parts.ledger, 'default', id)) as Task;
 
 describe('a worker', () => {
-  it('runs an accepted task to its end and records its way', async () => {
+  it('runs an accepted task to its end and records its states', async () => {
     const task = await ended(await submit({}));
     expect(task.output).toBe('hello there');
     expect(task.state).toMatchObject({ status: 'completed', attempt: 1, outcome: { kind: 'ran' } });
@@ -80,12 +80,12 @@ describe('a worker', () => {
     ['an output over the bound', 'OUTPUT_TOO_LARGE', { output: 'x'.repeat(50_001) }],
     ['a result over the bound', 'OUTPUT_TOO_LARGE', { result: ['x'.repeat(50_000)] }],
     ['a result nested without end', 'AGENT_ERROR', { result: JSON.parse('['.repeat(3000) + ']'.repeat(3000)) as unknown }],
-  ])('fails an attempt that answers with %s, as the settings say', async (_what, code, answer) => {
+  ])('fails an attempt that answers with %s, by the settings', async (_what, code, answer) => {
     const task = await ended(await submit({ agent: 'returned', input: JSON.stringify(answer), execution: { maxAttempts: 1 } }));
     expect(task.state).toMatchObject({ status: 'permanently_failed', error: { code } });
   });
 
-  it('streams a character whole that was written in two halves', async () => {
+  it('streams a character that was written in two halves as one', async () => {
     const id = await submit({ agent: 'halves' });
     const stream = parts.keys.tenant('default').output(id);
     const texts = async (): Promise<string[]> => (await parts.redis.xrange(stream, '-', '+')).map(([, fields]) => fields.at(-1) ?? '');

@@ -109,10 +109,10 @@ describe('a running agent that takes input', () => {
     expect((await ended(id)).state.inputs).toMatchObject([{ how: 'steered' }, { id: left, how: 'steered' }]);
   });
 
-  it('is told at the next renewal of its lease when the word about a message was lost', async () => {
+  it('is notified at the next renewal of its lease when the signal of a message was lost', async () => {
     const id = await offer('silent', 'first');
     const run = await runOf(id);
-    // Nobody hears the word about it: the listener of the worker is cut off while the message is accepted.
+    // The signal is lost: the listener of the worker is cut off while the message is accepted.
     await parts.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await offer('silent', 'second');
     expect(await takes(run)).toEqual(['second']);
@@ -162,7 +162,7 @@ describe('a turn of collected messages', () => {
   });
 });
 
-describe('an agent and what its session said before', () => {
+describe('an agent that reads its session', () => {
   it('has the earlier turns, with the messages that went into them, and not its own', async () => {
     const id = await offer('talk', 'one');
     const run = await runOf(id);

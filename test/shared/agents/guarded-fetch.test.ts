@@ -51,7 +51,7 @@ describe('the address guard', () => {
     expect(['10.2.0.0', '192.168.7.8', '127.0.0.1', '::1', 'fe80::1'].map(isAllowed)).toEqual([false, false, false, false, false]);
   });
 
-  it.each(['10.0.0.0/33', 'example.org', '10.1', ''])('says that "%s" is no network', (network) => {
+  it.each(['10.0.0.0/33', 'example.org', '10.1', ''])('refuses "%s", which is no network', (network) => {
     expect(() => createAddressGuard([network])).toThrow(expect.objectContaining({ code: 'config.invalid' }));
   });
 });

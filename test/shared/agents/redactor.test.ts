@@ -19,6 +19,6 @@ it.each(['at run (file:///app/agents/task.ts:12:7)', 'a bearer of news', 'https:
   (text) => expect(redact(text)).toBe(text),
 );
 
-it('of variables, those are secret whose names say so', () => {
+it('of variables, those with the name of a secret are secret', () => {
   expect(secretValues({ API_KEY: 'one', GH_TOKEN: 'two', HOME: '/srv/a-user', DB_PASSWORD: undefined })).toEqual(['one', 'two']);
 });

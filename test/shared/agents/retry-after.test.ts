@@ -7,7 +7,7 @@ function read(headers: Record<string, string>): number {
   return readRetryAfter((name) => headers[name] ?? null, NOW);
 }
 
-describe('the wait that a 429 asks for', () => {
+describe('the delay that a 429 requests', () => {
   it.each<[string, Record<string, string>, number]>([
     ['seconds', { 'retry-after': '7' }, 7000],
     ['parts of a second', { 'retry-after': '1.25' }, 1250],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyVerdict, type Verdict } from '#shared/ledger/settle/apply-verdict.ts';
+import { applyVerdict, type AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { runScript } from '#shared/redis/script.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
@@ -48,7 +48,7 @@ describe('the scripts', () => {
   });
 });
 
-const VERDICTS: [Verdict, TaskStatus][] = [
+const VERDICTS: [AttemptEnd, TaskStatus][] = [
   [DONE, 'completed'],
   [{ kind: 'cancelled', reason: 'no' }, 'cancelled'],
   [{ kind: 'interrupted', reason: 'drain', delayMs: 0 }, 'queued'],

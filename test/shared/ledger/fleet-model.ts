@@ -4,7 +4,7 @@ import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.
 import { cancelTask, changePriority, type NewPriority, redriveTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { outboxEntry, parseOutboxEntry, reissueTicket } from '#shared/ledger/grants/outbox.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
@@ -240,7 +240,7 @@ export class FleetModel {
     if (!work) return;
     // The worker decides whether there is a next attempt; the ledger does as it says.
     const isLast = work.state.spent >= work.state.maxAttempts;
-    const verdicts: Record<typeof verdict, Verdict> = {
+    const verdicts: Record<typeof verdict, AttemptEnd> = {
       completed: DONE,
       cancelled: { kind: 'cancelled', reason: 'asked to' },
       interrupted: { kind: 'interrupted', reason: 'drain', delayMs: delayMs ?? 0 },
@@ -251,7 +251,7 @@ export class FleetModel {
   }
 
   /** A worker that dies right after it settled does not put its ticket back; the outbox still has it. */
-  async #settleWith(pick: number, verdict: Verdict, ledger: Ledger, putsBack: boolean): Promise<void> {
+  async #settleWith(pick: number, verdict: AttemptEnd, ledger: Ledger, putsBack: boolean): Promise<void> {
     const work = this.#work[pick % Math.max(1, this.#work.length)];
     if (!work) return;
     this.#work = this.#work.filter((each) => each !== work);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
 import { bookProblems } from './book-problems.ts';
 import { DONE, retry, type Held } from './test-ledger.ts';
@@ -29,7 +29,7 @@ async function withoutMemory(step: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-const VERDICTS: [what: string, verdict: Verdict][] = [
+const VERDICTS: [what: string, verdict: AttemptEnd][] = [
   ['completed', DONE],
   ['failed for good', retry(null)],
   ['failed, with a retry at once', retry(0)],

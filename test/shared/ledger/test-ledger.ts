@@ -7,7 +7,7 @@ import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import type { NewTask } from '#shared/ledger/accept/new-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskPlace } from '#shared/ledger/context.ts';
 import { createLog } from '#shared/log/create-log.ts';
@@ -100,8 +100,8 @@ export interface Held extends TaskPlace {
 }
 
 export const FAILURE = { code: 'NETWORK_ERROR', message: 'no route', retryable: true };
-export const DONE: Verdict = { kind: 'completed', output: 'done', result: null, usage: null };
-export const retry = (delayMs: number | null): Verdict => ({ kind: 'failed', error: FAILURE, delayMs, usage: null });
+export const DONE: AttemptEnd = { kind: 'completed', output: 'done', result: null, usage: null };
+export const retry = (delayMs: number | null): AttemptEnd => ({ kind: 'failed', error: FAILURE, delayMs, usage: null });
 
 /** A ledger on a Redis of its own, with a second connection to race it. */
 export class TestLedger {
@@ -167,7 +167,7 @@ export class TestLedger {
     return { ...place, token: answer.state.token, state: answer.state };
   }
 
-  async settle(held: Held, verdict: Verdict): Promise<SettleAnswer> {
+  async settle(held: Held, verdict: AttemptEnd): Promise<SettleAnswer> {
     return await settleAttempt(this.ledger, held, verdict);
   }
 

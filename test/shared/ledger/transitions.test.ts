@@ -4,7 +4,7 @@ import { cancelTask, expireDeadline, redriveTask } from '#shared/ledger/change-t
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { parseTimeline } from '#shared/tasks/timeline.ts';
 import {
   EFFECTS,
@@ -23,8 +23,8 @@ const HOUR_MS = 3_600_000;
 const inAnHour = (): number => Date.now() + HOUR_MS;
 /** A task with all that its end has to clean up. */
 const full = (): TaskWish => ({ lane: LANE, deadline: inAnHour(), callbackUrl: 'https://example.com/x' });
-const timeout = (delayMs: number | null): Verdict => ({ kind: 'timeout', error: FAILURE, delayMs, usage: null });
-const interrupted = (delayMs: number): Verdict => ({ kind: 'interrupted', reason: 'drain', delayMs });
+const timeout = (delayMs: number | null): AttemptEnd => ({ kind: 'timeout', error: FAILURE, delayMs, usage: null });
+const interrupted = (delayMs: number): AttemptEnd => ({ kind: 'interrupted', reason: 'drain', delayMs });
 
 const test = await useCheckedLedger();
 
@@ -127,7 +127,7 @@ async function holder(wish: TaskWish = { lane: LANE }): Promise<Held> {
 }
 const behind = async (wish: TaskWish): Promise<string> => (await holder(), await test.accepted(wish));
 const running = async (wish: TaskWish = full()): Promise<string> => (await holder(wish)).id;
-const after = async (verdict: Verdict, wish: TaskWish = full()): Promise<string> => {
+const after = async (verdict: AttemptEnd, wish: TaskWish = full()): Promise<string> => {
   const held = await holder(wish);
   await test.settle(held, verdict);
   return held.id;
@@ -150,7 +150,7 @@ const heldOf = async (id: string): Promise<Held> => ({
   token: (await test.state(id)).token,
   state: await test.state(id),
 });
-const settleWith = (verdict: Verdict) => async (id: string) => await test.settle(await heldOf(id), verdict);
+const settleWith = (verdict: AttemptEnd) => async (id: string) => await test.settle(await heldOf(id), verdict);
 const loseBy = (blame: 'unknown' | 'cleared' | 'guilty') => async (id: string) => {
   const held = await heldOf(id);
   await test.endLease(held);

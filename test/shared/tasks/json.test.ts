@@ -6,7 +6,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ b: [{ d: 1, c: null }], a: 'x' })).toBe(canonicalJson({ a: 'x', b: [{ c: null, d: 1 }] }));
   });
 
-  it('keeps the order of lists, and tells null from what is absent', () => {
+  it('keeps the order of lists, and distinguishes null from absent', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
     expect(canonicalJson({ a: undefined })).toBe(canonicalJson({}));
     expect(canonicalJson({ a: null })).not.toBe(canonicalJson({}));

@@ -46,7 +46,7 @@ describe('the priority of a task that named none', () => {
     ['security_advisory', 'critical'],
     ['security.payment', 'critical'],
     ['push', 5],
-  ])('is, for a webhook that tells of %s, %s, and takes no notice of it for others', (eventType, priority) => {
+  ])('is, for a webhook about %s, %s, and ignores that for other sources', (eventType, priority) => {
     expect(defaultPriority({ source: 'webhook', channel: null, eventType })).toBe(priority);
     expect(defaultPriority({ source: 'api', channel: null, eventType })).toBe(5);
   });

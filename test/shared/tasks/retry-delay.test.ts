@@ -39,7 +39,7 @@ describe('the delay before a retry', () => {
     expect(retryDelay(execution({ retryDelayMs: 0 }), 100, TEN_MINUTES)).toBe(0);
   });
 
-  it('is a whole number of milliseconds', () => {
+  it('is an integer of milliseconds', () => {
     expect(retryDelay(execution({ retryDelayMs: 3 }), 1, TEN_MINUTES, () => 0.77)).toBe(3);
   });
 

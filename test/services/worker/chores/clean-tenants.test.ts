@@ -43,7 +43,7 @@ describe('what an ended tenant left', () => {
     await expect(acceptTask(parts, request(tenant.id))).rejects.toMatchObject({ code: 'tenant.ended' });
   });
 
-  it('is looked for until the time is over in which a call may have been under way', async () => {
+  it('is removed until no call of before the end can be under way any more', async () => {
     const tenant = await made('late');
     await tenants.end(tenant, 1000);
     await cleanTenants(parts, at(2000));
@@ -78,7 +78,7 @@ describe('a record that two administrators change', () => {
     expect(tenants.find('changed')).toBeNull();
   });
 
-  it('says the same beside its keys once a process that died between the two is replaced', async () => {
+  it('has the same mark beside its keys once a process that died between the two is replaced', async () => {
     const tenant = await made('halfway');
     await redis.hset(keys.fleet.tenants, 'halfway', JSON.stringify({ ...tenant, disabled: true }));
     await cleanTenants(parts, at(1000));

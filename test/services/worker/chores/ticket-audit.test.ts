@@ -8,7 +8,7 @@ import { useParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'default';
 const YEAR_MS = 365 * 86_400_000;
-/** More than one page of what is looked at. */
+/** More than one page of an audit. */
 const MANY = 520;
 
 const parts = await useParts({ worker: { ticketAuditMs: 1000 } });

@@ -4,7 +4,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { promoteBacklogs } from '../../../../services/worker/chores/promote-backlogs.ts';
+import { promoteBacklogs } from '../../../../services/worker/chores/open-chores.ts';
 import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
@@ -103,7 +103,7 @@ it('gets past many that were accepted long ago and ended late', async () => {
   expect(await kept()).toEqual(ids.slice(0, 1050));
 });
 
-it('looks at tenants without tasks once each', async () => {
+it('reads tenants without tasks once each', async () => {
   await open({ retentionMs: DAY_MS });
   for (let tenant = 0; tenant < 45; tenant += 1) {
     await parts.tenants.save({ id: `quiet-${tenant}`, name: 'Quiet', disabled: false, limits: null, createdAt: 1 });

@@ -6,7 +6,7 @@ import { isProcessGone } from '../../../support/agents/agent-process.ts';
 import { childEnvironment } from '../../../support/test-environment.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-/** A process that starts a group of two, says their ids, and exits by itself at the next line of its stdin. */
+/** A process that starts a group of two, writes their ids, and exits by itself at the next line of its stdin. */
 const PROGRAM = `
 import { spawn } from 'node:child_process';
 import { AttemptProcesses, trackCommands } from '#shared/agents/command/attempt-processes.ts';

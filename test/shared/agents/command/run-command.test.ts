@@ -295,9 +295,9 @@ describe('a command agent that has to stop', () => {
     expect(isProcessGone(Number(pid))).toBe(true);
   });
 
-  it('ends what left everything by which it could be known, once a look had found it', async () => {
+  it('ends what left everything by which it could be known, once a poll had found it', async () => {
     const gate = join(directory, 'leave');
-    // What starts it ends after the look: then it has no parent, environment, folder or session of the attempt's.
+    // Its parent ends after the poll: then it has no parent, environment, folder or session of the attempt's.
     const middle = `env -i sleep 600 & echo $!; while [ ! -e "${gate}" ]; do sleep 0.02; done`;
     const observed = shell(`(cd /; exec env -i setsid /bin/sh -c '${middle}') & sleep 0.3; touch "${gate}"; sleep 0.3`);
     expect(await attempt(observed)).toEqual({});

@@ -69,7 +69,7 @@ describe('the echo agent', () => {
     expect(await failureOf(runEcho(run))).toMatchObject({ code: 'NETWORK_ERROR', class: 'transient' });
   });
 
-  it('says what arrives between two words and after the last one too, after a blank line', async () => {
+  it('writes messages that arrive between two words and after the last one too, after a blank line', async () => {
     const observed = observeRun(echo, {
       task: { input: 'a b' },
       onWrite: (text) => {
@@ -83,7 +83,7 @@ describe('the echo agent', () => {
     expect(observed.untaken()).toBe(0);
   });
 
-  it('leaves what arrives where it is when the task asks for that', async () => {
+  it('takes no messages when the task declines them', async () => {
     const observed = observeRun(echo, { task: { input: 'a b', context: { noInput: true } }, onWrite: () => observed.say('more') });
     await runEcho(observed.run);
     expect(observed.written.join('')).toBe('a b');

@@ -38,7 +38,7 @@ describe('a function agent', () => {
     expect(observed.written).toEqual(['hello 00']);
   });
 
-  it('gets the messages that arrive for its run and what its session said before', async () => {
+  it('gets the messages that arrive for its run and the earlier turns of its session', async () => {
     const history = [{ taskId: '01JD0000000000000000000001', input: 'one', output: 'two' }];
     const observed = observeRun<'function'>(
       {
@@ -89,8 +89,8 @@ describe('a function agent', () => {
     expect(await failureOf(attempt(given(() => Promise.resolve(answer as AgentResult))))).toMatchObject({ code: 'AGENT_ERROR' });
   });
 
-  it('fails with an error that it let go unheard', async () => {
-    // Stands for the process, which hears of such an error in the context it came of.
+  it('fails with an error that it leaves unhandled', async () => {
+    // Stands for the process, which receives such an error in the context of its code.
     const observed = given(() => new Promise(() => setImmediate(() => handleStray(new Error('nobody awaits this')))));
     expect(await failureOf(attempt(observed))).toMatchObject({ code: 'AGENT_ERROR', message: 'nobody awaits this' });
     expect(handleStray(new Error('of somebody else'))).toBe(false);

@@ -80,7 +80,7 @@ describe('an http agent', () => {
     });
   });
 
-  it('posts what its session said before', async () => {
+  it('posts the earlier turns of its session', async () => {
     const history = [{ taskId: '01JD0000000000000000000001', input: 'one', output: 'two' }];
     await attempt(await given(json({}), {}, { history, task: { session: 's1' } }));
     expect(JSON.parse(endpoint.requests[0]?.body ?? '')).toMatchObject({ task: { session: 's1' }, history });
@@ -139,7 +139,7 @@ describe('an http agent', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('says what the endpoint said when it fails', async () => {
+  it('fails with the text of the endpoint', async () => {
     const failure = await failureOf(attempt(await given((response) => void response.writeHead(500).end('out of paper'))));
     expect(failure.message).toContain('out of paper');
   });
@@ -150,14 +150,14 @@ describe('an http agent', () => {
       (response: ServerResponse) => void response.writeHead(401).end(`${'.'.repeat(480)} Bearer sk-0123456789abcdef ${SECRET}`),
     ],
     ['in its stream', events(`event: error\ndata: {"code":"THROTTLED","message":"no: sk-0123456789abcdef","retryAfterMs":5000}\n\n`)],
-  ])('does not say its headers and its secret when the endpoint quotes them %s', async (_where, respond) => {
+  ])('hides its headers and its secret when the endpoint quotes them %s', async (_where, respond) => {
     const observed = await given(respond, { secret: SECRET, headers: { authorization: 'Bearer sk-0123456789abcdef' } });
     const failure = await failureOf(attempt(observed));
     expect(failure.message).toContain('[hidden]');
     expect(failure.message).not.toMatch(/sk-|MfKQ/);
   });
 
-  it('is throttled by a 429 for as long as Retry-After says', async () => {
+  it('is throttled by a 429 for as long as Retry-After requests', async () => {
     const observed = await given((response) => void response.writeHead(429, { 'retry-after': '12' }).end());
     expect(await failureOf(attempt(observed))).toMatchObject({ code: 'THROTTLED', class: 'throttled', retryAfterMs: 12_000 });
   });
@@ -231,7 +231,7 @@ describe('an http agent', () => {
 describe('an http agent that may not reach this machine', () => {
   const spellings = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0.0.0.0'];
 
-  it.each(spellings)('is refused for good when its URL says %s', async (host) => {
+  it.each(spellings)('is refused for good when its URL names %s', async (host) => {
     await given(json({}));
     const { port } = new URL(endpoint.url);
     const failure = await failureOf(attempt(observeRun<'http'>({ kind: 'http', url: `http://${host}:${port}/` }), []));
@@ -292,12 +292,12 @@ describe('an http agent that is answered with events', () => {
     expect(observed.written).toEqual(['all']);
   });
 
-  it('fails with the code that "error" says', async () => {
+  it('fails with the code of "error"', async () => {
     const observed = await given(events('event: error\ndata: {"code":"THROTTLED","message":"busy","retryAfterMs":4000}\n\n'));
     expect(await failureOf(attempt(observed))).toMatchObject({ code: 'THROTTLED', message: 'busy', retryAfterMs: 4000 });
   });
 
-  it('fails with AGENT_ERROR when "error" says no code', async () => {
+  it('fails with AGENT_ERROR when "error" has no code', async () => {
     expect(await failureOf(attempt(await given(events('event: error\ndata: it broke\n\n'))))).toMatchObject({
       code: 'AGENT_ERROR',
       message: 'it broke',

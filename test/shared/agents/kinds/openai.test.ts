@@ -61,7 +61,7 @@ describe('an openai agent', () => {
     expect(await runOpenai(observeRun(agent).run)).toEqual({ usage: { inputTokens: 1000, outputTokens: 500, costMicroUsd: 0 } });
   });
 
-  it('sends what the task tells the model after the prompt of its agent', async () => {
+  it('sends the system prompt of the task after that of its agent', async () => {
     model.mock.onMessage('hello', { content: 'Hi.' });
     await runOpenai(observeRun({ ...agent, system: 'Be brief.' }, { task: { system: 'Speak German.' } }).run);
     await runOpenai(observeRun(agent, { task: { system: 'Speak German.' } }).run);
@@ -87,7 +87,7 @@ describe('an openai agent', () => {
     });
   });
 
-  it('sends what its session said before ahead of the prompt', async () => {
+  it('sends the earlier turns of its session ahead of the prompt', async () => {
     model.mock.onMessage('hello', { content: 'Hi.' });
     const history = [
       { taskId: '01JD0000000000000000000001', input: 'one', output: 'two' },
@@ -104,7 +104,7 @@ describe('an openai agent', () => {
     });
   });
 
-  it('asks again with its answer and what arrived meanwhile, and counts the tokens of both', async () => {
+  it('calls the model again with its answer and the messages that arrived meanwhile, and counts the tokens of both', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     model.mock.onMessage('hello', { content: 'First.', usage }).onMessage('and then', { content: 'Second.', usage });
     const observed = observeRun({ ...agent, priceMicroUsdPerMillion: { input: 1_000_000, output: 1_000_000 } });
@@ -131,7 +131,7 @@ describe('an openai agent', () => {
     expect([model.mock.getRequests().length, observed.untaken()]).toEqual([2, 1]);
   });
 
-  it('is throttled by a 429 for as long as Retry-After says, after one request', async () => {
+  it('is throttled by a 429 for as long as Retry-After requests, after one request', async () => {
     model.mock.onMessage('hello', { error: { message: 'Slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 7 });
     const failure = await failureOf(runOpenai(observeRun(agent).run));
     expect(failure).toMatchObject({ code: 'THROTTLED', class: 'throttled', retryAfterMs: 7000, details: { status: 429 } });
@@ -265,7 +265,7 @@ describe('an openai agent and its endpoint', () => {
     ['an error of its own form', 'text/event-stream', 'data: {"error":"out of paper"}\n\n', 'out of paper'],
     ['a page', 'text/html', '<p>Please sign in', '"text/html" instead of text/event-stream'],
     ['an answer that is no stream', 'application/json', '{"choices":[]}', '"application/json" instead of text/event-stream'],
-  ])('fails with PROVIDER_ERROR that says so when the endpoint sends %s', async (_what, type, body, said) => {
+  ])('fails with a descriptive PROVIDER_ERROR when the endpoint sends %s', async (_what, type, body, said) => {
     const runOpenai = await start((response) => void response.writeHead(200, { 'content-type': type }).end(body));
     const failure = await failureOf(runOpenai(observeRun(agent).run));
     expect(failure).toMatchObject({ code: 'PROVIDER_ERROR', class: 'transient' });
@@ -279,7 +279,7 @@ describe('an openai agent and its endpoint', () => {
       (response: ServerResponse) => (begin(response), response.end('data: {"error":{"message":"No such key: sk-default"}}\n\n')),
     ],
     ['nonsense', (response: ServerResponse) => (begin(response), response.end('data: sk-default\n\n'))],
-  ])('does not say its key when the endpoint quotes it in %s', async (_where, respond) => {
+  ])('hides its key when the endpoint quotes it in %s', async (_where, respond) => {
     const failure = await failureOf((await start(respond))(observeRun(agent).run));
     expect(failure.message).toContain('[hidden]');
     expect(failure.message).not.toContain('sk-default');
@@ -309,7 +309,7 @@ describe('an openai agent and its endpoint', () => {
     expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'THROTTLED', retryAfterMs: 90_000 });
   });
 
-  it('says how long a 503 asks to wait, and nothing when it does not ask', async () => {
+  it('takes over the delay that a 503 requests, if any', async () => {
     const waits = ['7', undefined];
     const runOpenai = await start((response) => {
       const wait = waits.shift();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import type { Verdict } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
 import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../test-ledger.ts';
 import { useCheckedLedger } from '../use-ledger.ts';
@@ -19,7 +19,7 @@ describe.each([
   ['as the worker saw the task', true],
   ['by token alone', false],
 ])('settling an attempt %s', (_how, isSeen) => {
-  const settle = async (held: Held, verdict: Verdict): Promise<SettleAnswer> => {
+  const settle = async (held: Held, verdict: AttemptEnd): Promise<SettleAnswer> => {
     const stored = await test.redis.hget(test.keys.tenant(TENANT).states, held.id);
     return await settleAttempt(
       test.ledger,
@@ -56,7 +56,7 @@ describe.each([
     const [held, other] = [await running(), await running()];
     const endless: Record<string, unknown> = {};
     endless['self'] = endless;
-    const [refused, settled] = await Promise.allSettled([settle(other, { ...DONE, result: endless } as Verdict), settle(held, DONE)]);
+    const [refused, settled] = await Promise.allSettled([settle(other, { ...DONE, result: endless } as AttemptEnd), settle(held, DONE)]);
     expect([refused.status, settled]).toEqual(['rejected', { status: 'fulfilled', value: { kind: 'settled', status: 'completed' } }]);
     expect(await settle(other, DONE)).toEqual({ kind: 'settled', status: 'completed' });
   });
@@ -189,7 +189,7 @@ describe('a race of many to settle', () => {
     await test.accepted({ lane: LANE });
     const verdicts = [DONE, retry(0), retry(null), retry(5000)];
     const answers = await Promise.all(
-      Array.from({ length: 24 }, (_, n) => settleAttempt(n % 2 ? test.ledger : test.rival, held, verdicts[n % 4] as Verdict)),
+      Array.from({ length: 24 }, (_, n) => settleAttempt(n % 2 ? test.ledger : test.rival, held, verdicts[n % 4] as AttemptEnd)),
     );
     expect(answers.filter(({ kind }) => kind === 'settled')).toHaveLength(1);
     expect(await attempts(held.id)).toHaveLength(1);

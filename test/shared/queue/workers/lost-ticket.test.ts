@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
-import { TicketWorker, type TicketEnd } from '#shared/queue/workers/ticket-worker.ts';
+import { TicketWorker, type TicketResult } from '#shared/queue/workers/ticket-worker.ts';
 import type { RedisClient } from '#shared/redis/connect-redis.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const source of sources) source.close();
 });
 
-function takeTickets(handle: (task: string) => Promise<TicketEnd>): RedisClient {
+function takeTickets(handle: (task: string) => Promise<TicketResult>): RedisClient {
   const source = openJobSource(parts, 'test');
   const worker = new TicketWorker({
     source,

@@ -1,0 +1,83 @@
+import { type ClaimIsolation, claimTask, type TaskPlace } from '#shared/ledger/index.ts';
+import type { TicketData, TicketResult } from '#shared/queue/index.ts';
+import { isRedisUnavailable } from '#shared/redis/index.ts';
+import { wait } from '#shared/time/index.ts';
+import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
+import { classifyAnswer } from './classify-answer.ts';
+import { type Execution, openExecution, type OpenExecutionParts } from './execution.ts';
+import { releaseLostClaim, type ReleaseLostClaimParts } from './release-lost-claim.ts';
+import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
+import { settleAndReport, type SettleParts } from './settle-attempt.ts';
+
+export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunAttemptParts, ApplyDirectivesParts, SettleParts {
+  /** Whether this process takes tasks under which a process was lost. */
+  isolation: () => ClaimIsolation;
+  /** Runs the ticket of such a task in a process for suspects; `losses`: how many processes were lost under it. */
+  runIsolated: (ticket: TicketData, losses: number) => Promise<TicketResult>;
+}
+
+const RETURNED: TicketResult = { kind: 'returned' };
+
+/** After a claim that Redis did not answer, its ticket comes up again after this. */
+const UNANSWERED_MS = 1000;
+
+/** Takes one ticket to its end: claim, run, classify, settle, report. Throws only on mistakes of ours. */
+export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketData): Promise<TicketResult> {
+  if (parts.isDraining()) return RETURNED;
+  const place: TaskPlace = { tenant: ticket.tenant, id: ticket.task, lane: ticket.lane ?? null };
+  try {
+    return await claimAndExecute(parts, ticket, place);
+  } catch (error) {
+    if (!isRedisUnavailable(error)) throw error;
+    // Here and not as a delay of BullMQ's, which other workers count by their own clocks.
+    if (!(await releaseLostClaim(parts, place))) await wait(UNANSWERED_MS);
+    return RETURNED;
+  }
+}
+
+async function claimAndExecute(parts: ExecuteTicketParts, ticket: TicketData, place: TaskPlace): Promise<TicketResult> {
+  const claimedFrom = parts.clock.monotonic();
+  const claim = await claimTask(parts.ledger, place, parts.worker, parts.isolation());
+  switch (claim.kind) {
+    case 'claimed':
+      return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));
+    case 'suspect':
+      return await parts.runIsolated(ticket, claim.losses);
+    case 'busy':
+      // The connection may have sent the claim twice because its first answer was lost: then this worker itself has the task.
+      if (await releaseLostClaim(parts, place)) return RETURNED;
+      break;
+    case 'parked':
+      parts.onWaiting();
+      break;
+    case 'ended':
+    case 'unknown':
+  }
+  return { kind: 'done', note: `nothing to do: ${claim.kind}` };
+}
+
+async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {
+  const { body, state, attempt, log } = execution;
+  const { ledger, keeper, clock, redact } = parts;
+  keeper.add(attempt);
+  // Messages that an earlier attempt was offered may still wait, and nobody notifies of them again.
+  if (attempt.takesInput && state.token > 1) attempt.notifyInput();
+  log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
+  log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+  try {
+    const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
+    const now = attempt.redisNow(clock.monotonic());
+    const end = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact });
+    const settling = settleAndReport(parts, execution, end);
+    if (end.kind !== 'completed') return await settling;
+    // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
+    // this process die in between, the lease runs out and the task gets another ticket.
+    settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
+    return { kind: 'done', note: 'completed' };
+  } catch (error) {
+    // A mistake of ours. The keeper would renew the lease for ever; once released, the task continues elsewhere.
+    keeper.release(attempt);
+    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be brought to its end');
+    throw error;
+  }
+}

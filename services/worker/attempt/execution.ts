@@ -1,0 +1,54 @@
+import type { AgentLog } from '#shared/config/index.ts';
+import type { ClaimAnswer, Ledger, TaskPlace } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/index.ts';
+import type { Clock } from '#shared/time/index.ts';
+import { AttemptLog } from './attempt-log.ts';
+import { AttemptOutput } from './attempt-output.ts';
+import { RunningAttempt } from './running-attempt.ts';
+import { TaskLogWriter } from './task-log-writer.ts';
+
+/** One attempt on its way from its claim to its settlement. Every step takes it. */
+export interface Execution {
+  readonly body: TaskBody;
+  /** As the claim left it; see `attempt.stored` for what changed since. */
+  readonly state: TaskState;
+  readonly attempt: RunningAttempt;
+  readonly output: AttemptOutput;
+  readonly taskLog: TaskLogWriter;
+  readonly log: AgentLog;
+  /** When the claim was sent, in monotonic milliseconds. */
+  readonly claimedFrom: number;
+}
+
+export interface OpenExecutionParts {
+  ledger: Ledger;
+  clock: Clock;
+  log: Log;
+  /** Takes secrets out of what is recorded of a task. */
+  redact: (text: string) => string;
+}
+
+type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>;
+
+/** What belongs to a claimed attempt in this process. Opens nothing. */
+export function openExecution(
+  { ledger, clock, log: parent, redact }: OpenExecutionParts,
+  place: TaskPlace,
+  { body, state, stored }: Claimed,
+  claimedFrom: number,
+): Execution {
+  const attempt = new RunningAttempt({
+    ref: { ...place, token: state.token },
+    stored,
+    first: body.first,
+    takesInput: state.takesInput ?? false,
+    claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
+    heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
+    clock,
+  });
+  const log = new AttemptLog(parent, body, state.attempt);
+  const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
+  const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
+  return { body, state, attempt, output, taskLog, log, claimedFrom };
+}

@@ -1,0 +1,110 @@
+import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, runAgent } from '#shared/agents/index.ts';
+import type { AgentResult } from '#shared/config/index.ts';
+import { TaskFailure } from '#shared/errors/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { retryWhileAway } from '#shared/redis/index.ts';
+import { isDeeper } from '#shared/tasks/index.ts';
+import { runAsAttempt } from '../watchdog/current-attempt.ts';
+import { agentContext, agentTask } from './agent-context.ts';
+import { gatherInput } from './attempt-input.ts';
+import type { Execution } from './execution.ts';
+import type { StopReason } from './running-attempt.ts';
+
+/** What the agent of an attempt answered, or why it did not. */
+export type AgentAnswer =
+  | { kind: 'answered'; result: AgentResult; written: string }
+  | { kind: 'threw'; error: unknown; diagnostics?: Diagnostics }
+  | { kind: 'stopped'; stop: StopReason; diagnostics?: Diagnostics };
+
+export interface RunAttemptParts {
+  ledger: Ledger;
+  catalog: AgentCatalog;
+  runners: AgentRunners;
+  /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
+  graceMs: number;
+}
+
+/** Runs the agent of a claimed task until it answers, throws, or is stopped, and sends what is left of its output. Never throws. */
+export async function runAttempt(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
+  const answer = await runUntilStopped(parts, execution);
+  const { output, taskLog } = execution;
+  if (output.text !== '') await output.end();
+  await taskLog.end();
+  return answer;
+}
+
+/** Under the task's timeout. A stopped agent gets the grace to end. */
+async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
+  const { attempt, state, output } = execution;
+  const diagnostics: Diagnostics = {};
+  const timer = setTimeout(() => attempt.stop({ kind: 'timeout' }), state.timeoutMs);
+  let grace: NodeJS.Timeout | undefined;
+  const stopped = new Promise<AgentAnswer>((resolve) => {
+    attempt.onStop((stop) => {
+      grace = setTimeout(() => resolve({ kind: 'stopped', stop, diagnostics }), parts.graceMs);
+    });
+  });
+  const answered = runAsAttempt(attempt.member, () => startAgent(parts, execution, (found) => Object.assign(diagnostics, found))).then(
+    (result): AgentAnswer => ({ kind: 'answered', result, written: output.text }),
+    // An error after a stop is the stop's doing; an answer before it is an answer.
+    (error: unknown): AgentAnswer =>
+      attempt.stopped ? { kind: 'stopped', stop: attempt.stopped, diagnostics } : { kind: 'threw', error, diagnostics },
+  );
+  try {
+    return await Promise.race([answered, stopped]);
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(grace);
+  }
+}
+
+async function startAgent(
+  { ledger, catalog, runners }: RunAttemptParts,
+  execution: Execution,
+  diagnose: AgentRun['diagnose'],
+): Promise<AgentResult> {
+  const { body, state, attempt } = execution;
+  const entry =
+    catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
+  if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
+  const { text, given } = await gatherInput(ledger, execution);
+  attempt.throwIfStopped();
+  const result = await runAgent(runners, {
+    task: agentTask(body, state, text),
+    definition: entry.definition,
+    isOperators: entry.origin === 'config',
+    context: agentContext(ledger, execution, given),
+    inputArrived: () => attempt.inputArrived,
+    diagnose,
+    untilStopped: (work) => attempt.untilStopped(work),
+  });
+  assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
+  return result;
+}
+
+/** Far deeper than anybody nests on purpose, and far from what overflows the stack of readers and writers of JSON. */
+const MAX_LEVELS = 500;
+
+/**
+ * Checks an agent's answer before any further step: every reader of the record gets all of it.
+ * Throws OUTPUT_TOO_LARGE when the output or the JSON of the result has more than `maxBytes`, AGENT_ERROR when the result is
+ * nested too deeply or is no JSON.
+ */
+function assertAnswer({ output, result }: AgentResult, maxBytes: number): void {
+  if (output !== undefined && Buffer.byteLength(output) > maxBytes) throw tooLarge('output', maxBytes);
+  if (result === undefined || result === null) return;
+  if (isDeeper(result, MAX_LEVELS)) throw new TaskFailure('AGENT_ERROR', `The result is nested more than ${MAX_LEVELS} levels deep`);
+  if (Buffer.byteLength(toJson(result)) > maxBytes) throw tooLarge('result', maxBytes);
+}
+
+function tooLarge(what: string, maxBytes: number): TaskFailure {
+  return new TaskFailure('OUTPUT_TOO_LARGE', `The ${what} is larger than ${maxBytes} bytes`);
+}
+
+function toJson(result: unknown): string {
+  try {
+    return JSON.stringify(result) ?? '';
+  } catch (cause) {
+    throw new TaskFailure('AGENT_ERROR', 'The result is no JSON', { cause });
+  }
+}

@@ -1,0 +1,41 @@
+import { laneOfTask, type Ledger, parseWorkerSignal } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+interface SignalListenerOptions {
+  parts: Pick<Parts, 'subscribe' | 'keys'>;
+  /** Called with the lease member of an attempt that somebody wants to stop, here or elsewhere. */
+  onStop: (member: string) => void;
+  /** Called with the lease member of an attempt for whose run messages wait. */
+  onInput: (member: string) => void;
+}
+
+export interface SignalListener {
+  close(): void;
+  /** Why it receives nothing, in words; else null. */
+  readonly problem: string | null;
+}
+
+/** Listens for stops and for input, which makes both quick. The renewal of the lease finds missed stops, and `pollInput` missed input. */
+export function listenForSignals({ parts, onStop, onInput }: SignalListenerOptions): SignalListener {
+  const { keys, subscribe } = parts;
+  const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).workerSignal);
+  const subscription = subscribe('worker-signals', channels, (message) => {
+    const { kind, member } = parseWorkerSignal(message);
+    if (kind === 'stop') onStop(member);
+    else onInput(member);
+  });
+  subscription.start();
+  return subscription;
+}
+
+/** Notifies each attempt that takes input, and in whose lane a message waits: its signal may have been lost. */
+export async function pollInput(ledger: Ledger, attempts: readonly RunningAttempt[]): Promise<void> {
+  const lanes = attempts.flatMap((attempt) => {
+    const { tenant, id, lane } = attempt.ref;
+    return attempt.takesInput ? [{ attempt, key: ledger.keys.tenant(tenant).laneWait(lane ?? laneOfTask(id)) }] : [];
+  });
+  // Single commands, because a pipeline cannot span shards; in the same turn, so that they leave together.
+  const waiting = await Promise.all(lanes.map(({ key }) => ledger.redis.exists(key)));
+  for (const [position, { attempt }] of lanes.entries()) if (waiting[position] === 1) attempt.notifyInput();
+}

@@ -1,0 +1,62 @@
+import { agentSecrets, createAgentRunners, createRedactor } from '#shared/agents/index.ts';
+import { secretVariables } from '#shared/config/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { openScheduleParts } from '#shared/schedules/index.ts';
+import { systemClock } from '#shared/time/index.ts';
+import type { ExecuteTicketParts } from './attempt/execute-ticket.ts';
+import { LeaseKeeper } from './attempt/lease-keeper.ts';
+import { listenForSignals, type SignalListener } from './attempt/signal-listener.ts';
+
+/** What a process that runs attempts is composed of. */
+export interface Executor {
+  executor: Omit<ExecuteTicketParts, 'isolation' | 'runIsolated'>;
+  keeper: LeaseKeeper;
+  /** Listens for stops and input until it is closed. */
+  listen: () => SignalListener;
+}
+
+/** Composes what executes the tickets of one process; opens nothing. */
+export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker' | 'onWaiting' | 'isDraining'>): Executor {
+  const { config, log, ledger } = parts;
+  const keeper = new LeaseKeeper({ ledger, clock: systemClock, log });
+  const executor = {
+    ...own,
+    ledger,
+    keeper,
+    clock: systemClock,
+    log,
+    redact: openRedactor(parts),
+    catalog: parts.catalog,
+    runners: openRunners(parts),
+    schedules: openScheduleParts(parts),
+    graceMs: config.settings.worker.cancelGraceMs,
+  };
+  return { executor, keeper, listen: () => listen(parts, keeper) };
+}
+
+/** For the secrets of this process and of configured agents. */
+function openRedactor({ config }: Parts): (text: string) => string {
+  const { agents } = config.settings;
+  const own = secretVariables(agents).map((name) => config.readVariable(name));
+  return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
+}
+
+function openRunners({ config }: Parts): ReturnType<typeof createAgentRunners> {
+  return createAgentRunners({
+    directory: config.directory,
+    openaiBaseUrl: config.env.OPENAI_BASE_URL,
+    openaiApiKey: config.env.OPENAI_API_KEY,
+    readSecret: config.readVariable,
+    allowNetworks: config.settings.outbound.allowNetworks,
+    maxResponseBytes: config.settings.outbound.maxResponseBytes,
+    operatorAgents: config.settings.agents,
+    fleetKeyForApiAgents: config.settings.limits.fleetKeyForApiAgents,
+    commands: config.settings.commands,
+  });
+}
+
+function listen(parts: Parts, keeper: LeaseKeeper): SignalListener {
+  const onStop = (member: string): void =>
+    void keeper.renewNow(member).catch((error: unknown) => parts.log.debug({ err: error }, 'the next renewal will find the stop'));
+  return listenForSignals({ parts, onStop, onInput: (member) => keeper.notifyInput(member) });
+}

@@ -1,0 +1,145 @@
+import {
+  type AttemptRef,
+  type ExpireAnswer,
+  expireLease,
+  leaseMember,
+  type Ledger,
+  type Loss,
+  parseLease,
+  parseOutboxEntry,
+  readBlame,
+  readState,
+  reissueTicket,
+} from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { type Intake, ticketOfState } from '#shared/queue/index.ts';
+import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
+import { workerOf } from '../isolation/isolation-messages.ts';
+
+interface ReclaimerOptions extends Intake {
+  log: Log;
+  /** Called with the worker of each attempt that was taken back. */
+  onLost: (worker: string) => void;
+}
+
+/** After an outage of Redis, the holders of leases that ran out meanwhile get this long to settle their attempts. */
+const AFTER_OUTAGE_MS = 3000;
+/** Entries of one set read together, and in one round. */
+const PAGE = 200;
+const MAX_PER_ROUND = 5000;
+
+/**
+ * Reclaimer is responsible for what crashes leave behind: attempts whose lease ran out and tickets that never reached
+ * BullMQ. Every worker polls, every second; each step is one script that does nothing the second time.
+ */
+export class Reclaimer {
+  readonly #options: ReclaimerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #wasAway = false;
+  /** By Redis's clock, ms since the epoch. */
+  #expireFrom = 0;
+
+  constructor(options: ReclaimerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { orphanCheckIntervalMs } = this.#options.ledger.settings.worker;
+    this.#timer = setInterval(() => this.#poll(), orphanCheckIntervalMs);
+    this.#poll();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #poll(): void {
+    this.#running ??= this.#tick().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #tick(): Promise<void> {
+    const { ledger, log } = this.#options;
+    try {
+      const now = await redisNow(ledger.redis);
+      if (this.#wasAway) this.#expireFrom = now + AFTER_OUTAGE_MS;
+      this.#wasAway = false;
+      for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+        if (now >= this.#expireFrom) await this.#eachDue(ledger.keys.shard(shard).leases, now, (member) => this.#expire(member));
+        await this.#eachDue(ledger.keys.shard(shard).outbox, now - ledger.settings.worker.outboxSweepMs, (entry) =>
+          this.#reissue(shard, entry),
+        );
+      }
+    } catch (error) {
+      this.#wasAway = true;
+      log.debug({ err: error }, 'nothing could be reclaimed now');
+    }
+  }
+
+  async #eachDue(key: string, until: number, handle: (member: string) => Promise<void>): Promise<void> {
+    let failed = 0;
+    for (let seen = 0; seen < MAX_PER_ROUND; seen += PAGE) {
+      const due = await this.#options.ledger.redis.zrangebyscore(key, '-inf', until, 'LIMIT', failed, PAGE);
+      const areDone = await Promise.all(due.map((member) => this.#handleSafely(member, handle)));
+      failed += areDone.filter((isDone) => !isDone).length;
+      if (due.length < PAGE) return;
+    }
+  }
+
+  /** One bad entry must not keep the others from being reclaimed. Returns whether it was reclaimed. */
+  async #handleSafely(member: string, handle: (member: string) => Promise<void>): Promise<boolean> {
+    try {
+      await handle(member);
+      return true;
+    } catch (error) {
+      if (isRedisUnavailable(error)) throw error;
+      this.#options.log.error({ err: error, member }, 'an entry could not be reclaimed');
+      return false;
+    }
+  }
+
+  async #expire(member: string): Promise<void> {
+    const { ledger, log, onLost } = this.#options;
+    const { tenant, id, token } = parseLease(member);
+    const state = await readState(ledger, tenant, id);
+    const worker = state?.worker;
+    const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, { worker });
+    if (answer === 'held' || answer === 'gone') return;
+    log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'took back a task from a worker that is gone');
+    if (worker !== undefined) onLost(workerOf(worker));
+  }
+
+  async #reissue(shard: number, entry: string): Promise<void> {
+    const { ledger, relay, log } = this.#options;
+    const { tenant, tickets } = parseOutboxEntry(entry);
+    for (const ticket of tickets) {
+      const state = await reissueTicket(ledger, tenant, ticket);
+      if (!state) continue;
+      log.info(
+        { event: 'ticket.reissued', task: ticket.task, tenant, ticket: state.ticket },
+        'added a ticket that had not reached the queue',
+      );
+      relay.add(ticketOfState(tenant, ticket.task, state));
+    }
+    // Last, so that an entry with tickets left is read again.
+    await ledger.redis.zrem(ledger.keys.shard(shard).outbox, entry);
+  }
+}
+
+/** How an attempt was lost with its process, and the name of that worker. */
+interface Lost extends Omit<Loss, 'blame'> {
+  worker: string | undefined;
+}
+
+/** Expires an attempt that was lost, with the culprit that its process named while it still could. */
+export async function expireAttempt(ledger: Ledger, attempt: AttemptRef, { worker, ...loss }: Lost): Promise<ExpireAnswer> {
+  const named = worker === undefined ? null : await readBlame(ledger.redis, ledger.keys, worker);
+  if (named === null) return await expireLease(ledger, attempt, { ...loss, blame: 'unknown' });
+  const message = `${loss.message ?? `The worker ${worker} was lost`}: ${named.message}`;
+  if (named.member === null) return await expireLease(ledger, attempt, { ...loss, message, isOwnEnd: true, blame: 'unknown' });
+  const isGuilty = named.member === leaseMember(attempt);
+  return await expireLease(ledger, attempt, { ...loss, message, blame: isGuilty ? 'guilty' : 'cleared' });
+}

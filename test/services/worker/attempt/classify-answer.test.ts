@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { classifyAnswer, type ClassifyContext } from '../../../../services/worker/attempt/classify-answer.ts';
+
+const context: ClassifyContext = {
+  // What classifying reads of a task, and nothing else.
+  body: { execution: { retryDelayMs: 1000, retryBackoff: 'linear' }, deadline: null } as TaskBody,
+  state: { spent: 1, attempt: 1, token: 1, maxAttempts: 3, timeoutMs: 60_000 } as TaskState,
+  settings: settingsSchema.parse({}),
+  now: 1_000_000,
+  redact: (text) => text.replaceAll('hunter2', '[hidden]'),
+};
+const cycle: Record<string, unknown> = {};
+cycle['self'] = cycle;
+
+describe('classifying an error of an agent', () => {
+  it.each([
+    ['a cycle', cycle],
+    ['a BigInt', { amount: 1n }],
+  ])('leaves out details that are no JSON, such as %s', (_what, details) => {
+    expect(classifyAnswer({ kind: 'threw', error: new TaskFailure('MINE', 'why', { details }) }, context)).toEqual({
+      kind: 'failed',
+      error: { code: 'MINE', message: 'why', retryable: true },
+      delayMs: 1000,
+      usage: null,
+    });
+  });
+
+  it.each([[undefined], [''], ['two\nlines'], ['X'.repeat(65)]])('calls a failure whose code is %j AGENT_ERROR', (code) => {
+    const error = new TaskFailure(code as string, 'why');
+    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', error: { code: 'AGENT_ERROR' } });
+  });
+
+  it.each([
+    [Number.NaN, 30_000],
+    [Number.POSITIVE_INFINITY, 3_600_000],
+    [-5, 1],
+    [10.5, 11],
+  ])('puts what is throttled for %d ms back for %d ms', (retryAfterMs, delayMs) => {
+    const error = new TaskFailure('THROTTLED', 'later', { retryAfterMs });
+    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', delayMs });
+  });
+
+  it('does not take attempts from before the task was opened again for interrupted ones', () => {
+    const settings = settingsSchema.parse({ retries: { maxInterruptions: 2 } });
+    const error = new TaskFailure('THROTTLED', 'later');
+    const opened = { ...context.state, spent: 1, earlier: 3, attempt: 4, token: 4 };
+    expect(classifyAnswer({ kind: 'threw', error }, { ...context, settings, state: opened })).toMatchObject({ kind: 'interrupted' });
+  });
+
+  it.each([
+    ['a longer wait than its backoff', 7000, 7000],
+    ['a shorter one', 10, 1000],
+    ['more than the configured limit', 1e9, 3_600_000],
+  ])('retries after the requested delay when that is %s', (_what, retryAfterMs, delayMs) => {
+    const error = new TaskFailure('PROVIDER_ERROR', 'overloaded', { retryAfterMs });
+    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', delayMs });
+  });
+
+  it('gives the reason when no attempt follows because the deadline would pass before it', () => {
+    const error = new TaskFailure('NETWORK_ERROR', 'cut');
+    const classify = (deadline: number, spent = 1): unknown =>
+      classifyAnswer({ kind: 'threw', error }, { ...context, body: { ...context.body, deadline }, state: { ...context.state, spent } });
+    const reason =
+      'not tried again: the next attempt would start at 1970-01-01T00:16:41.000Z, and the deadline is 1970-01-01T00:16:40.500Z';
+    expect(classify(1_000_500)).toMatchObject({ delayMs: null, reason });
+    expect(classify(1_001_500)).toMatchObject({ delayMs: 1000 });
+    expect(classify(1_000_500, 3)).not.toHaveProperty('reason');
+  });
+
+  it('records the diagnostics, within their bounds and without secrets, and in place of details that are too long', () => {
+    const error = new TaskFailure('MINE', 'why hunter2', { details: { big: 'x'.repeat(20_000) } });
+    const diagnostics = { stack: `hunter2 ${'at '.repeat(10_000)}`, stderr: 'hunter2' };
+    const end = classifyAnswer({ kind: 'threw', error, diagnostics }, context);
+    const stored = 'error' in end ? end.error : undefined;
+    expect(stored?.message).toBe('why [hidden]');
+    const details = JSON.parse(stored?.details ?? '') as Record<string, string>;
+    expect(Object.keys(details)).toEqual(['stack', 'stderr']);
+    expect(details['stack']).toHaveLength(settingsSchema.parse({}).tasks.maxStackCharacters);
+    expect(details['stack']).toMatch(/^\[hidden\] at at /);
+    expect(details['stderr']).toBe('[hidden]');
+  });
+});

@@ -1,0 +1,90 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { readState } from '#shared/ledger/read/read-states.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { TaskState } from '#shared/tasks/task.ts';
+import type { ToIsolated } from '../../../../services/worker/isolation/isolation-messages.ts';
+import { readJournal } from '../../../support/fleet/journal.ts';
+import { startRedisProxy } from '../../../support/fleet/redis-proxy.ts';
+import { openTestParts } from '../../../support/open-test-parts.ts';
+import { closeAfterTests } from '../../../support/close-after-tests.ts';
+import { childEnvironment } from '../../../support/test-environment.ts';
+import { useFolder } from '../../../support/use-folder.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const ENTRY = fileURLToPath(new URL('../../../../services/worker/isolation/isolated-main.ts', import.meta.url));
+const AGENT = fileURLToPath(new URL('../../../support/fleet/fleet-agent.ts', import.meta.url));
+/** Longer than a test: what a process leaves behind shows as a task that still runs. */
+const SETTINGS = { agents: { work: { kind: 'function' as const, file: AGENT } }, worker: { leaseMs: 60_000 } };
+
+const { url } = await useRedis();
+const folder = await useFolder();
+const parts = closeAfterTests(await openTestParts({ redisUrl: url, settings: SETTINGS }));
+const config = join(folder, 'muster.config.mjs');
+await writeFile(config, `export default ${JSON.stringify(SETTINGS)};\n`);
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+async function submit(): Promise<string> {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'work', input: 'hello', context: { workMs: [60_000] } });
+  return id;
+}
+
+function stateOf(id: string): Promise<TaskState | null> {
+  return readState(parts.ledger, 'default', id);
+}
+
+/** Starts a process for suspects as a worker does, and sends it a task. */
+function startWith(id: string, redisUrl: string): ChildProcess {
+  const env = childEnvironment({ MUSTER_CONFIG: config, LOG_LEVEL: 'silent' });
+  const child = fork(ENTRY, [], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  children.push(child);
+  send(child, { kind: 'open', worker: 'tested+1', variables: { REDIS_URL: redisUrl } });
+  send(child, { kind: 'run', call: 1, ticket: { tenant: 'default', task: id }, isolation: 'own' });
+  return child;
+}
+
+function send(child: ChildProcess, message: ToIsolated): void {
+  child.send(message);
+}
+
+function eventsOf(id: string): string[] {
+  return readJournal(folder).flatMap(({ task, event }) => (task === id ? [event] : []));
+}
+
+it('stops what runs in it and hands it back, uncharged, when its worker is killed', async () => {
+  const id = await submit();
+  const child = startWith(id, url);
+  await waitFor(() => eventsOf(id).length > 0, { deadlineMs: 10_000, what: 'the task to run' });
+  // As the system does when the worker is killed.
+  child.disconnect();
+  await once(child, 'exit');
+  expect(await stateOf(id)).toMatchObject({ status: 'queued', spent: 0 });
+  expect(eventsOf(id)).toEqual(['start', 'abort']);
+});
+
+it('hands back, uncharged, what it was claiming when it was to end', async () => {
+  const id = await submit();
+  const proxy = await startRedisProxy(Number(new URL(url).port));
+  onTestFinished(() => proxy.close());
+  proxy.loseAnswerTo(id);
+  const child = startWith(id, proxy.url);
+  await waitFor(async () => (await stateOf(id))?.status === 'running', { deadlineMs: 10_000, what: 'the claim to be done' });
+  send(child, { kind: 'close' });
+  // Its answer shows that the message before it was received.
+  send(child, { kind: 'run', call: 2, ticket: { tenant: 'default', task: id }, isolation: 'own' });
+  await Promise.race([once(child, 'message'), once(child, 'exit')]);
+  const exited = child.exitCode === null ? once(child, 'exit') : null;
+  proxy.mend();
+  await exited;
+  expect(await stateOf(id)).toMatchObject({ status: 'queued', spent: 0 });
+  expect(eventsOf(id)).toEqual([]);
+});

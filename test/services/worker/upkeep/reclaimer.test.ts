@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { useParts } from '../../../support/use-parts.ts';
+
+const TENANT = 'default';
+/** More than one page of what is taken back. */
+const MANY = 450;
+/** No second round comes within the test. */
+const NEVER_MS = 3_600_000;
+
+const parts = await useParts({ worker: { orphanCheckIntervalMs: NEVER_MS } });
+
+it('takes back all that a worker left in one round, past an entry that cannot be read', async () => {
+  const { leases } = parts.keys.shard(0);
+  for (let count = 0; count < MANY; count += 1) {
+    const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x' });
+    await claimTask(parts.ledger, { tenant: TENANT, id, lane: null }, 'gone-1');
+  }
+  for (const member of await parts.redis.zrange(leases, 0, '-1')) await parts.redis.zadd(leases, 2, member);
+  const { states } = parts.keys.tenant(TENANT);
+  await parts.redis.hset(states, { BROKEN: '{' });
+  await parts.redis.zadd(leases, 1, `${TENANT}/BROKEN/1`);
+  const lost: string[] = [];
+  const reclaimer = new Reclaimer({ ...parts, onLost: (worker) => lost.push(worker) });
+  reclaimer.start();
+  await waitFor(() => lost.length === MANY, { deadlineMs: 10_000, what: 'all to be taken back' });
+  await reclaimer.stop();
+  expect(await parts.redis.zrange(leases, 0, '-1')).toEqual([`${TENANT}/BROKEN/1`]);
+  expect(await parts.redis.zcount(parts.keys.tenant(TENANT).live, '-inf', '+inf')).toBe(MANY);
+});

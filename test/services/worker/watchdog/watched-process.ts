@@ -1,0 +1,20 @@
+import { createLog } from '#shared/log/create-log.ts';
+import { wait } from '#shared/time/wait.ts';
+import { runAsAttempt } from '../../../../services/worker/watchdog/current-attempt.ts';
+import { Watchdog } from '../../../../services/worker/watchdog/watchdog.ts';
+
+// A process with two attempts, of which one does the action of the second argument; the first is the address of Redis.
+
+const [, , redisUrl = '', action = ''] = process.argv;
+const log = createLog({ level: 'silent', service: 'test' });
+const watchdog = new Watchdog({ worker: 'watched', redisUrl, shards: 1, blockedMs: 500, maxBlockedMs: 2000, log });
+await watchdog.start();
+
+void runAsAttempt('default/INNOCENT/1', async () => {
+  for (;;) await wait(5);
+});
+void runAsAttempt('default/GUILTY/1', async () => {
+  await wait(50);
+  if (action === 'exit') process.exit(7);
+  for (;;);
+});
