@@ -7,8 +7,8 @@ import { getDeliveries, getTaskDeliveries } from './deliveries/get-deliveries.ts
 import { postDeliveryRetry } from './deliveries/retry-delivery.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
-import { getRuns, getScheduleRuns, postScheduleRun } from './schedules/runs.ts';
-import { deleteSchedule, getSchedule, getSchedules, patchSchedule, postSchedule, postSchedulePreview } from './schedules/schedules.ts';
+import { runRoutes } from './schedules/runs.ts';
+import { scheduleRoutes } from './schedules/schedules.ts';
 import { postMessage } from './sessions/messages.ts';
 import { getSession, getSessions, getTranscript, postSessionStop, putSessionMode } from './sessions/sessions.ts';
 import { streamSession } from './sessions/stream-session.ts';
@@ -39,15 +39,8 @@ export function apiRoutes(parts: Parts): Route[] {
     getEndpoints(parts),
     postEndpointEnable(parts),
     ...agentRoutes(parts),
-    postSchedule(parts),
-    getSchedules(parts),
-    postSchedulePreview(),
-    getSchedule(parts),
-    patchSchedule(parts),
-    deleteSchedule(parts),
-    postScheduleRun(parts),
-    getScheduleRuns(parts),
-    getRuns(parts),
+    ...scheduleRoutes(parts),
+    ...runRoutes(parts),
     streamNotifications(parts),
     ...queueRoutes(parts),
     ...tenantRoutes(parts),

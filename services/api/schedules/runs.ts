@@ -1,31 +1,39 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { listRuns, openScheduleParts, runScheduleNow } from '#shared/schedules/index.ts';
+import { listRuns, openScheduleParts, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
 import { runListSchema } from './schedule-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedules.ts';
 
+/** The runs of schedules. */
+export function runRoutes(parts: Parts): Route[] {
+  const scheduling = openScheduleParts(parts);
+  return [postScheduleRun(scheduling), getScheduleRuns(scheduling), getRuns(scheduling)];
+}
+
 const runHeadersSchema = z.object({
   'idempotency-key': idempotencyKeySchema.meta({ description: 'The same key for the same schedule makes one run.' }).optional(),
 });
-const acceptedRunSchema = z.strictObject({ id: z.string(), status: keptStatusSchema });
+const acceptedRunSchema = z
+  .strictObject({ id: z.string().meta({ description: 'Of its task.' }), status: keptStatusSchema })
+  .meta({ id: 'RunAccepted' });
 
 /** `POST /v1/schedules/:id/run`. Answers 202, or 200 for a known key. */
-export function postScheduleRun(parts: Parts): Route {
-  const scheduling = openScheduleParts(parts);
+function postScheduleRun(parts: ScheduleParts): Route {
   return route({
     method: 'post',
     path: '/v1/schedules/:id/run',
+    operationId: 'runSchedule',
     summary: 'Make a run of a schedule now',
     description: 'Besides its own times, also while it is paused. Where runs may not overlap it waits for the one before.',
     scope: 'submit',
     request: { params: schedulePathSchema, headers: runHeadersSchema },
     responses: { 200: acceptedRunSchema.meta({ description: 'The key came before.' }), 202: acceptedRunSchema },
     handle: async ({ params: { id }, headers }, { tenant, traceparent }) => {
-      const run = await runScheduleNow(scheduling, tenant, id, { traceparent, idempotencyKey: headers['idempotency-key'] });
+      const run = await runScheduleNow(parts, tenant, id, { traceparent, idempotencyKey: headers['idempotency-key'] });
       if (!run) throw scheduleNotFound(id);
       const { isDuplicate, ...body } = run;
       return { status: isDuplicate ? 200 : 202, body, headers: { Location: `/v1/tasks/${run.id}` } };
@@ -50,41 +58,45 @@ function epochMs(given: number): number {
 const runQuerySchema = z.strictObject({
   since: since.optional(),
   limit: pageLimitSchema,
-  cursor: z.string().regex(TASK_ID, 'expected the nextCursor of the page before').optional(),
+  cursor: z
+    .string()
+    .regex(TASK_ID, 'expected the nextCursor of the page before')
+    .optional()
+    .meta({ description: '`nextCursor` of the page before.' }),
 });
 
 /** `GET /v1/schedules/:id/runs`, newest first. */
-export function getScheduleRuns(parts: Parts): Route {
-  const scheduling = openScheduleParts(parts);
+function getScheduleRuns(parts: ScheduleParts): Route {
   return route({
     method: 'get',
     path: '/v1/schedules/:id/runs',
+    operationId: 'listScheduleRuns',
     summary: 'List runs of a schedule, newest first',
     scope: 'read',
     request: { params: schedulePathSchema, query: runQuerySchema },
     responses: { 200: runListSchema },
     handle: async ({ params: { id }, query: { limit, cursor, ...filter } }, { tenant }) => {
-      const schedule = await scheduling.store.find(tenant, id);
+      const schedule = await parts.store.find(tenant, id);
       if (!schedule) throw scheduleNotFound(id);
-      const body = await listRuns(scheduling, tenant, { schedule: schedule.id, ...sinceOf(filter.since) }, { limit, before: cursor });
+      const body = await listRuns(parts, tenant, { schedule: schedule.id, ...sinceOf(filter.since) }, { limit, before: cursor });
       return { status: 200, body };
     },
   });
 }
 
 /** `GET /v1/runs`, newest first. */
-export function getRuns(parts: Parts): Route {
-  const scheduling = openScheduleParts(parts);
+function getRuns(parts: ScheduleParts): Route {
   return route({
     method: 'get',
     path: '/v1/runs',
+    operationId: 'listRuns',
     summary: 'List runs of all schedules, newest first',
     scope: 'read',
     request: { query: runQuerySchema },
     responses: { 200: runListSchema },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => ({
       status: 200,
-      body: await listRuns(scheduling, tenant, sinceOf(filter.since), { limit, before: cursor }),
+      body: await listRuns(parts, tenant, sinceOf(filter.since), { limit, before: cursor }),
     }),
   });
 }

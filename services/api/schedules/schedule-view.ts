@@ -1,78 +1,141 @@
 import { z } from 'zod';
+import { unreadableSchema } from '#shared/redis/index.ts';
 import { OVERLAPS, RUN_STATUSES, SCHEDULE_STATUSES } from '#shared/schedules/index.ts';
 import { TRIGGERS } from '#shared/tasks/index.ts';
 import { requestIdSchema, traceIdSchema } from '../tasks/task-view.ts';
 
+const EXAMPLE_ID = '0197a2b4c6d87e10a2b3c4d5e6f70819';
+
 const instant = z.iso.datetime();
 const duration = z.union([z.string(), z.number()]);
+const kindSchema = z.enum(['heartbeat', 'cron', 'once']).meta({ description: 'An interval, wall times, or one time.' });
+const ruleSchema = z.string().meta({ description: 'The normalised rule, which reads as the same rule again.' });
+const sentenceSchema = z.string().meta({ description: 'The rule in English, with wall times of `tz`.' });
+const nextCursorSchema = z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end.' });
 
-export const scheduleStatusSchema = z.enum(SCHEDULE_STATUSES).meta({ id: 'ScheduleStatus' });
-const kindSchema = z.enum(['heartbeat', 'cron', 'once']);
+export const scheduleStatusSchema = z.enum(SCHEDULE_STATUSES).meta({ id: 'ScheduleStatus', description: 'Only active schedules fire.' });
 
-/** A schedule in the API; null for what is absent. */
+/** A schedule in the API; null for what is absent. `scheduleRecord` makes it. */
 export const scheduleViewSchema = z
   .strictObject({
-    id: z.string(),
+    id: z.string().meta({ description: 'Its id.' }),
     number: z.int().meta({ description: "Short, and the tenant's own: `/schedule pause 3`." }),
-    name: z.string().nullable(),
+    name: z.string().nullable().meta({ description: 'For people.' }),
     kind: kindSchema,
-    rule: z.string().meta({ description: 'The normalised rule, which reads as the same rule again.' }),
-    sentence: z.string(),
-    tz: z.string(),
-    agent: z.string(),
-    message: z.string(),
-    context: z.record(z.string(), z.unknown()).nullable(),
+    rule: ruleSchema,
+    sentence: sentenceSchema,
+    tz: z.string().meta({ description: 'IANA zone of its wall times.' }),
+    agent: z.string().meta({ description: 'The agent that runs.' }),
+    message: z.string().meta({ description: 'What the agent is given as input.' }),
+    context: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What the agent is given besides.' }),
     status: scheduleStatusSchema,
     pausedReason: z.string().nullable().meta({ description: 'Why it is paused, or has failed.' }),
-    priority: z.int(),
-    channel: z.string().nullable(),
-    platform: z.string().nullable(),
-    callbackUrl: z.string().nullable(),
-    missed: z.string(),
-    maxLateness: duration.nullable(),
-    overlap: z.enum(OVERLAPS),
-    jitter: duration.nullable(),
-    exact: z.boolean(),
-    until: instant.nullable(),
-    maxRuns: z.int().nullable(),
-    nextFireAt: instant.nullable(),
+    priority: z.int().meta({ description: 'Of its runs; a lower number is more urgent.' }),
+    channel: z.string().nullable().meta({ description: 'The chat that its results are sent to.' }),
+    platform: z.string().nullable().meta({ description: 'The platform of that chat.' }),
+    callbackUrl: z.string().nullable().meta({ description: 'Its results are posted here.' }),
+    missed: z.string().meta({ description: 'What becomes of missed occurrences: `skip`, `once`, `all` or `all(20)`.' }),
+    maxLateness: duration.nullable().meta({ description: 'No run starts later than this after its occurrence.' }),
+    overlap: z.enum(OVERLAPS).meta({ description: 'What becomes of an occurrence while the run before has not ended.' }),
+    jitter: duration.nullable().meta({ description: 'Each occurrence is delayed by a share of this.' }),
+    exact: z.boolean().meta({ description: 'Never spread over the full hour.' }),
+    until: instant.nullable().meta({ description: 'The last time that counts.' }),
+    maxRuns: z.int().nullable().meta({ description: 'It ends after so many runs.' }),
+    nextFireAt: instant.nullable().meta({ description: 'The next occurrence.' }),
     next: z.array(instant).meta({ description: 'The next three.' }),
-    lastRunAt: instant.nullable(),
-    lastRunId: z.string().nullable(),
-    runCount: z.int(),
-    createdAt: instant,
-    updatedAt: instant,
+    lastRunAt: instant.nullable().meta({ description: 'When it made its last run.' }),
+    lastRunId: z.string().nullable().meta({ description: 'The task of its last run.' }),
+    runCount: z.int().meta({ description: 'Runs so far, without skipped ones.' }),
+    createdAt: instant.meta({ description: 'When it was created.' }),
+    updatedAt: instant.meta({ description: 'When it was last changed.' }),
   })
-  .meta({ id: 'Schedule' });
+  .meta({
+    id: 'Schedule',
+    examples: [
+      {
+        id: EXAMPLE_ID,
+        number: 3,
+        name: 'morning report',
+        kind: 'cron',
+        rule: '0 9 * * 1-5',
+        sentence: 'At 09:00, Monday through Friday',
+        tz: 'Europe/Berlin',
+        agent: 'writer',
+        message: 'Summarise what was merged since yesterday.',
+        context: null,
+        status: 'active',
+        pausedReason: null,
+        priority: 10,
+        channel: null,
+        platform: null,
+        callbackUrl: null,
+        missed: 'once',
+        maxLateness: null,
+        overlap: 'skip',
+        jitter: null,
+        exact: false,
+        until: null,
+        maxRuns: null,
+        nextFireAt: '2026-06-01T07:00:00.000Z',
+        next: ['2026-06-01T07:00:00.000Z', '2026-06-02T07:00:00.000Z', '2026-06-03T07:00:00.000Z'],
+        lastRunAt: null,
+        lastRunId: null,
+        runCount: 0,
+        createdAt: '2026-05-31T12:00:00.000Z',
+        updatedAt: '2026-05-31T12:00:00.000Z',
+      },
+    ],
+  });
 
-/** A run in the API. */
+export const scheduleListSchema = z
+  .strictObject({
+    items: z.array(scheduleViewSchema).meta({ description: 'Newest first.' }),
+    nextCursor: nextCursorSchema,
+    unreadable: unreadableSchema,
+  })
+  .meta({ id: 'ScheduleList' });
+
+/** A rule as `readRule` understood it. */
+export const previewSchema = z
+  .strictObject({
+    kind: kindSchema,
+    rule: ruleSchema,
+    sentence: sentenceSchema,
+    tz: z.string().meta({ description: 'IANA zone of the wall times.' }),
+    next: z.array(instant).meta({ description: 'Its next times, as many as `count` asks for.' }),
+  })
+  .meta({
+    id: 'SchedulePreview',
+    examples: [{ kind: 'heartbeat', rule: 'every 5m', sentence: 'Every 5 minutes', tz: 'UTC', next: ['2026-06-01T12:05:00.000Z'] }],
+  });
+
+/** A run in the API; null for what is absent. `runRecord` makes it. */
 const runViewSchema = z
   .strictObject({
     id: z.string().meta({ description: 'Of its task.' }),
-    scheduleId: z.string(),
+    scheduleId: z.string().meta({ description: 'Its schedule.' }),
     occurrence: instant.nullable().meta({ description: 'When it was due.' }),
-    status: z.enum(RUN_STATUSES),
-    reason: z.string().nullable(),
-    agent: z.string(),
-    trigger: z.enum(TRIGGERS).nullable(),
-    startedAt: instant.nullable(),
-    completedAt: instant.nullable(),
-    inputTokens: z.number().nullable(),
-    outputTokens: z.number().nullable(),
-    resultSummary: z.string().nullable(),
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    status: z.enum(RUN_STATUSES).meta({ description: 'A run that waits for a retry is pending.' }),
+    reason: z.string().nullable().meta({ description: 'Why it failed, was skipped or waits for a retry.' }),
+    agent: z.string().meta({ description: 'The agent that runs.' }),
+    trigger: z.enum(TRIGGERS).nullable().meta({ description: 'The kind of rule, or `run-now` for a run by request.' }),
+    startedAt: instant.nullable().meta({ description: 'When its first attempt started.' }),
+    completedAt: instant.nullable().meta({ description: 'When it ended.' }),
+    inputTokens: z.number().nullable().meta({ description: 'Tokens that the model read.' }),
+    outputTokens: z.number().nullable().meta({ description: 'Tokens that the model wrote.' }),
+    resultSummary: z.string().nullable().meta({ description: 'The beginning of its output.' }),
+    error: z
+      .object({
+        code: z.string().meta({ description: 'Of the list of error codes.' }),
+        message: z.string().meta({ description: 'For people.' }),
+      })
+      .nullable()
+      .meta({ description: 'Its last error.' }),
     requestId: requestIdSchema,
     traceId: traceIdSchema,
   })
   .meta({ id: 'Run' });
 
-export const runListSchema = z.strictObject({ items: z.array(runViewSchema), nextCursor: z.string().nullable() });
-
-/** A rule as `readRule` understood it. */
-export const previewSchema = z.strictObject({
-  kind: kindSchema,
-  rule: z.string(),
-  sentence: z.string(),
-  tz: z.string(),
-  next: z.array(instant),
-});
+export const runListSchema = z
+  .strictObject({ items: z.array(runViewSchema).meta({ description: 'Newest first.' }), nextCursor: nextCursorSchema })
+  .meta({ id: 'RunList' });

@@ -3,7 +3,7 @@ import { agentIdSchema } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { unreadableOf } from '#shared/redis/index.ts';
 import {
   assertServed,
   createSchedule,
@@ -14,6 +14,7 @@ import {
   readZone,
   removeSchedule,
   ruleShape,
+  type ScheduleParts,
   schedulePatchSchema,
   scheduleRecord,
   scheduleRequestSchema,
@@ -21,7 +22,20 @@ import {
 } from '#shared/schedules/index.ts';
 import { instantSchema, toIso } from '#shared/time/index.ts';
 import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
-import { previewSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
+import { previewSchema, scheduleListSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
+
+/** `/v1/schedules`, without the runs. */
+export function scheduleRoutes(parts: Parts): Route[] {
+  const scheduling = openScheduleParts(parts);
+  return [
+    postSchedule(scheduling),
+    getSchedules(scheduling),
+    postSchedulePreview(),
+    getSchedule(scheduling),
+    patchSchedule(scheduling),
+    deleteSchedule(scheduling),
+  ];
+}
 
 /** The path of one schedule: its id, or its number. */
 export const schedulePathSchema = z.object({ id: z.string().max(100).meta({ description: "The schedule's id, or its number." }) });
@@ -38,11 +52,11 @@ const createHeadersSchema = z.object({
 });
 
 /** `POST /v1/schedules`. Answers 201, or 200 for a known key with the schedule that was created under it. */
-export function postSchedule(parts: Parts): Route {
-  const scheduling = openScheduleParts(parts);
+function postSchedule(parts: ScheduleParts): Route {
   return route({
     method: 'post',
     path: '/v1/schedules',
+    operationId: 'createSchedule',
     summary: 'Make a schedule',
     description:
       'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
@@ -54,37 +68,37 @@ export function postSchedule(parts: Parts): Route {
       const idempotencyKey = body.idempotencyKey ?? headers['idempotency-key'];
       const request = idempotencyKey === undefined ? body : { ...body, idempotencyKey };
       await assertServed(parts, body.platform);
-      const { schedule, isNew } = await createSchedule(scheduling, request, { tenant, traceparent });
+      const { schedule, isNew } = await createSchedule(parts, request, { tenant, traceparent });
       return { status: isNew ? 201 : 200, body: scheduleRecord(schedule), headers: { Location: `/v1/schedules/${schedule.id}` } };
     },
   });
 }
 
 const listQuerySchema = z.strictObject({
-  status: scheduleStatusSchema.optional(),
-  agent: agentIdSchema.optional(),
+  status: scheduleStatusSchema.optional().meta({ description: 'Only schedules with this status.' }),
+  agent: agentIdSchema.optional().meta({ description: 'Only schedules of this agent.' }),
   limit: pageLimitSchema,
   cursor: z
     .string()
     .regex(/^\d{1,15}$/, 'expected the nextCursor of the page before')
-    .optional(),
+    .optional()
+    .meta({ description: '`nextCursor` of the page before.' }),
 });
 
 /** `GET /v1/schedules`, newest first. */
-export function getSchedules(parts: Parts): Route {
+function getSchedules(parts: ScheduleParts): Route {
   return route({
     method: 'get',
     path: '/v1/schedules',
+    operationId: 'listSchedules',
     summary: 'List schedules, newest first',
     description:
       'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find, and long messages end a page early.',
     scope: 'read',
     request: { query: listQuerySchema },
-    responses: {
-      200: z.strictObject({ items: z.array(scheduleViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }),
-    },
+    responses: { 200: scheduleListSchema },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
-      const maxBytes = parts.config.settings.http.maxListBytes;
+      const maxBytes = parts.settings.http.maxListBytes;
       const page = { limit, before: cursor === undefined ? null : Number(cursor), maxBytes };
       const { items, next, unreadable } = await listSchedules(parts, tenant, filter, page);
       const nextCursor = next === null ? null : String(next);
@@ -93,18 +107,21 @@ export function getSchedules(parts: Parts): Route {
   });
 }
 
-const previewBodySchema = z.strictObject({
-  ...ruleShape,
-  tz: z.string().max(100).optional(),
-  from: instantSchema.optional().meta({ description: 'From when on; by default now.' }),
-  count: z.number().int().min(1).max(100).default(3),
-});
+const previewBodySchema = z
+  .strictObject({
+    ...ruleShape,
+    tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
+    from: instantSchema.optional().meta({ description: 'From when on; by default now.' }),
+    count: z.number().int().min(1).max(100).default(3).meta({ description: 'How many times.' }),
+  })
+  .meta({ id: 'SchedulePreviewRequest', examples: [{ phrase: 'every monday at 09:00', tz: 'Europe/Berlin' }] });
 
 /** `POST /v1/schedules/preview`: how a rule is understood, without creating a schedule. */
-export function postSchedulePreview(): Route {
+function postSchedulePreview(): Route {
   return route({
     method: 'post',
     path: '/v1/schedules/preview',
+    operationId: 'previewSchedule',
     summary: 'Read a rule and list its next times',
     scope: 'read',
     request: { body: previewBodySchema },
@@ -120,11 +137,11 @@ export function postSchedulePreview(): Route {
 }
 
 /** `GET /v1/schedules/:id`. */
-export function getSchedule(parts: Parts): Route {
-  const { store } = openScheduleParts(parts);
+function getSchedule({ store }: ScheduleParts): Route {
   return route({
     method: 'get',
     path: '/v1/schedules/:id',
+    operationId: 'getSchedule',
     summary: 'Read a schedule',
     scope: 'read',
     request: { params: schedulePathSchema },
@@ -138,11 +155,11 @@ export function getSchedule(parts: Parts): Route {
 }
 
 /** `PATCH /v1/schedules/:id`. Takes effect at once, in all processes. */
-export function patchSchedule(parts: Parts): Route {
-  const scheduling = openScheduleParts(parts);
+function patchSchedule(parts: ScheduleParts): Route {
   return route({
     method: 'patch',
     path: '/v1/schedules/:id',
+    operationId: 'changeSchedule',
     summary: 'Change, pause or resume a schedule',
     description:
       'Once it is answered, nothing fires by what it was. `null` takes away what may be absent. A new rule makes a schedule that had ' +
@@ -152,7 +169,7 @@ export function patchSchedule(parts: Parts): Route {
     responses: { 200: scheduleViewSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
       await assertServed(parts, body.platform);
-      const schedule = await updateSchedule(scheduling, tenant, id, body);
+      const schedule = await updateSchedule(parts, tenant, id, body);
       if (!schedule) throw scheduleNotFound(id);
       return { status: 200, body: scheduleRecord(schedule) };
     },
@@ -160,17 +177,17 @@ export function patchSchedule(parts: Parts): Route {
 }
 
 /** `DELETE /v1/schedules/:id`. Its runs stay, also a running one. */
-export function deleteSchedule(parts: Parts): Route {
-  const scheduling = openScheduleParts(parts);
+function deleteSchedule(parts: ScheduleParts): Route {
   return route({
     method: 'delete',
     path: '/v1/schedules/:id',
+    operationId: 'deleteSchedule',
     summary: 'Remove a schedule',
     scope: 'submit',
     request: { params: schedulePathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, { tenant }) => {
-      if (!(await removeSchedule(scheduling, tenant, id))) throw scheduleNotFound(id);
+      if (!(await removeSchedule(parts, tenant, id))) throw scheduleNotFound(id);
       return { status: 204 };
     },
   });

@@ -47,13 +47,13 @@ export const ruleShape = {
 
 const shape = {
   ...ruleShape,
-  agent: agentIdSchema,
+  agent: agentIdSchema.meta({ description: 'The agent that runs.' }),
   message: z.string().min(1).meta({ description: 'What the agent is given as input.' }),
-  context: jsonObjectSchema.nullish(),
-  name: shortText.nullish(),
+  context: jsonObjectSchema.nullish().meta({ description: 'What the agent is given besides.' }),
+  name: shortText.nullish().meta({ description: 'For people.' }),
   tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
-  priority: prioritySchema.nullish(),
-  channel: shortText.nullish(),
+  priority: prioritySchema.nullish().meta({ description: 'Of its runs.' }),
+  channel: shortText.nullish().meta({ description: 'With `platform`: the chat that results are sent to.' }),
   platform: z
     .enum(SCHEDULE_PLATFORMS)
     .nullish()
@@ -61,29 +61,36 @@ const shape = {
   callbackUrl: z
     .url({ protocol: /^https?$/ })
     .max(2000)
-    .nullish(),
+    .nullish()
+    .meta({ description: 'Results are posted here.' }),
   missed: missed.optional(),
   // No occurrence fires in the very millisecond of its due time.
   maxLateness: duration(SECOND_MS, 365 * DAY_MS).nullish(),
-  overlap: z.enum(OVERLAPS).optional(),
+  overlap: z.enum(OVERLAPS).optional().meta({ description: 'What becomes of an occurrence while the run before has not ended.' }),
   jitter: duration(0, DAY_MS).nullish(),
   exact: z.boolean().optional().meta({ description: 'Never spread over the full hour, whatever the configuration says.' }),
-  until: instant.nullish(),
-  maxRuns: z.number().int().min(1).nullish(),
+  until: instant.nullish().meta({ description: 'The last time that counts.' }),
+  maxRuns: z.number().int().min(1).nullish().meta({ description: 'It ends after so many runs.' }),
 } as const;
 
-/** What `POST /v1/schedules` takes. */
-export const scheduleRequestSchema = z.strictObject({
-  ...shape,
-  idempotencyKey: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
-    .optional(),
-});
+/** The body of `POST /v1/schedules`. */
+export const scheduleRequestSchema = z
+  .strictObject({
+    ...shape,
+    idempotencyKey: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
+      .optional()
+      .meta({ description: 'The same key with the same request gives the same schedule.' }),
+  })
+  .meta({ id: 'ScheduleRequest', examples: [{ phrase: 'every monday at 09:00', agent: 'writer', message: 'Summarise the week.' }] });
 export type ScheduleRequest = z.infer<typeof scheduleRequestSchema>;
 
-/** What `PATCH /v1/schedules/:id` takes; null takes away what may be absent. */
-export const schedulePatchSchema = z.strictObject({ ...shape, status: z.enum(['active', 'paused']) }).partial();
+/** The body of `PATCH /v1/schedules/:id`; null removes an optional field. */
+export const schedulePatchSchema = z
+  .strictObject({ ...shape, status: z.enum(['active', 'paused']).meta({ description: 'Pauses or resumes it.' }) })
+  .partial()
+  .meta({ id: 'SchedulePatch', examples: [{ status: 'paused' }] });
 export type SchedulePatch = z.infer<typeof schedulePatchSchema>;
 
 /** The number in `all(20)`; null when there is none. */
