@@ -1,10 +1,8 @@
 import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { agentRoutes } from './agents.ts';
-import { getEndpoints, postEndpointEnable } from './callbacks/callback-endpoints.ts';
-import { getCallbackSecret, postCallbackSecret } from './callbacks/callback-secret.ts';
-import { getDeliveries, getTaskDeliveries } from './deliveries/get-deliveries.ts';
-import { postDeliveryRetry } from './deliveries/retry-delivery.ts';
+import { callbackRoutes } from './callbacks.ts';
+import { deliveryRoutes } from './deliveries.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -31,13 +29,8 @@ export function apiRoutes(parts: Parts): Route[] {
     postVisitor(parts),
     getVisitors(parts),
     deleteVisitor(parts),
-    getDeliveries(parts),
-    getTaskDeliveries(parts),
-    postDeliveryRetry(parts),
-    getCallbackSecret(parts),
-    postCallbackSecret(parts),
-    getEndpoints(parts),
-    postEndpointEnable(parts),
+    ...deliveryRoutes(parts),
+    ...callbackRoutes(parts),
     ...agentRoutes(parts),
     ...scheduleRoutes(parts),
     ...runRoutes(parts),

@@ -1,4 +1,4 @@
-/** What happened, for readers: the stream of events of a tenant, the hints that all readers of a process share, and the watch over a task. */
+/** What happened, for readers: a tenant's stream of events, the hints that all readers of a process share, and watches that hints wake. */
 export { EventFeed } from './event-feed.ts';
 export {
   type FleetEvent,
@@ -8,4 +8,4 @@ export {
   publishFleetEvent,
   readTenantEvents,
 } from './tenant-events.ts';
-export { watchTask } from './watch-task.ts';
+export { watchTask, watchTenant } from './watch.ts';

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
-import { route, type Call, type Route } from '#shared/http/index.ts';
+import { type Call, route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { DEFAULT_TENANT, hasScope } from '#shared/tenants/index.ts';
-import { readKinds } from './read-kinds.ts';
-import { parsePlace, type ReaderPlace } from './reader-place.ts';
-import { writeNotifications } from './write-notifications.ts';
+import { parsePosition, type ReadPosition, writeNotifications } from './notification-writer.ts';
 
 /** `GET /v1/notifications/stream`: what happens to a tenant, as it happens. It stays open. */
 export function streamNotifications(parts: Parts): Route {
@@ -14,7 +12,7 @@ export function streamNotifications(parts: Parts): Route {
     path: '/v1/notifications/stream',
     summary: 'What happens to the tenant while it happens',
     description:
-      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `backpressure.warning`, `.critical` and `.cleared` with `queueDepth`; `fleet.*` with `worker`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) all that came since is told first; `gap {from, oldest}` says that some of it may not be there any more: `GET /v1/runs?since=` has the runs.",
+      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `backpressure.warning`, `.critical` and `.cleared` with `queueDepth`; `fleet.*` with `worker`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) all that came since is sent first; `gap {from, oldest}` says that some of it may not be there any more: `GET /v1/runs?since=` has the runs.",
     scope: 'read',
     media: 'text/event-stream',
     request: {
@@ -26,20 +24,54 @@ export function streamNotifications(parts: Parts): Route {
     },
     responses: { 200: z.string() },
     handle: ({ query, headers }, call) => {
-      const after = placeOf(headers['last-event-id'] ?? query.lastEventId ?? '');
-      const options = { tenant: call.tenant, kinds: readKinds(query.kinds, mayHaveFleet(call)), after };
+      const after = requestedPosition(headers['last-event-id'] ?? query.lastEventId ?? '');
+      const options = { tenant: call.tenant, kinds: readKinds(query.kinds, canReadFleet(call)), after };
       return { status: 200, hasOwnComments: true, events: (stream) => writeNotifications(parts, options, stream) };
     },
   });
 }
 
-function mayHaveFleet({ tenant, key }: Call): boolean {
+function canReadFleet({ tenant, key }: Call): boolean {
   return tenant === DEFAULT_TENANT && key !== null && hasScope(key.scopes, 'operate');
 }
 
-function placeOf(id: string): ReaderPlace | null {
+function requestedPosition(id: string): ReadPosition | null {
   if (id === '') return null;
-  const place = parsePlace(id);
-  if (!place) throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of a notification');
-  return place;
+  const position = parsePosition(id);
+  if (!position) throw new MusterError('request.invalid', 'Last-Event-ID: expected the id of a notification');
+  return position;
+}
+
+/** Which kinds of notifications a reader wants. */
+export interface WantedKinds {
+  /** Whether this kind is among them. */
+  has(kind: string): boolean;
+}
+
+/** The kinds for a reader that names none: not each step of each task. */
+const DEFAULT_KINDS = ['run.*', 'schedule.*', 'backpressure.*', 'fleet.*', 'task.permanently_failed'];
+const MAX_KINDS = 50;
+const KIND = /^(?:\*|(?:run|task|schedule|backpressure|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
+
+/**
+ * Reads `?kinds=run.*,task.failed`: names, or beginnings with `.*` behind them; `*` is all. Events of the fleet are left out for
+ * callers that may not have them. Errors: `request.invalid`; `auth.forbidden` for such callers that name them.
+ */
+function readKinds(text: string | undefined, mayHaveFleet: boolean): WantedKinds {
+  const kinds = text === undefined ? DEFAULT_KINDS : text.split(',').map((kind) => kind.trim());
+  const wrong = kinds.find((kind) => !KIND.test(kind));
+  if (wrong !== undefined || kinds.length > MAX_KINDS)
+    throw new MusterError(
+      'request.invalid',
+      `kinds: expected up to ${MAX_KINDS} like run.*, task.completed, schedule.paused, backpressure.*, fleet.* or *`,
+      { details: { kinds: (wrong ?? text ?? '').slice(0, 100) } },
+    );
+  if (text !== undefined && !mayHaveFleet && kinds.some((kind) => kind.startsWith('fleet.')))
+    throw new MusterError('auth.forbidden', 'Events of the fleet need a key of the tenant "default" with the scope "operate"');
+  const names = new Set(kinds);
+  const beginnings = kinds.filter((kind) => kind.endsWith('*')).map((kind) => kind.slice(0, -1));
+  return {
+    has: (kind) =>
+      (mayHaveFleet || !kind.startsWith('fleet.')) && (names.has(kind) || beginnings.some((beginning) => kind.startsWith(beginning))),
+  };
 }

@@ -47,7 +47,7 @@ async function commandCalls(redis: RedisClient): Promise<number> {
 }
 
 describe('the stream of notifications', () => {
-  it('opens, and tells what becomes of runs', async () => {
+  it('opens, and reports how runs end', async () => {
     const reader = await readNotifications(api, { kinds: 'run.*' });
     expect(reader.events[0]).toMatchObject({ event: 'open', data: '{"ok":true}' });
     const { id: scheduleId, number } = await schedule();
@@ -55,7 +55,7 @@ describe('the stream of notifications', () => {
     await drive.complete(good, 'All is well, and there is more to say.');
     const bad = await run(scheduleId);
     await drive.fail(bad, null);
-    await reader.hears({ kind: 'run.failed' });
+    await reader.waitFor({ kind: 'run.failed' });
     const known = {
       scheduleId,
       number,
@@ -68,7 +68,7 @@ describe('the stream of notifications', () => {
       startedAt: expect.any(String),
       occurrence: expect.any(String),
     };
-    expect(reader.told()).toEqual([
+    expect(reader.received()).toEqual([
       { kind: 'run.started', runId: good, taskId: good, status: 'running', completedAt: null, ...known },
       {
         kind: 'run.completed',
@@ -99,46 +99,46 @@ describe('the stream of notifications', () => {
     await reader.leave();
   });
 
-  it('tells of an occurrence that was skipped, and why', async () => {
+  it('reports a skipped occurrence with its reason', async () => {
     const reader = await readNotifications(api);
     const { id: scheduleId } = await schedule();
     const skip = { reason: 'the run before has not ended' };
     const { id } = await acceptTask(api.parts, { tenant: 'default', agent: 'echo', input: 'x', source: 'schedule', scheduleId, skip });
-    const told = await reader.hears({ kind: 'run.skipped', runId: id });
-    expect(told).toMatchObject({ scheduleId, status: 'skipped', reason: skip.reason, startedAt: null });
+    const notification = await reader.waitFor({ kind: 'run.skipped', runId: id });
+    expect(notification).toMatchObject({ scheduleId, status: 'skipped', reason: skip.reason, startedAt: null });
     await reader.leave();
   });
 
-  it('tells runs, schedules and the like when nobody says what, and not each step of each task', async () => {
+  it('reports runs and schedules by default, and not each step of each task', async () => {
     const reader = await readNotifications(api);
     await drive.complete(await submit(), 'done');
     const { id: scheduleId } = await schedule();
     await api.call('PATCH', `/v1/schedules/${scheduleId}`, { body: { status: 'paused' } });
-    await reader.hears({ kind: 'schedule.paused', scheduleId, reason: 'by request' });
+    await reader.waitFor({ kind: 'schedule.paused', scheduleId, reason: 'by request' });
     expect(reader.kinds()).toEqual(['schedule.created', 'schedule.paused']);
     await reader.leave();
   });
 
-  it('tells the kinds that were asked for, by name and by beginning', async () => {
+  it('reports the requested kinds, by name and by beginning', async () => {
     const reader = await readNotifications(api, { kinds: 'task.completed, schedule.*' });
     const all = await readNotifications(api, { kinds: '*' });
     const id = await submit();
     await drive.complete(id, 'done');
     const { id: scheduleId } = await schedule();
-    await reader.hears({ kind: 'schedule.created', scheduleId });
-    expect(reader.told()[0]).toMatchObject({ kind: 'task.completed', at: expect.any(String), taskId: id });
+    await reader.waitFor({ kind: 'schedule.created', scheduleId });
+    expect(reader.received()[0]).toMatchObject({ kind: 'task.completed', at: expect.any(String), taskId: id });
     expect(reader.kinds()).toEqual(['task.completed', 'schedule.created']);
-    await all.hears({ kind: 'schedule.created', scheduleId });
+    await all.waitFor({ kind: 'schedule.created', scheduleId });
     expect(all.kinds()).toEqual(['task.created', 'task.queued', 'task.started', 'task.completed', 'schedule.created']);
     await Promise.all([reader.leave(), all.leave()]);
   });
 
-  it('tells of each task which one it is, and of each failure the attempt, the code and whether it is retried', async () => {
+  it('names each task, and of each failure the attempt, the code and whether it is retried', async () => {
     const reader = await readNotifications(api, { kinds: 'task.*' });
     const { id } = await acceptTask(api.parts, { tenant: 'default', agent: 'echo', session: 'room/1', input: 'x'.repeat(10_000) });
     await drive.fail(id, 0);
     await drive.fail(id, null);
-    await reader.hears({ kind: 'task.permanently_failed' });
+    await reader.waitFor({ kind: 'task.permanently_failed' });
     const subject = { taskId: id, agent: 'echo', session: 'room/1', source: 'api', scheduleId: null, number: null, name: null };
     const failure = { code: 'NETWORK_ERROR', attempt: 2, willRetry: false };
     const expected = [
@@ -150,29 +150,29 @@ describe('the stream of notifications', () => {
       ['task.failed', failure],
       ['task.permanently_failed', failure],
     ] as const;
-    expect(reader.told()).toEqual(expected.map(([kind, more]) => Object.assign({ kind, at: expect.any(String) }, subject, more)));
+    expect(reader.received()).toEqual(expected.map(([kind, more]) => Object.assign({ kind, at: expect.any(String) }, subject, more)));
     await reader.leave();
   });
 
-  it('tells by default of a task that failed for good', async () => {
+  it('reports a task that failed for good by default', async () => {
     const reader = await readNotifications(api);
     const id = await submit();
     await drive.fail(id, null);
-    await reader.hears({ kind: 'task.permanently_failed', taskId: id, code: 'NETWORK_ERROR' });
+    await reader.waitFor({ kind: 'task.permanently_failed', taskId: id, code: 'NETWORK_ERROR' });
     expect(reader.kinds()).toEqual(['task.permanently_failed']);
     await reader.leave();
   });
 
-  it('tells which schedule it was, also of one that is gone', async () => {
+  it('names the schedule, also a deleted one', async () => {
     const reader = await readNotifications(api);
     const { id: scheduleId, number } = await schedule();
     await api.call('DELETE', `/v1/schedules/${scheduleId}`);
-    const told = await reader.hears({ kind: 'schedule.canceled', scheduleId });
-    expect(told).toMatchObject({ number, name: 'the round', agent: 'echo', session: null, reason: null });
+    const notification = await reader.waitFor({ kind: 'schedule.canceled', scheduleId });
+    expect(notification).toMatchObject({ number, name: 'the round', agent: 'echo', session: null, reason: null });
     await reader.leave();
   });
 
-  it('reads of a busy tenant only what is asked for, in as many calls for many tasks as for one', async () => {
+  it('reads only the requested kinds of a busy tenant, in as many calls for many tasks as for one', async () => {
     const key = await api.keyOf('busy', ['read']);
     const calls = async (count: number): Promise<number> => {
       const entry = await newestTenantEvent(api.parts, 'busy');
@@ -199,7 +199,7 @@ describe('the stream of notifications', () => {
     }
   });
 
-  it('tells once that pressure came, rose, fell and went', async () => {
+  it('reports each change of pressure once', async () => {
     const reader = await readNotifications(api, { kinds: 'backpressure.*' });
     const { live } = api.parts.keys.tenant('default');
     const before = await api.parts.redis.zcard(live);
@@ -211,12 +211,12 @@ describe('the stream of notifications', () => {
     };
     await fill(10 - before);
     const first = await submit();
-    await reader.hears({ kind: 'backpressure.warning' });
+    await reader.waitFor({ kind: 'backpressure.warning' });
     await submit();
     await updatePressure(api.parts.ledger, 'default');
     await fill(21);
     await submit();
-    await reader.hears({ kind: 'backpressure.critical' });
+    await reader.waitFor({ kind: 'backpressure.critical' });
     // Not yet below nine tenths of it.
     await leave(15);
     await updatePressure(api.parts.ledger, 'default');
@@ -225,8 +225,8 @@ describe('the stream of notifications', () => {
     await leave(0);
     await drive.complete(first, 'done');
     expect(await updatePressure(api.parts.ledger, 'default')).toBe('none');
-    await reader.hears({ kind: 'backpressure.cleared' });
-    expect(reader.told()).toMatchObject([
+    await reader.waitFor({ kind: 'backpressure.cleared' });
+    expect(reader.received()).toMatchObject([
       { kind: 'backpressure.warning', queueDepth: 11 },
       { kind: 'backpressure.critical', queueDepth: expect.any(Number) },
       { kind: 'backpressure.warning' },
@@ -236,19 +236,19 @@ describe('the stream of notifications', () => {
   });
 });
 
-describe('who hears what', () => {
+describe('who receives what', () => {
   it('is the tenant’s own alone', async () => {
     const other = await readNotifications(api, { key: await api.keyOf('other', ['read']), kinds: '*' });
     const ours = await readNotifications(api, { kinds: '*' });
     const { id: scheduleId } = await schedule();
     await drive.complete(await submit(), 'a secret');
     await drive.complete(await run(scheduleId), 'another');
-    await ours.hears({ kind: 'run.completed', scheduleId });
+    await ours.waitFor({ kind: 'run.completed', scheduleId });
     const theirs = await submit('other');
-    await other.hears({ kind: 'task.created', taskId: theirs });
-    await ours.hears({ kind: 'task.completed' });
+    await other.waitFor({ kind: 'task.created', taskId: theirs });
+    await ours.waitFor({ kind: 'task.completed' });
     expect(other.kinds()).toEqual(['task.created', 'task.queued']);
-    expect(JSON.stringify(ours.told())).not.toContain(theirs);
+    expect(JSON.stringify(ours.received())).not.toContain(theirs);
     await Promise.all([other.leave(), ours.leave()]);
   });
 
@@ -269,14 +269,14 @@ describe('who hears what', () => {
     await publishFleetEvent(fleet, 'worker.lost', 'w-2');
     await publishFleetEvent(fleet, 'worker.lost', 'w-2');
     await publishFleetEvent(fleet, 'worker.stopped', 'w-1');
-    await operator.hears({ kind: 'fleet.worker.stopped' });
-    expect(operator.told().map(({ kind, worker }) => [kind, worker])).toEqual([
+    await operator.waitFor({ kind: 'fleet.worker.stopped' });
+    expect(operator.received().map(({ kind, worker }) => [kind, worker])).toEqual([
       ['fleet.worker.started', 'w-1'],
       ['fleet.worker.lost', 'w-2'],
       ['fleet.worker.stopped', 'w-1'],
     ]);
-    await reader.hears({ kind: 'task.created', taskId: await submit() });
-    expect(JSON.stringify(reader.told())).not.toContain('fleet');
+    await reader.waitFor({ kind: 'task.created', taskId: await submit() });
+    expect(JSON.stringify(reader.received())).not.toContain('fleet');
     for (const key of [look, stranger])
       expect((await api.call('GET', '/v1/notifications/stream?kinds=fleet.*', { key })).body.code).toBe('auth.forbidden');
     await Promise.all([operator.leave(), reader.leave()]);

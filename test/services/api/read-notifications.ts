@@ -5,12 +5,12 @@ import type { Api } from './start-api.ts';
 type Data = Record<string, unknown>;
 
 export interface NotificationReader extends EventReader {
-  /** What the notifications say. */
-  told(): Data[];
+  /** The data of the notifications so far. */
+  received(): Data[];
   kinds(): unknown[];
   /** Waits for a notification with data like this. */
-  hears(part: Data): Promise<Data>;
-  /** Where a client would go on. */
+  waitFor(part: Data): Promise<Data>;
+  /** Where a client would continue. */
   lastEventId(): string;
 }
 
@@ -25,16 +25,16 @@ export async function readNotifications(api: Api, { key = api.key, kinds, lastEv
   const chosen = kinds === undefined ? '' : `?kinds=${encodeURIComponent(kinds)}`;
   const reader = await readEvents(`${api.url}/v1/notifications/stream${chosen}`, { key, lastEventId });
   const { events, text } = reader;
-  const told = (): Data[] => events.filter(({ event }) => event === 'notification').map(({ data }) => JSON.parse(data) as Data);
+  const received = (): Data[] => events.filter(({ event }) => event === 'notification').map(({ data }) => JSON.parse(data) as Data);
   await waitFor(() => events.length > 0, { deadlineMs: 5000, what: 'the stream to open' });
   return {
     ...reader,
-    told,
-    kinds: () => told().map(({ kind }) => kind),
-    hears: async (part) =>
-      await waitFor(() => told().find((data) => isLike(data, part)), {
+    received,
+    kinds: () => received().map(({ kind }) => kind),
+    waitFor: async (part) =>
+      await waitFor(() => received().find((data) => isLike(data, part)), {
         deadlineMs: 10_000,
-        what: `${JSON.stringify(part)} among ${JSON.stringify(told())}`,
+        what: `${JSON.stringify(part)} among ${JSON.stringify(received())}`,
       }),
     lastEventId: () =>
       text()

@@ -9,12 +9,16 @@ import {
   deliveryViewSchema,
   listDeliveries,
   readAllDeliveries,
+  retryDelivery,
 } from '#shared/deliveries/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
-import { unreadableOf, unreadableSchema, type ReadRecords } from '#shared/redis/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import type { Queues } from '#shared/queue/index.ts';
+import { type ReadRecords, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
-import { findState, taskPathSchema } from '../tasks/find-task.ts';
+import { systemClock } from '#shared/time/index.ts';
+import { findState, taskPathSchema } from './tasks/find-task.ts';
 
 const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema });
 
@@ -27,8 +31,18 @@ const querySchema = z.strictObject({
   cursor: z.string().regex(DELIVERY_ID, 'expected the nextCursor of the page before').optional(),
 });
 
+export interface DeliveryPorts {
+  readonly ledger: Ledger;
+  readonly queues: Queues;
+}
+
+/** `/v1/deliveries`: what is sent outward of results. */
+export function deliveryRoutes(ports: DeliveryPorts): Route[] {
+  return [getDeliveries(ports), getTaskDeliveries(ports), postDeliveryRetry(ports)];
+}
+
 /** `GET /v1/deliveries`, newest task first. A page may be short, even empty, while `nextCursor` says that there is more. */
-export function getDeliveries({ ledger }: Parts): Route {
+function getDeliveries({ ledger }: DeliveryPorts): Route {
   return route({
     method: 'get',
     path: '/v1/deliveries',
@@ -39,7 +53,7 @@ export function getDeliveries({ ledger }: Parts): Route {
     responses: { 200: pageSchema },
     handle: async ({ query: { task, limit, cursor, ...filter } }, { tenant }) => {
       if (task !== undefined) {
-        const own = await readOfTask(ledger, tenant, task);
+        const own = await readTaskDeliveries(ledger, tenant, task);
         const items = own.items.filter(({ status, kind }) => (filter.status ?? status) === status && (filter.kind ?? kind) === kind);
         return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(own.unreadable) } };
       }
@@ -50,7 +64,7 @@ export function getDeliveries({ ledger }: Parts): Route {
 }
 
 /** `GET /v1/tasks/:id/deliveries`. */
-export function getTaskDeliveries({ ledger }: Parts): Route {
+function getTaskDeliveries({ ledger }: DeliveryPorts): Route {
   return route({
     method: 'get',
     path: '/v1/tasks/:id/deliveries',
@@ -60,14 +74,39 @@ export function getTaskDeliveries({ ledger }: Parts): Route {
     responses: { 200: pageSchema },
     handle: async ({ params: { id } }, { tenant }) => {
       await findState(ledger, tenant, id);
-      const { items, unreadable } = await readOfTask(ledger, tenant, id);
+      const { items, unreadable } = await readTaskDeliveries(ledger, tenant, id);
       return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(unreadable) } };
     },
   });
 }
 
 /** A task has one delivery of each kind at most. */
-async function readOfTask(ledger: Parts['ledger'], tenant: string, task: string): Promise<ReadRecords<Delivery>> {
+async function readTaskDeliveries(ledger: Ledger, tenant: string, task: string): Promise<ReadRecords<Delivery>> {
   const ids = DELIVERY_KINDS.map((kind) => deliveryId({ task, kind }));
   return await readAllDeliveries(ledger, tenant, ids);
+}
+
+/** `POST /v1/deliveries/:id/retry`: a failed or unknown delivery, with all its tries anew. */
+function postDeliveryRetry({ ledger, queues }: DeliveryPorts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/deliveries/:id/retry',
+    summary: 'Try a delivery again',
+    description: 'A delivery that is `failed` or `unknown`. Parts that were posted are not posted again.',
+    scope: 'submit',
+    request: { params: z.object({ id: z.string().meta({ description: "The delivery's id." }) }) },
+    responses: { 202: deliveryViewSchema },
+    handle: async ({ params: { id } }, { tenant }) => {
+      const answer = DELIVERY_ID.test(id)
+        ? await retryDelivery({ ledger, queues, clock: systemClock }, tenant, id)
+        : ({ kind: 'none' } as const);
+      if (answer.kind === 'none')
+        throw new MusterError('delivery.not-found', 'There is no such delivery', { details: { id: id.slice(0, 100) } });
+      if (answer.kind === 'refused') {
+        const { status } = answer;
+        throw new MusterError('delivery.wrong-state', `The delivery did not fail: it is ${status}`, { details: { status } });
+      }
+      return { status: 202, body: deliveryView(answer.delivery) };
+    },
+  });
 }

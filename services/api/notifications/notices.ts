@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { TenantEvent } from '#shared/events/index.ts';
+import { readHeads, readTasks } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { runRecord, ScheduleStore } from '#shared/schedules/index.ts';
+import type { Task } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
+
+export type NoticeParts = Pick<Parts, 'ledger' | 'redis' | 'keys' | 'config' | 'log'>;
+
+/** A notification that one entry of the event stream leads to. */
+export interface Notice {
+  kind: string;
+  /** Its fields, as far as the entry has them. */
+  data: object;
+  /** The task it is about; null for none. */
+  task: string | null;
+  /** Whether it is sent only for a task that a schedule made. */
+  isOfRun: boolean;
+}
+
+/** What a step of a task is to the schedule that made it. */
+const RUN_KINDS: Readonly<Record<string, string>> = {
+  'task.started': 'run.started',
+  'task.completed': 'run.completed',
+  'task.permanently_failed': 'run.failed',
+  'task.cancelled': 'run.failed',
+  'task.stale': 'run.failed',
+  'task.skipped': 'run.skipped',
+};
+
+/** The kinds of notifications that an event leads to. */
+export function kindsOf(event: string): string[] {
+  const asRun = RUN_KINDS[event];
+  return asRun === undefined ? [event] : [event, asRun];
+}
+
+/** What the writer of an entry knew of its subject. */
+const factSchema = z.record(z.string(), z.json());
+type Fact = z.infer<typeof factSchema>;
+
+/** The fields of an event that is about no task, besides kind and time; by the first word of the event. */
+const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) => object>> = {
+  schedule: ({ schedule = null, number, about, reason }) => ({
+    scheduleId: schedule,
+    number: number === undefined ? null : Number(number),
+    name: null,
+    agent: null,
+    session: null,
+    ...(about ? factSchema.parse(JSON.parse(about)) : {}),
+    reason: reason || null,
+  }),
+  backpressure: ({ depth = 0 }) => ({ queueDepth: Number(depth) }),
+  fleet: ({ worker = null, reason }) => ({ worker, reason: reason || null }),
+};
+
+/** All notifications of an entry, always in the same order, which a reader's position counts on. */
+export function readNotices({ event, tasks, fields, at: ms }: TenantEvent): Notice[] {
+  const at = toIso(ms);
+  const [group = ''] = event.split('.', 1);
+  if (group === 'task') {
+    const facts = readFacts(fields);
+    return tasks.flatMap((taskId, position) =>
+      kindsOf(event).map((kind) => {
+        const data = { kind, at, taskId, ...describeAttempt(event, facts[position]) };
+        return { kind, data, task: taskId, isOfRun: kind !== event };
+      }),
+    );
+  }
+  const describe = DETAILS_BY_GROUP[group];
+  return describe ? [{ kind: event, data: { kind: event, at, ...describe(fields) }, task: null, isOfRun: false }] : [];
+}
+
+/** What the entry says of each of its tasks, in their order. */
+function readFacts({ facts }: TenantEvent['fields']): (Fact | null)[] {
+  return facts === undefined ? [] : factSchema.nullable().array().parse(JSON.parse(facts));
+}
+
+/** The events that only a task with an attempt has. Without a fact it is the first attempt. */
+const ATTEMPT_EVENTS = new Set(['task.started', 'task.completed']);
+
+function describeAttempt(event: string, fact: Fact | null | undefined): object {
+  return fact ?? (ATTEMPT_EVENTS.has(event) ? { attempt: 1 } : {});
+}
+
+/** Which of these tasks are runs. Most are not, and are not read for it. */
+export async function findRuns({ redis, keys }: NoticeParts, tenant: string, tasks: readonly string[]): Promise<ReadonlySet<string>> {
+  if (tasks.length === 0) return new Set();
+  const members = tasks.map((id) => `source=schedule/${id}`);
+  const scores = await redis.zmscore(keys.tenant(tenant).index, ...members);
+  return new Set(tasks.filter((_, position) => scores[position] !== null));
+}
+
+/** The fields of each notice, of runs with what their records say by now; null for a task that is no run or no longer kept. */
+export async function describeNotices(
+  parts: NoticeParts,
+  tenant: string,
+  notices: readonly Notice[],
+  subjects: ReadonlyMap<string, Subject>,
+): Promise<(object | null)[]> {
+  const ids = notices.flatMap(({ task, isOfRun }) => (isOfRun ? (task ?? []) : []));
+  const tasks = await readTasks(parts.ledger, tenant, ids);
+  const { resultSummaryChars } = parts.config.settings.scheduler;
+  return notices.map((notice) => {
+    const known = { ...notice, data: { ...notice.data, ...subjects.get(notice.task ?? '') } };
+    if (!notice.isOfRun) return known.data;
+    const task = tasks[ids.indexOf(notice.task ?? '')];
+    return task?.body.scheduleId ? describeRun(known, task, resultSummaryChars) : null;
+  });
+}
+
+function describeRun({ kind, data }: Notice, task: Task, summaryCharacters: number): object {
+  const { id, scheduleId, agent, occurrence, startedAt, ...now } = runRecord(task, summaryCharacters);
+  const known = { ...data, scheduleId, runId: id, taskId: id, agent, occurrence };
+  // It may have ended since it started.
+  if (kind === 'run.started') return { ...known, status: 'running', startedAt, completedAt: null };
+  const { status, completedAt, reason, resultSummary, error, inputTokens, outputTokens } = now;
+  const ended = { ...known, status, startedAt, completedAt, reason };
+  if (kind === 'run.completed') return { ...ended, resultSummary, inputTokens, outputTokens };
+  return kind === 'run.failed' ? { ...ended, error, code: task.state.error?.code ?? null, willRetry: false } : ended;
+}
+
+/** The task that a notification is about, in words that people know it by. */
+export interface Subject {
+  agent: string;
+  session: string | null;
+  source: string;
+  /** Of its schedule. */
+  scheduleId: string | null;
+  number: number | null;
+  name: string | null;
+}
+
+/** Who these tasks are, by id, as far as they are kept: read together, and without what they were sent. */
+export async function readSubjects(parts: NoticeParts, tenant: string, tasks: readonly string[]): Promise<ReadonlyMap<string, Subject>> {
+  if (tasks.length === 0) return new Map();
+  const heads = await readHeads(parts.ledger, tenant, tasks);
+  const named = await readNames(parts, tenant, [...new Set([...heads.values()].flatMap(({ scheduleId }) => scheduleId ?? []))]);
+  return new Map(
+    [...heads].map(([id, { agent, session, source, scheduleId }]) => {
+      const { number = null, name = null } = (scheduleId === null ? undefined : named.get(scheduleId)) ?? {};
+      return [id, { agent, session, source, scheduleId, number, name }];
+    }),
+  );
+}
+
+interface Named {
+  number: number;
+  name: string | null;
+}
+
+async function readNames(
+  { redis, keys, config, log }: NoticeParts,
+  tenant: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Named>> {
+  const store = new ScheduleStore({ redis, keys, settings: config.settings, log });
+  const found = (await store.read(tenant, ids)).filter((schedule) => schedule !== null);
+  return new Map(found.map(({ id, number, name }) => [id, { number, name }]));
+}
