@@ -26,7 +26,7 @@ const ANYTHING = /[\s\S]*/;
 
 /**
  * ChatPlatform is responsible for one platform: its requests are answered well only when their messages are in the ledger, and its port
- * carries replies out. Each platform is on its own, so that one that hangs delays no other.
+ * sends replies. Each platform is on its own, so that one that hangs delays no other.
  */
 export class ChatPlatform {
   readonly name: ChatPlatformName;
@@ -52,7 +52,7 @@ export class ChatPlatform {
     // Any other strategy keeps a message back, or drops it, after the platform got its 200.
     this.#chat = new Chat({
       userName: 'muster',
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs only in how it says that a name is not known
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ only in how an unknown name is written
       adapters: { own: driver.adapter as Adapter },
       state,
       logger,
@@ -100,7 +100,7 @@ export class ChatPlatform {
     }
     if (response === LATE || response === null) {
       if (call.isAccepted) return new Response('ok');
-      throw new MusterError('unavailable.chat', 'The message was not taken in time');
+      throw new MusterError('unavailable.chat', 'The message was not accepted in time');
     }
     if (response.status in REFUSALS) throw refusalError(response.status, await response.text());
     return this.#withAnswer(response, call);
@@ -116,7 +116,7 @@ export class ChatPlatform {
    * by then has ended.
    */
   async #runAdapter(request: Request, call: InboundCall): Promise<Response | null> {
-    // Outside of the call: a platform that cannot be reached says nothing of this update.
+    // Outside of the call: an unreachable platform is no failure of this update.
     await this.#chat.initialize();
     return await this.#calls.run(call, async () => {
       const options = { waitUntil: call.waitUntil, propagateHandlerErrors: true };

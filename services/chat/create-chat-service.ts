@@ -11,7 +11,7 @@ import { describeReceiver } from './receive/describe-receiver.ts';
 import { RECEIVER_PATH, receiveUpdate } from './receive/receive-update.ts';
 import { openDrivers } from './platforms/registry.ts';
 
-/** Connects chat platforms: `POST /chat/:platform` brings messages in, deliveries carry answers out. */
+/** Connects chat platforms: `POST /chat/:platform` receives messages, deliveries send replies. */
 export function createChatService(parts: Parts): Service {
   const { config, log } = parts;
   const platforms = new Map<string, ChatPlatform>();

@@ -9,7 +9,7 @@ export interface IncomingMessage {
   tenant: string;
   session: string;
   text: string;
-  /** Who is to answer; by default whom the routing chooses. */
+  /** The agent that answers; by default the routing chooses. */
   agent?: string;
   /** Where the person writes; by default `webchat`. */
   surface?: string;

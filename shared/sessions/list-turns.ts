@@ -24,7 +24,7 @@ const PAGE = 100;
 const MAX_SCANNED = 2000;
 
 /**
- * The turns of a session's transcript, the one that was run last first, at most `sessions.transcriptTurns`: its tasks that completed
+ * The turns of a session's transcript, the last run first, at most `sessions.transcriptTurns`: its tasks that completed
  * by themselves, from where the transcript was last begun anew.
  */
 export async function listTurns(ledger: Ledger, { tenant, session, except }: TurnsOfSession): Promise<TurnRef[]> {

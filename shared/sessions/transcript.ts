@@ -10,7 +10,7 @@ interface TranscriptTurn extends AgentTurn {
 }
 
 interface TranscriptOptions {
-  /** A task that is left out: the one that asks what came before it. */
+  /** A task that is left out: the one that gets the transcript. */
   before?: string;
 }
 
@@ -20,7 +20,7 @@ const BATCH = 10;
 const CUT = '…';
 
 /**
- * The turns of a session so far, oldest first: of the tasks that completed, what the agent was asked and what it answered.
+ * The turns of a session so far, oldest first: the inputs and outputs of its completed tasks.
  * At most `sessions.transcriptTurns` turns and `sessions.transcriptBytes` bytes, of which the oldest go first, and none from
  * before the transcript was last begun anew. A last turn that is longer than all of it, such as a file,
  * is cut to its beginning, so that the agent knows what a next question is about.
@@ -80,9 +80,9 @@ const BREAK = '\n\n';
 const LEFT_OUT_HEADING = 'Earlier messages that were left out, because too many waited, by how they began:';
 
 /**
- * What an agent is asked when messages belong to its task: those it carries on from a stopped one, the task's own text, then those
- * that were merged or steered into it, in their order, with a blank line between two. Before all, a line about each message that was
- * left out (`leftOut`: how they began).
+ * The input of an agent whose task has further messages: those carried over from a stopped task, the task's own text, then those that were
+ * merged or steered into it, in their order, with a blank line between two. A line about each message that was left out comes first
+ * (`leftOut`: how they began).
  */
 export function composeInput(own: string, inputs: readonly Pick<TakenInput, 'how' | 'text'>[], leftOut: readonly string[] = []): string {
   const carried = inputs.filter(({ how }) => how === 'carried');

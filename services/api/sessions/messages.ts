@@ -44,7 +44,7 @@ const commandSchema = z
   .strictObject({ command: z.string(), text: z.string() })
   .meta({ id: 'CommandAnswer', description: 'It was a command, and this is what to tell the person.' });
 
-/** What a visitor may say of a message besides its text: who is answered by whom, and as what, is the tenant's to choose. */
+/** The fields that a visitor may send; the tenant chooses the agent, the surface and the user. */
 const FOR_VISITORS = new Set(['text', 'mode', 'sequence']);
 
 /** `POST /v1/sessions/:id/messages`. */
@@ -66,11 +66,11 @@ export function postMessage(parts: Parts & MessageParts): Route {
     handle: async ({ params, headers, body }, call) => {
       const visitor = call.key?.session === undefined ? null : call.key;
       if (visitor !== null) assertOwnWords(body);
-      // What others registered was not made with strangers in mind.
+      // Commands of others are not meant for visitors.
       const answer = await handleMessage(
         { ...parts, commands: visitor === null ? commands : {} },
         {
-          ...given(body),
+          ...messageFields(body),
           ...(visitor === null ? {} : { user: visitor.name, visitor: visitor.id }),
           tenant: call.tenant,
           session: params.id,
@@ -78,7 +78,7 @@ export function postMessage(parts: Parts & MessageParts): Route {
           ...idempotencyOf(headers['idempotency-key']),
         },
       );
-      return show(answer);
+      return answerOf(answer);
     },
   });
 }
@@ -89,7 +89,7 @@ function assertOwnWords(body: Message): void {
   throw new MusterError('auth.forbidden', `A visitor sends ${[...FOR_VISITORS].join(', ')}; not ${refused.join(', ')}`);
 }
 
-function given({ text, agent, surface, mode, user, sequence, context }: Message): Omit<IncomingMessage, 'tenant' | 'session'> {
+function messageFields({ text, agent, surface, mode, user, sequence, context }: Message): Omit<IncomingMessage, 'tenant' | 'session'> {
   return {
     text,
     ...(agent === undefined ? {} : { agent }),
@@ -101,7 +101,7 @@ function given({ text, agent, surface, mode, user, sequence, context }: Message)
   };
 }
 
-function show(answer: MessageAnswer): Answer {
+function answerOf(answer: MessageAnswer): Answer {
   if (answer.kind === 'command') return { status: 200, body: { command: answer.command, text: answer.text } };
   const { id, status, position, outcome, isDuplicate } = answer.accepted;
   return { status: isDuplicate ? 200 : 202, body: { id, status, position, outcome }, headers: { Location: `/v1/tasks/${id}` } };

@@ -17,51 +17,51 @@ interface FollowerOptions {
   after: string | null;
 }
 
-/** Messages that a reader is told of first. */
+/** Messages of the history that a reader gets first. */
 const MAX_HISTORY = 100;
-/** Messages that may come between two looks. */
+/** Bound of the messages between two reads. */
 const MAX_NEW = 200;
 /** How far the clocks of those who accept may be apart. */
 const CLOCKS_APART_MS = 60_000;
-/** Ended tasks whose ids are kept, so that none is told twice. */
+/** Ended tasks whose ids are kept, so that none is sent twice. */
 const MAX_REMEMBERED = 1000;
 
-/** SessionFollower is responsible for telling one reader of each message once, and of all that happens to it, in order. */
+/** SessionFollower is responsible for sending one reader each message once, and all that happens to it, in order. */
 export class SessionFollower {
   readonly #options: FollowerOptions;
   /** Tasks that have not ended: what the reader knows of each. */
   readonly #live = new Map<string, { status: TaskStatus; after: string | null }>();
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
 
   constructor(options: FollowerOptions) {
     this.#options = options;
   }
 
-  /** Tells what was said lately, and what is going on. */
+  /** Sends the latest messages, and what is going on. */
   async begin(): Promise<void> {
     const { parts, tenant, session, stream } = this.#options;
-    const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, most: MAX_NEW });
+    const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, limit: MAX_NEW });
     const { ended, live } = await readHistory(parts.ledger, tenant, ids);
     const running = new Set(live.map(({ body }) => body.id));
-    for (const id of ids) if (!running.has(id)) this.#told.add(id);
+    for (const id of ids) if (!running.has(id)) this.#sent.add(id);
     await stream.send('history', { items: ended.slice(-MAX_HISTORY) });
-    for (const task of live) await this.#meet(task);
+    for (const task of live) await this.#follow(task);
   }
 
-  /** Tells of messages that came since. */
+  /** Sends messages that came since. */
   async discover(): Promise<void> {
     const { parts, tenant, session } = this.#options;
     const since = Date.now() - CLOCKS_APART_MS;
-    const ids = await listSessionTasks(parts.ledger, { tenant, session, since, most: MAX_NEW });
-    const unknown = ids.filter((id) => !this.#live.has(id) && !this.#told.has(id));
-    for (const task of await readTasks(parts.ledger, tenant, unknown)) if (task) await this.#meet(task);
+    const ids = await listSessionTasks(parts.ledger, { tenant, session, since, limit: MAX_NEW });
+    const unknown = ids.filter((id) => !this.#live.has(id) && !this.#sent.has(id));
+    for (const task of await readTasks(parts.ledger, tenant, unknown)) if (task) await this.#follow(task);
   }
 
-  /** Tells what happened to these tasks, or to all that have not ended. */
+  /** Sends what happened to these tasks, or to all that have not ended. */
   async update(hinted?: ReadonlySet<string>): Promise<void> {
     const { parts, tenant } = this.#options;
     const ids = [...this.#live.keys()].filter((id) => hinted?.has(id) ?? true);
-    // The state before the output: what was written before a task ended is then told before its end.
+    // The state before the output: output from before a task's end is then sent before the end.
     const states = await readStates(parts.ledger, tenant, ids);
     for (const [position, id] of ids.entries()) {
       const state = states[position];
@@ -71,7 +71,7 @@ export class SessionFollower {
     }
   }
 
-  async #meet(task: Task): Promise<void> {
+  async #follow(task: Task): Promise<void> {
     const { taskId, text, user, agent, status, createdAt } = turnOf(task);
     await this.#options.stream.send('message', { taskId, text, user, agent, status, createdAt });
     this.#live.set(taskId, { status, after: this.#options.after });
@@ -112,32 +112,32 @@ export class SessionFollower {
   #forget(id: string): void {
     this.#live.delete(id);
     this.#options.watch.remove(id);
-    this.#told.add(id);
-    for (const oldest of this.#told) {
-      if (this.#told.size <= MAX_REMEMBERED) break;
-      this.#told.delete(oldest);
+    this.#sent.add(id);
+    for (const oldest of this.#sent) {
+      if (this.#sent.size <= MAX_REMEMBERED) break;
+      this.#sent.delete(oldest);
     }
   }
 }
 
-/** Tasks of the lane's line that are looked at. */
+/** Waiting tasks of the lane that are read. */
 const WAITING = 100;
 
 interface SessionTasks {
   tenant: string;
   session: string;
-  /** Accepted since, ms by the clock of whoever accepted. */
+  /** Accepted since, ms by the clock of the process that accepted. */
   since: number;
-  most: number;
+  limit: number;
 }
 
 /**
- * Ids of a session's tasks, oldest first: the newest ones, and those in its lane, however old. A lane is looked at last, so that
- * whoever comes in between is among the first.
+ * Ids of a session's tasks, oldest first: the newest ones, and those in its lane, however old. The lane is read last, so that
+ * a task that comes in between is among the newest.
  */
-async function listSessionTasks(ledger: Ledger, { tenant, session, since, most }: SessionTasks): Promise<string[]> {
+async function listSessionTasks(ledger: Ledger, { tenant, session, since, limit }: SessionTasks): Promise<string[]> {
   const [newest, { held, waiting }] = await Promise.all([
-    readLookup(ledger, sessionLookup(ledger, tenant, session), { low: idAt(since), before: null, max: most }),
+    readLookup(ledger, sessionLookup(ledger, tenant, session), { low: idAt(since), before: null, max: limit }),
     readLaneIds(ledger, tenant, sessionLane(session), WAITING),
   ]);
   return [...new Set([...newest, ...held.keys(), ...waiting])].toSorted();

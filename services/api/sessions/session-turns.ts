@@ -3,7 +3,7 @@ import { toIso } from '#shared/time/index.ts';
 import { OutputReader } from '#shared/deliveries/index.ts';
 import { type Ledger, readTasks } from '#shared/ledger/index.ts';
 
-/** A message and what became of it so far, as the readers of a session's stream are told. */
+/** A message and its outcome so far, as a session's stream sends it. */
 interface SessionTurn {
   taskId: string;
   text: string;
@@ -37,7 +37,7 @@ export function turnOf({ body, state, output }: Task): SessionTurn {
   };
 }
 
-/** What one reader is told at once, at most: characters of what was said and answered. */
+/** Bound of the history that one reader gets, in characters of texts and answers. */
 const MAX_CHARACTERS = 524_288;
 /** Records read at once: each may hold as much as an output may be long. */
 const BATCH = 10;
@@ -68,7 +68,7 @@ export async function readHistory(ledger: Ledger, tenant: string, ids: readonly 
   return { ended: ended.toReversed(), live: live.toReversed() };
 }
 
-/** One that was stopped has no answer in its record. What people saw of it is still there when they come back soon. */
+/** A stopped task has no answer in its record. Its output so far is kept for a while. */
 async function endedTurnOf(ledger: Ledger, tenant: string, task: Task): Promise<SessionTurn> {
   const turn = turnOf(task);
   if (turn.output !== null || task.state.attempt === 0) return turn;

@@ -32,7 +32,7 @@ export function streamSession(parts: Parts): Route {
   });
 }
 
-/** Longest between two looks at everything, for when a hint was lost or came from nobody. */
+/** Longest between two reads of everything, for when a hint was lost or none was sent. */
 const POLL_MS = 2000;
 
 interface SessionEventsOptions {
@@ -46,45 +46,45 @@ interface SessionEventsOptions {
 
 type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys'>;
 
-/** Writes what happens in a session until the reader is gone or may read no more. */
+/** Writes what happens in a session until the reader is gone or its token expired. */
 export async function writeSessionEvents(parts: StreamParts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
   const { tenant, session, after, until } = options;
   const watch = watchSession(parts.events, tenant, session, stream.signal);
   const follower = new SessionFollower({ parts, tenant, session, watch, stream, after });
   try {
     await follower.begin();
-    let lookedAt = performance.now();
+    let polledAt = performance.now();
     while (!stream.signal.aborted && Date.now() < until) {
-      const dueMs = Math.max(0, lookedAt + POLL_MS - performance.now());
+      const dueMs = Math.max(0, polledAt + POLL_MS - performance.now());
       const news = await watch.next(Math.min(dueMs, until - Date.now()));
-      const isLook = performance.now() - lookedAt >= POLL_MS;
-      if (isLook) lookedAt = performance.now();
-      await follower.update(isLook ? undefined : news.tasks);
-      if (isLook || news.session) await follower.discover();
+      const isPoll = performance.now() - polledAt >= POLL_MS;
+      if (isPoll) polledAt = performance.now();
+      await follower.update(isPoll ? undefined : news.tasks);
+      if (isPoll || news.session) await follower.discover();
     }
   } finally {
     watch.stop();
   }
 }
 
-/** What there may be something new about. */
+/** What may have changed. */
 interface SessionNews {
   /** The session itself: messages came. */
   session: boolean;
   tasks: ReadonlySet<string>;
 }
 
-/** A reader of one session that sleeps until there may be something new. */
+/** Wakes the reader of one session when something may have changed. */
 export interface SessionWatch {
   /** Listens to this task too. */
   add(task: string): void;
   remove(task: string): void;
-  /** Resolves with what was hinted at since the last call; waits for a hint for `ms` milliseconds at most. */
+  /** Resolves with the hints since the last call; waits for a hint for `ms` milliseconds at most. */
   next(ms: number): Promise<SessionNews>;
   stop(): void;
 }
 
-/** Begins to listen; hints may be lost, so a reader looks by itself from time to time. `signal` ends all waiting. */
+/** Begins to listen; hints may be lost, so a reader also polls. `signal` ends all waiting. */
 export function watchSession(
   events: Pick<EventFeed, 'onTask' | 'onSession'>,
   tenant: string,
@@ -95,20 +95,20 @@ export function watchSession(
   let hinted = new Set<string>();
   let wake = new AbortController();
   const listening = new Map<string, () => void>();
-  // Once: each abort makes an error with its stack, and a session's tasks may write a thousand times before its reader looks.
-  const rouse = (): void => {
+  // Once: each abort makes an error with its stack, and a session's tasks may write a thousand times before its reader wakes.
+  const wakeReader = (): void => {
     if (!wake.signal.aborted) wake.abort();
   };
   const stop = events.onSession(tenant, session, () => {
     isHinted = true;
-    rouse();
+    wakeReader();
   });
   return {
     add: (task) => {
       if (listening.has(task)) return;
       const leave = events.onTask(tenant, task, () => {
         hinted.add(task);
-        rouse();
+        wakeReader();
       });
       listening.set(task, leave);
     },

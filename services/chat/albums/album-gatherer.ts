@@ -9,7 +9,7 @@ interface AlbumGathererOptions {
   waitMs: number;
   /** How long another part without words belongs to an album that the platform does not name. */
   lateMs: number;
-  /** How long a part is known, and tried again while it cannot be taken. */
+  /** How long a part is known, and retried while it cannot be accepted. */
   keepMs: number;
   /** Makes a message the session's. What it throws is tried again. */
   accept(message: ChatMessage): Promise<void>;
@@ -18,9 +18,9 @@ interface AlbumGathererOptions {
   log: Log;
 }
 
-/** Between two looks for parts that another process gathered and did not take. */
+/** Between two polls for parts that another process gathered and did not accept. */
 const POLL_MS = 2000;
-/** Timers of one process; sessions beyond these are found by the look. */
+/** Bound of the timers of one process; the poll finds sessions beyond it. */
 const MAX_TIMERS = 5000;
 
 /**
@@ -30,55 +30,56 @@ const MAX_TIMERS = 5000;
 export class AlbumGatherer {
   readonly #options: AlbumGathererOptions;
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  readonly #taking = new Set<Promise<void>>();
-  #look: NodeJS.Timeout | undefined;
+  readonly #accepting = new Set<Promise<void>>();
+  #poll: NodeJS.Timeout | undefined;
 
   constructor(options: AlbumGathererOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#look = setInterval(() => this.#run(() => this.#takeDue()), POLL_MS);
+    this.#poll = setInterval(() => this.#run(() => this.#acceptDue()), POLL_MS);
   }
 
-  /** What is not taken yet is taken by another process, or after the next start. */
+  /** Parts that are not accepted yet are claimed by another process, or after the next start. */
   async stop(graceMs: number): Promise<void> {
-    clearInterval(this.#look);
+    clearInterval(this.#poll);
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
-    if ((await within(Promise.all(this.#taking), graceMs)) === LATE) this.#options.log.debug('albums are taken by another process');
+    if ((await within(Promise.all(this.#accepting), graceMs)) === LATE)
+      this.#options.log.debug('another process accepts the remaining albums');
   }
 
-  /** Resolves when the part is kept, or when it is taken because its album was already: then it stops nothing that runs. */
+  /** Resolves when the part is kept. A part that comes after its album is accepted by itself, in a mode that stops nothing. */
   async add(part: ChatMessage, { name, isGuess }: NonNullable<ChatMessage['album']>): Promise<void> {
     const added = await this.#options.store.add(part, name, !isGuess || part.text === '');
     if (added === 'late') await this.#options.accept({ ...part, mode: 'queue' });
-    if (added === 'gathering') this.#takeLater(part.session);
+    if (added === 'gathering') this.#acceptLater(part.session);
   }
 
-  /** Takes the parts of a session now: what comes after them must not be taken before. */
+  /** Accepts the parts of a session now, because a later message must not be accepted before them. */
   async flush(session: string): Promise<void> {
     clearTimeout(this.#timers.get(session));
     this.#timers.delete(session);
-    await this.#take(session, true);
+    await this.#acceptParts(session, true);
   }
 
-  #takeLater(session: string): void {
+  #acceptLater(session: string): void {
     clearTimeout(this.#timers.get(session));
     if (!this.#timers.has(session) && this.#timers.size >= MAX_TIMERS) return;
-    const take = (): void => {
+    const onTimer = (): void => {
       this.#timers.delete(session);
-      this.#run(() => this.#take(session, false));
+      this.#run(() => this.#acceptParts(session, false));
     };
-    this.#timers.set(session, setTimeout(take, this.#options.waitMs + 1));
+    this.#timers.set(session, setTimeout(onTimer, this.#options.waitMs + 1));
   }
 
-  async #takeDue(): Promise<void> {
+  async #acceptDue(): Promise<void> {
     const due = await this.#options.store.due(await this.#options.now());
-    for (const session of due) this.#run(() => this.#take(session, false));
+    for (const session of due) this.#run(() => this.#acceptParts(session, false));
   }
 
-  async #take(session: string, isForced: boolean): Promise<void> {
+  async #acceptParts(session: string, isForced: boolean): Promise<void> {
     const batch = await this.#options.store.claim(session, isForced);
     if (batch === null) return;
     const messages = joinParts(batch.parts);
@@ -92,12 +93,12 @@ export class AlbumGatherer {
     await store.finish(batch, Object.fromEntries(albums));
   }
 
-  /** What fails is logged, and done again by the next look. */
+  /** A failure is logged, and the next poll retries. */
   #run(work: () => Promise<void>): void {
     const running = work()
-      .catch((error: unknown) => this.#options.log.warn({ event: 'chat.album-later', err: error }, 'an album could not be taken now'))
-      .finally(() => this.#taking.delete(running));
-    this.#taking.add(running);
+      .catch((error: unknown) => this.#options.log.warn({ event: 'chat.album-later', err: error }, 'an album could not be accepted now'))
+      .finally(() => this.#accepting.delete(running));
+    this.#accepting.add(running);
   }
 }
 

@@ -28,9 +28,9 @@ export interface AlbumBatch {
 /** `gathering`: it is kept; `known`: it became a message before; `late`: its album did, without it. */
 export type AddedPart = 'gathering' | 'known' | 'late';
 
-/** Another process takes a batch again after so long without a result. */
+/** Another process may claim a batch again after so long without a result. */
 const LEASE_MS = 10_000;
-/** Sessions of one look. */
+/** Bound of the sessions of one poll. */
 const MAX_DUE = 100;
 
 const partsSchema = z.array(chatMessageSchema);
@@ -53,7 +53,7 @@ export class AlbumStore {
     this.#options = options;
   }
 
-  /** `canBeLate`: a part whose album is a message by now is told apart. */
+  /** `canBeLate`: returns `late` for a part whose album is a message by now. */
   async add(part: ChatMessage, album: string, canBeLate: boolean): Promise<AddedPart> {
     const { redis, platform, waitMs, maxParts, keepMs } = this.#options;
     const keys = this.#options.keys();
@@ -80,7 +80,7 @@ export class AlbumStore {
     return typeof stored === 'string' ? { session, stored, parts: partsSchema.parse(JSON.parse(stored)) } : null;
   }
 
-  /** `albums`: by name how long a part that comes late is told apart, ms. */
+  /** `albums`: by name how long a further part counts as late, ms. */
   async finish({ session, stored, parts }: AlbumBatch, albums: Readonly<Record<string, number>>): Promise<void> {
     const { redis, platform, keepMs } = this.#options;
     const keys = this.#options.keys();

@@ -11,7 +11,7 @@ export interface DiscordSecrets {
   publicKey: string;
   applicationId: string;
   apiUrl: string | undefined;
-  /** Whether messages are taken from the Gateway. */
+  /** Whether messages are received from the Gateway. */
   hasGateway: boolean;
 }
 
@@ -67,10 +67,10 @@ export function snowflakeNumber(id: string): number {
   return Number(((value >> 22n) << 12n) | (value & 0xfffn));
 }
 
-/** As long as a timer can be; the adapter wants an end. The connection is mended by itself until then. */
+/** The longest timer; the adapter requires an end. It repairs the connection by itself until then. */
 const LISTEN_MS = 2 ** 31 - 1;
 
-/** Resolves when the adapter gives the connection up, with a line in the log that says why, or `signal` aborts. */
+/** Resolves when the adapter gives the connection up, with the reason in the log, or `signal` aborts. */
 async function listen(adapter: DiscordAdapter, signal: AbortSignal): Promise<void> {
   const tasks: Promise<unknown>[] = [];
   await adapter.startGatewayListener({ waitUntil: (task) => void tasks.push(task) }, LISTEN_MS, signal);

@@ -11,18 +11,18 @@ export interface CommandFacts {
   readonly sequence: number | undefined;
 }
 
-/** An adapter; the platforms' classes say that a name which is not known yet is undefined, the SDK's interface that it is not there. */
+/** An adapter. The platforms' classes write an unknown name as undefined, the SDK's interface as an absent property. */
 export type PlatformAdapter = Omit<Adapter, 'botUserId'> & { readonly botUserId?: string | undefined };
 
 /** What one platform does differently, around its adapter. */
 export interface PlatformDriver {
   readonly name: ChatPlatformName;
   readonly adapter: PlatformAdapter;
-  /** The longest text that arrives whole whatever the adapter makes of it, in UTF-16 units. */
+  /** The longest text that arrives complete whatever the adapter makes of it, in UTF-16 units. */
   readonly maxCharacters: number;
   /** The shortest time between a change of a chat and an edit in it; null: the platform cannot edit. */
   readonly minEditMs: ((threadId: string) => number) | null;
-  /** The text as the adapter has to be given it to arrive whole, and formatted as far as that goes. */
+  /** The text in the form in which the adapter delivers it complete, and formatted as far as possible. */
   render(text: string): AdapterPostableMessage;
   /** The same for a text that is no markdown: each of its lines stays a line. */
   renderPlain(text: string): AdapterPostableMessage;
@@ -47,7 +47,7 @@ export interface PlatformDriver {
   commandResponse?(answer: ChatAnswer): unknown;
   /** Refuses a request that the adapter would check too weakly. */
   isAllowed?(request: Request): boolean;
-  /** Takes messages from a connection of the platform's own until `signal` aborts or the connection ends for good. */
+  /** Receives messages from a connection of the platform's own until `signal` aborts or the connection ends for good. */
   listen?(signal: AbortSignal): Promise<void>;
 }
 

@@ -10,10 +10,10 @@ export interface SlackSecrets {
   apiUrl: string | undefined;
 }
 
-/** Slack takes 12,000 characters of markdown; the room is for marks that keep names from calling people. */
+/** Slack accepts 12,000 characters of markdown; the difference is for marks that keep names from calling people. */
 const MAX_CHARACTERS = 10_000;
 const HARD_LIMIT = 12_000;
-/** Slack repeats an event that is not answered within 3 s; a look-up of a name may not outlast that by much. */
+/** Slack repeats an event that is not answered within 3 s; reading a name may not take much longer. */
 const API_TIMEOUT_MS = 8000;
 
 const commandSchema = z.object({ trigger_id: z.string().min(1) });
@@ -32,7 +32,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     botToken,
     signingSecret,
     logger,
-    // By default the client tries for half an hour by itself, and waits out a 429 without telling.
+    // By default the client tries for half an hour by itself, and waits out a 429 silently.
     webClientOptions: {
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
@@ -59,7 +59,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     commandResponse: ({ kind, text }) =>
       // Without a text, everybody sees the command itself and nothing else.
       kind === 'accepted' ? { response_type: 'in_channel' } : { response_type: 'ephemeral', text: plainText(text) },
-    // The adapter would take events of a socket forwarder on another secret than the signing secret, which is not set here.
+    // The adapter would accept events of a socket forwarder with another secret than the signing secret, which is not set here.
     isAllowed: (request) => !request.headers.has('x-slack-socket-token'),
   };
 }

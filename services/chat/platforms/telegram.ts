@@ -23,7 +23,7 @@ const partSchema = z.object({ album_name: z.string() });
 
 /** Telegram by webhooks: private chats, groups, topics. */
 export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets, logger: Logger): PlatformDriver {
-  // `mode` is said because the adapter would otherwise ask Telegram, and may choose to poll.
+  // Without `mode` the adapter would read the webhook's state from Telegram, and might choose to poll.
   const adapter = new LeanTelegramAdapter({
     botToken,
     secretToken,
@@ -69,7 +69,7 @@ function renderTelegram(adapter: TelegramAdapter, text: string): AdapterPostable
   }
 }
 
-/** What Telegram says beside its words: https://core.telegram.org/bots/api#responseparameters */
+/** What an error of Telegram has beside its text: https://core.telegram.org/bots/api#responseparameters */
 const movedSchema = z.object({ parameters: z.object({ migrate_to_chat_id: z.number().int() }) });
 const refusalSchema = z.object({ code: z.string() });
 
@@ -85,7 +85,7 @@ class ChatMoved extends Error {
   }
 }
 
-/** Telegram failed, which says nothing of the call: it may have been carried out. */
+/** Telegram failed, and it is unknown whether the call had its effect. */
 class TelegramFailed extends Error {
   override readonly name = 'TelegramFailed';
   readonly status: number;
@@ -97,10 +97,9 @@ class TelegramFailed extends Error {
 }
 
 /**
- * LeanTelegramAdapter is responsible for what Telegram's documents say and the adapter does not do: a text whose marks are refused, in
- * whatever words, is written without them; a group that became a supergroup is followed. Without the adapter's copy of every message it sees, which nothing here reads and which only grows; without commands for other bots,
- * which a bot that sees everything in a group gets too; with threads where there are topics only; and without waiting for the rest of
- * an album before Telegram is answered, which sends it only after that.
+ * LeanTelegramAdapter is responsible for what Telegram's documents require and the adapter does not do. A text whose marks are refused is
+ * written without them. A group that became a supergroup is followed. No copy of every message is kept. Commands for other bots are
+ * ignored. Threads exist only where there are topics. A part of an album is answered at once, because Telegram sends the next only then.
  */
 class LeanTelegramAdapter extends TelegramAdapter {
   protected override cacheMessage(): void {
@@ -139,7 +138,7 @@ class LeanTelegramAdapter extends TelegramAdapter {
     return isRefusedText(error);
   }
 
-  /** Only a server that does not know the method knows no rich messages; a text that is refused says nothing of the next. */
+  /** Only a server that lacks the method lacks rich messages; a refused text proves nothing about the next. */
   protected override rememberRichMessageFailure(error: unknown, method: string): void {
     if (!isRefusedText(error)) super.rememberRichMessageFailure(error, method);
   }
@@ -152,7 +151,7 @@ class LeanTelegramAdapter extends TelegramAdapter {
   }
 }
 
-/** A message of its own, with the album's name where the adapter does not look. An album's caption is no command to the adapter. */
+/** A message of its own, with the album's name where the adapter does not read it. An album's caption is no command to the adapter. */
 function asOnePart(message: TelegramMessage): TelegramMessage {
   const { media_group_id: name, caption_entities: entities = [], ...rest } = message;
   if (name === undefined) return message;
@@ -164,7 +163,7 @@ function asOnePart(message: TelegramMessage): TelegramMessage {
   return part;
 }
 
-/** A command with the name of the bot that is to carry it out. */
+/** A command with the name of its bot. */
 const ADDRESSED = /^\/\w+@(\w+)/;
 
 function isForAnotherBot({ text, caption }: TelegramMessage, ownName: string): boolean {
@@ -174,7 +173,7 @@ function isForAnotherBot({ text, caption }: TelegramMessage, ownName: string): b
 
 /**
  * In a supergroup without topics, and in the general topic, every reply has the number of the message that it goes back to as its
- * thread. Telegram takes no answer into such a one: https://github.com/tdlib/telegram-bot-api/issues/447
+ * thread. Telegram accepts no answer in such a thread: https://github.com/tdlib/telegram-bot-api/issues/447
  */
 function inItsChat(message: TelegramMessage & { is_topic_message?: boolean }): TelegramMessage {
   if (message.is_topic_message === true) return message;

@@ -25,7 +25,7 @@ const mediaSchema = z.object({
 });
 const voiceSchema = z.object({ message: z.object({ type: z.enum(['audio', 'voice', 'sticker']) }) });
 
-/** WhatsApp by Meta's Cloud API. It cannot edit, so an answer comes whole. */
+/** WhatsApp by Meta's Cloud API. It cannot edit, so an answer comes complete. */
 export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Logger, clock: Clock): PlatformDriver {
   const adapter = new CandidWhatsAppAdapter({
     ...secrets,
@@ -42,7 +42,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
     renderPlain: (text) => ({ raw: text }),
     textOf: captionOf,
     isUnsupported: () => true,
-    // Meta does not say which attachments were sent together.
+    // Meta does not mark attachments that were sent together.
     albumOf: ({ raw }) => (mediaSchema.safeParse(raw).success ? { name: 'media', isGuess: true } : null),
     keyOf: ({ id }) => id,
     sequenceOf: (message) => arrivalWithinSecond(message, clock),
@@ -57,7 +57,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
 /** Notices of Meta's own. All else is what a person sent: contacts, and polls and the like as `unsupported`. */
 const NOTICES = new Set(['system', 'request_welcome', 'ephemeral']);
 
-/** Hands over what it cannot read too, so that the person hears of it. */
+/** Hands over messages that it cannot read too, so that the person gets an answer. */
 class CandidWhatsAppAdapter extends WhatsAppAdapter {
   protected override extractTextContent(message: Parameters<WhatsAppAdapter['extractTextContent']>[0]): string | null {
     return super.extractTextContent(message) ?? (NOTICES.has(message.type) ? null : '');
@@ -79,7 +79,7 @@ function renderWhatsapp(text: string): string {
 }
 
 /**
- * WhatsApp says the second only. Within it, arrival orders: the second, and the milliseconds from it until now, which two
+ * WhatsApp's times are in seconds. Within it, arrival orders: the second, and the milliseconds from it until now, which two
  * messages of the same second have in the order in which they came.
  */
 function arrivalWithinSecond({ metadata }: Message, clock: Clock): number {

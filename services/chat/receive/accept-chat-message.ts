@@ -12,7 +12,7 @@ export interface AcceptParts extends MessageParts {
 }
 
 /**
- * Accepts a message into its session. Returns what the person hears at once; null when the platform sent the message a second time.
+ * Accepts a message into its session. Returns the immediate answer; null when the platform sent the message a second time.
  * Throws what another delivery of the same message may get past: Redis away, a limit reached, a mistake of ours.
  */
 export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatformName, message: ChatMessage): Promise<ChatAnswer | null> {
@@ -29,10 +29,10 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
   } catch (error) {
     // The same message, written a little differently the second time; the first one counts.
     if (hasCode(error, 'task.idempotency-conflict')) return null;
-    // A TypeError from here on is a mistake of ours and says nothing of the update: it must not look unreadable.
+    // A TypeError from here on is a mistake of ours: the update must not look unreadable.
     if (!isFinal(error)) throw toMusterError(error);
     log.warn({ event: 'chat.refused', session, key, code: error.code, reason: error.message }, 'a message became no task');
-    return { kind: 'refused', text: `This was not taken: ${error.message}` };
+    return { kind: 'refused', text: `This was not accepted: ${error.message}` };
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
 
-/** A message as tasks are made of it. */
+/** A message of any platform, before it becomes a task. */
 export const chatMessageSchema = z.object({
   /** Unique over all platforms. */
   key: z.string(),
@@ -22,18 +22,18 @@ export const chatMessageSchema = z.object({
   album: z.object({ name: z.string(), isGuess: z.boolean() }).optional(),
   /** Whether it is for the bot: in private, in a thread that is followed, by its name, or where all messages are. */
   isAddressed: z.boolean(),
-  /** The mode in which it is taken instead of its session's. */
+  /** The mode in which it is accepted, instead of its session's. */
   mode: z.enum(QUEUE_MODES).optional(),
 });
 export type ChatMessage = z.infer<typeof chatMessageSchema>;
 
-/** What an agent is asked: the text, and a line for each attachment. */
+/** The input of the agent: the text, and a line for each attachment. */
 export function inputOf({ text, attachments }: Pick<ChatMessage, 'text' | 'attachments'>): string {
   return [text, ...attachments].filter((line) => line !== '').join('\n');
 }
 
 /**
- * What a person hears at once after a message.
+ * The immediate answer to a person's message.
  *
  * - `command`: a command's answer
  * - `refused`: why the message became no task

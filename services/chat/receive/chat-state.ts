@@ -15,7 +15,7 @@ export interface ChatStateOptions {
 
 /** Keys by which adapters remember a message before it is ours. The platform's second try would find them, and the message would be lost. */
 const DEDUPE = /(^|:)(dedupe|webhook-update|event-delivered):/;
-/** Adapters keep whole conversations; of these only WhatsApp's typing indicator needs the last message. */
+/** Adapters keep complete conversations; only WhatsApp's typing indicator needs the last message. */
 const HISTORY = 'msg-history:';
 
 /**
@@ -36,7 +36,7 @@ export class ChatState extends IoRedisStateAdapter {
     this.#calls = calls;
   }
 
-  /** A connection that is not ready when the adapter looks would count as failed for ever. */
+  /** A connection that is not ready on the adapter's first check would count as failed for ever. */
   override async connect(): Promise<void> {
     await this.#redis.ping();
     await super.connect();
@@ -56,7 +56,7 @@ export class ChatState extends IoRedisStateAdapter {
 
   override async appendToList(key: string, value: unknown, options: { maxLength?: number; ttlMs?: number } = {}): Promise<void> {
     const { maxLength = 100, ttlMs = this.#retentionMs } = options;
-    // What people wrote is kept no longer than the operator says, whatever an adapter asks for.
+    // The operator's bound holds for people's texts, whatever time an adapter requests.
     const own = key.startsWith(HISTORY) ? { maxLength: 1, ttlMs: this.#retentionMs } : { maxLength, ttlMs };
     await super.appendToList(key, value, own);
   }

@@ -21,13 +21,13 @@ const PROOFS = z.object(
 
 const NOT_ON = '`request.not-found`: there is no such platform, or it is not on.';
 
-/** The receiver for the documentation. It is no `Route`: each platform's adapter reads its requests and says what they are answered. */
+/** Describes the receiver for the documentation. It is no `Route`, because each platform's adapter reads its requests and answers them. */
 export function describeReceiver(path: string): RouteDescription[] {
   return [
     {
       method: 'post',
       path,
-      summary: 'Take what a chat platform sends',
+      summary: 'Receive what a chat platform sends',
       description: "The platform's signature is the key. Its messages become messages of sessions before they are answered with 200.",
       tag: 'chat',
       scope: 'none',
@@ -35,7 +35,9 @@ export function describeReceiver(path: string): RouteDescription[] {
       bodyMedia: ['application/json', 'application/x-www-form-urlencoded'],
       media: '*/*',
       responses: {
-        200: z.unknown().describe('Taken; with an answer where the platform shows one, to a slash command or to its check of the address.'),
+        200: z
+          .unknown()
+          .describe('Accepted; with an answer where the platform shows one, to a slash command or to its check of the address.'),
         400: z.unknown().describe('The adapter cannot read it.'),
         401: z.unknown().describe('The signature does not match.'),
       },
@@ -44,7 +46,7 @@ export function describeReceiver(path: string): RouteDescription[] {
         413: '`request.too-large`: the body is over `chat.maxBodyBytes`, or has more members and elements than `http.maxBodyValues`.',
         415: '`request.unsupported-media-type`: the body is compressed.',
         429: 'Over a limit; the platform sends it again.',
-        503: '`unavailable.redis`, `unavailable.chat`: not taken; the platform sends it again.',
+        503: '`unavailable.redis`, `unavailable.chat`: not accepted; the platform sends it again.',
       },
     },
     {

@@ -35,7 +35,7 @@ export class InboundCalls {
     await pRetry(() => work().catch((error: unknown) => this.dropUnreadable(error)), ABOUT_A_MINUTE);
   }
 
-  /** Reads what a message needs before it is accepted. Some adapters keep such a failure to themselves, so the call is told here. */
+  /** Reads what a message needs before it is accepted. Some adapters hide such a failure, so the call records it here. */
   async read<T>(work: () => Promise<T>): Promise<T> {
     const { current } = this;
     if (current === undefined) return await pRetry(work, ABOUT_A_MINUTE);
@@ -54,7 +54,7 @@ export class InboundCalls {
 
 /**
  * InboundCall is responsible for what one request of a platform leads to: the adapters go on after they answered, and some of
- * them keep errors to themselves. Nothing may be acknowledged before it is in the ledger.
+ * them hide errors. Nothing may be acknowledged before it is in the ledger.
  */
 export class InboundCall {
   readonly #tasks: Promise<unknown>[] = [];
@@ -111,8 +111,8 @@ export class InboundCall {
 const validationErrorSchema = z.object({ code: z.literal('VALIDATION_ERROR') });
 
 /**
- * Whether an error says that an update is not what its platform's adapter reads: it would not be read the next time either. An error with
- * a cause is about something else, such as a call to the platform that failed.
+ * Whether an adapter cannot read an update, and could not the next time either. An error with a cause is about something else, such as a
+ * failed call to the platform.
  */
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof z.ZodError || validationErrorSchema.safeParse(error).success) return true;

@@ -96,7 +96,7 @@ export class MessageIntake {
     return rightsOf(this.#parts.settings.access, this.#platform.driver.name, sender).has('talk');
   }
 
-  /** A person without the right to talk hears so once a day, in private or where only they see it; a group hears nothing. */
+  /** A person without the right to talk is answered once a day, in private or where only they see it; a group gets no answer. */
   async #refuse(message: ChatMessage, call: InboundCall | undefined): Promise<void> {
     const { channel, user, thread, session, isAddressed } = message;
     const { driver } = this.#platform;
@@ -121,7 +121,7 @@ export class MessageIntake {
     else if (isShown) await this.#sendOnce(message, quoteText(answer.text));
   }
 
-  /** One line to a person who wrote to the bot itself; what people say in a followed thread may be for others. */
+  /** Answers a person who wrote to the bot itself; a message in a followed thread may be for others. */
   async #explainUnread(thread: string, raw: Message): Promise<void> {
     const { driver } = this.#platform;
     const text = unreadReason(driver, raw);

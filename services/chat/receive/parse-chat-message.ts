@@ -3,60 +3,60 @@ import type { PlatformDriver } from '../platforms/platform-driver.ts';
 import type { ChatMessage } from './chat-message.ts';
 
 /**
- * What the message says; null when nobody has to answer it: from a bot, of a bot's own, changed afterwards, or empty. `isAddressed`:
- * it is for the bot.
+ * The message in the form of all platforms; null when it needs no answer: it is from a bot, changed afterwards, or empty. `isAddressed`: it
+ * is for the bot.
  */
 export async function parseChatMessage(
-  kit: PlatformDriver,
+  driver: PlatformDriver,
   thread: string,
   message: Message,
   isAddressed: boolean,
 ): Promise<ChatMessage | null> {
   if (!isPerson(message.author) || message.metadata.edited) return null;
-  const text = withoutOwnName(await kit.textOf(message), await ownNames(kit, message)).trim();
+  const text = withoutOwnName(await driver.textOf(message), await ownNames(driver, message)).trim();
   const attachments = message.attachments.map(nameAttachment);
   if (text === '' && attachments.length === 0) return null;
-  const album = kit.albumOf?.(message) ?? null;
-  const place = placeOf(kit, thread, kit.keyOf(message));
-  const sequence = kit.sequenceOf(message);
+  const album = driver.albumOf?.(message) ?? null;
+  const place = placeOf(driver, thread, driver.keyOf(message));
+  const sequence = driver.sequenceOf(message);
   return { ...place, ...whoOf(message.author), text, attachments, sequence, isAddressed, ...(album === null ? {} : { album }) };
 }
 
 const CHANGED = 'A message that was changed is not read again: please write it as another one.';
 const UNSUPPORTED = 'This kind of message cannot be read here: please write it as text.';
 
-/** What a person hears whose message became nothing; null for what nobody sent for the bot to read. */
-export function unreadReason(kit: PlatformDriver, message: Message): string | null {
+/** The answer to a message that cannot be read; null for one that was not meant for the bot. */
+export function unreadReason(driver: PlatformDriver, message: Message): string | null {
   if (!isPerson(message.author)) return null;
-  if (message.metadata.edited) return kit.isChangedText?.(message) === true ? CHANGED : null;
-  return kit.isUnsupported?.(message) === true ? UNSUPPORTED : null;
+  if (message.metadata.edited) return driver.isChangedText?.(message) === true ? CHANGED : null;
+  return driver.isUnsupported?.(message) === true ? UNSUPPORTED : null;
 }
 
 /** A slash command as the text that somebody would have written without such commands. */
-export function parseSlashCommand(kit: PlatformDriver, event: SlashCommandEvent): ChatMessage | null {
+export function parseSlashCommand(driver: PlatformDriver, event: SlashCommandEvent): ChatMessage | null {
   const text = commandText(event.command, event.text);
   if (!isPerson(event.user) || text === '') return null;
-  const { key, sequence } = kit.commandFacts(event);
-  const message = { ...placeOf(kit, event.channel.id, key), ...whoOf(event.user), text, attachments: [], isAddressed: true };
+  const { key, sequence } = driver.commandFacts(event);
+  const message = { ...placeOf(driver, event.channel.id, key), ...whoOf(event.user), text, attachments: [], isAddressed: true };
   return sequence === undefined ? message : { ...message, sequence };
 }
 
-/** Commands that only carry a text: platforms want a name in front of everything. */
-const CARRIERS = /^\/(?:ask|muster)$/i;
+/** Commands around a text: platforms require a name in front of everything. */
+const TEXT_COMMANDS = /^\/(?:ask|muster)$/i;
 const MEANT_AS_COMMAND = /^(?:queue|stop|new|status|help|schedule)(?=\s|$)/i;
 
 function commandText(command: string, argument: string): string {
   // Telegram sends it when somebody opens the bot.
   if (command.toLowerCase() === '/start') return '/help';
-  if (!CARRIERS.test(command)) return `${command} ${argument}`.trim();
+  if (!TEXT_COMMANDS.test(command)) return `${command} ${argument}`.trim();
   const text = argument.trim();
   return MEANT_AS_COMMAND.test(text) ? `/${text}` : text;
 }
 
-function placeOf(kit: PlatformDriver, thread: string, key: string): Pick<ChatMessage, 'key' | 'session' | 'thread' | 'channel'> {
+function placeOf(driver: PlatformDriver, thread: string, key: string): Pick<ChatMessage, 'key' | 'session' | 'thread' | 'channel'> {
   // Slack writes a private chat with an empty thread at the end, and without it for a command.
   const session = thread.replace(/:$/, '');
-  return { key: `${kit.name}:${key}`, session, thread, channel: kit.channelOf(thread) };
+  return { key: `${driver.name}:${key}`, session, thread, channel: driver.channelOf(thread) };
 }
 
 function whoOf({ userId, userName }: Author): Pick<ChatMessage, 'user' | 'userName'> {
@@ -67,7 +67,7 @@ function isPerson({ isBot, isMe, isSystem }: Author): boolean {
   return isBot !== true && !isMe && isSystem !== true;
 }
 
-/** What people call the bot, longest first; looked up only for a text that begins with a name. */
+/** The bot's names, longest first; read only for a text that begins with a name. */
 async function ownNames({ adapter }: PlatformDriver, message: Message): Promise<string[]> {
   if (!/^\s*[@<]/.test(message.text)) return [];
   const id = adapter.botUserId;
@@ -76,7 +76,7 @@ async function ownNames({ adapter }: PlatformDriver, message: Message): Promise<
   return names.toSorted((one, other) => other.length - one.length);
 }
 
-/** The bot's name in front only says whom the rest is for, and would hide a command. */
+/** The bot's name in front would hide a command. */
 function withoutOwnName(text: string, names: readonly string[]): string {
   const trimmed = text.trimStart();
   for (const name of names) {

@@ -30,8 +30,8 @@ const REFUSED = new Set([400, 401, 403]);
 export const RECEIVER_PATH = '/chat/:platform';
 
 /**
- * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter as it came.
- * It needs no key: the platform's signature proves the sender. Answers 200 for what was taken or can never be; 401 for a signature
+ * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter unchanged.
+ * It needs no key: the platform's signature proves the sender. Answers 200 for what was accepted or never can be; 401 for a signature
  * that does not match and 400 for a body that is no JSON; 404 for a platform that is unknown or off; 413 and 415 for a body too large
  * or compressed; and 5xx or 429 when the message did not become the session's, so that the platform sends it again.
  */

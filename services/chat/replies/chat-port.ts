@@ -10,9 +10,9 @@ interface ChatPortOptions {
   ready: () => Promise<void>;
 }
 
-/** A platform as deliveries use it: bounded in time, and with its errors sorted. */
-export function createChatPort(kit: PlatformDriver, { callTimeoutMs, ready }: ChatPortOptions): ChatPort {
-  const { adapter, name, maxCharacters } = kit;
+/** A platform as deliveries use it: calls are bounded in time, and errors have a kind. */
+export function createChatPort(driver: PlatformDriver, { callTimeoutMs, ready }: ChatPortOptions): ChatPort {
+  const { adapter, name, maxCharacters } = driver;
   const pace = new ChatPace();
   const call = async <T>(kind: CallKind, act: () => Promise<T>): Promise<T> => {
     let isSent = false;
@@ -30,19 +30,19 @@ export function createChatPort(kit: PlatformDriver, { callTimeoutMs, ready }: Ch
   return {
     platform: name,
     maxCharacters,
-    canEdit: kit.minEditMs !== null,
-    quietMs: (thread) => pace.quietMs(kit.channelOf(thread), kit.minEditMs?.(thread) ?? 0),
+    canEdit: driver.minEditMs !== null,
+    quietMs: (thread) => pace.quietMs(driver.channelOf(thread), driver.minEditMs?.(thread) ?? 0),
     startTyping: (thread) => call('edit', () => adapter.startTyping(thread)),
     post: async (thread, text, { isPlain } = { isPlain: false }) => {
-      const message = isPlain ? kit.renderPlain(text) : kit.render(text);
-      pace.changed(kit.channelOf(thread));
+      const message = isPlain ? driver.renderPlain(text) : driver.render(text);
+      pace.changed(driver.channelOf(thread));
       const { id } = await call('post', () => adapter.postMessage(thread, message));
       return { id };
     },
     edit: async (thread, id, text) => {
-      pace.changed(kit.channelOf(thread));
+      pace.changed(driver.channelOf(thread));
       try {
-        await call('edit', () => adapter.editMessage(thread, id, kit.render(text)));
+        await call('edit', () => adapter.editMessage(thread, id, driver.render(text)));
       } catch (error) {
         if (!isSameText(error)) throw error;
       }
@@ -50,7 +50,7 @@ export function createChatPort(kit: PlatformDriver, { callTimeoutMs, ready }: Ch
   };
 }
 
-/** Telegram refuses an edit that changes nothing, and says so in words only. The message is as it was to be. */
+/** Telegram refuses an edit that changes nothing, and only its text shows that. The message is as it should be. */
 function isSameText(error: unknown): boolean {
   return error instanceof DeliveryRefused && error.message.includes('message is not modified');
 }

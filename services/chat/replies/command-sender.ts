@@ -11,14 +11,14 @@ export interface CommandSenderOptions {
 
 /** Answers on their way at once; one more is dropped, with a line in the log. */
 const MAX_UNDER_WAY = 500;
-/** Between two tries, when the platform does not say. */
+/** Between two tries, when the platform names no time. */
 const RETRY_MS = 1000;
-/** A platform that wants to be left alone for longer gets no answer to a command: nobody waits for it any more. */
+/** An answer is dropped when the platform throttles for longer: nobody waits for it any more. */
 const MAX_WAIT_MS = 30_000;
 
 /**
- * CommandSender is responsible for telling people what their command did, so that `/stop` is answered while the line of
- * deliveries is full. An answer is tried a few times and then dropped; the command itself was carried out.
+ * CommandSender is responsible for the answers to commands, so that `/stop` is answered while the queue of deliveries is full. An answer
+ * is tried a few times and then dropped; the command itself has run.
  */
 export class CommandSender {
   readonly #log: Log;
@@ -41,7 +41,7 @@ export class CommandSender {
     this.#underWay.add(sending);
   }
 
-  /** Lets answers end within the time, without further tries. */
+  /** Waits for answers on their way, without further tries. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     await within(Promise.all(this.#underWay), graceMs);
@@ -52,7 +52,7 @@ export class CommandSender {
       const waitMs = await this.#tryOnce(port, thread, text);
       if (waitMs === null || !(await wait(waitMs, this.#stopping.signal))) return;
     }
-    this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform, thread }, 'a command was carried out and its answer not taken');
+    this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform, thread }, 'a command ran and its answer was not delivered');
   }
 
   /** How long to wait before the next try; null for none. */

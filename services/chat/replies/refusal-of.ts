@@ -31,26 +31,26 @@ const KIND_BY_CODE: Readonly<Record<string, RefusalKind>> = {
   NOT_FOUND: 'gone',
   // Refused as it is, and refused again: a chat that is not there, a message that cannot be edited any more.
   VALIDATION_ERROR: 'gone',
-  // The operator can mend a token, and the answer is still worth sending then.
+  // The operator can repair a token, and the answer is still worth sending then.
   AUTH_FAILED: 'transient',
 };
 
 /** The connection was never made, so nothing was sent. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 /**
- * Meta's codes, whatever the status: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. Of 1 and 131000 Meta says
- * that nothing was sent, because of what is unknown.
+ * Meta's codes, whatever the status: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. Nothing was
+ * sent for 1 and 131000, says Meta, for an unknown reason.
  */
 const META_KINDS: ReadonlyMap<number, RefusalKind> = new Map([
   ...[1, 2, 131_000, 131_016, 131_057, 133_004].map((code) => [code, 'transient'] as const),
   ...[4, 80_007, 130_429, 131_048, 131_056].map((code) => [code, 'throttled'] as const),
 ]);
-/** Some aspect of the operation may have succeeded, says Slack. */
+/** According to Slack, some aspect of the operation may have succeeded. */
 const SLACK_UNSURE = new Set(['internal_error', 'fatal_error']);
 /** Nothing was done: there was nothing behind the gateway, or too much to do. */
 const NOT_DONE = new Set([502, 503]);
 
-/** Slack's own trouble, or a token that somebody can mend. */
+/** Slack's own trouble, or a token that the operator can repair. */
 const SLACK_PASSING = new Set([
   'service_unavailable',
   'request_timeout',
@@ -62,10 +62,10 @@ const SLACK_PASSING = new Set([
   'token_revoked',
 ]);
 
-/** Puts an adapter's error into one of the kinds that deliveries tell apart. */
+/** The kind of an adapter's error, as deliveries distinguish them. */
 export function refusalOf(error: unknown, call: CallKind): DeliveryRefused {
   const chain = chainOf(error);
-  const message = chain.find((each) => each.message !== '')?.message ?? 'The platform did not take it';
+  const message = chain.find((each) => each.message !== '')?.message ?? 'The platform refused it';
   const retryAfterMs = chain.map(retryAfterMsOf).find((ms) => ms !== undefined);
   const kind = chain.map((problem) => kindOf(problem, call)).find((each) => each !== null) ?? networkKind(chain, call);
   return new DeliveryRefused(kind, message.slice(0, 500), {
@@ -130,7 +130,7 @@ function networkKind(chain: readonly AdapterProblem[], call: CallKind): RefusalK
   return !wasNotSent && (isUnreadable || chain.some(isBroken)) ? unsure(call) : 'transient';
 }
 
-/** A connection that broke in the middle, as opposed to an answer that said no without a status we know. */
+/** A connection that broke in the middle, as opposed to a refusal without a known status. */
 function isBroken({ code, message }: AdapterProblem): boolean {
   return (typeof code === 'string' && /^(UND_ERR_|ECONN|EPIPE|ETIMEDOUT)/.test(code)) || message === 'fetch failed';
 }

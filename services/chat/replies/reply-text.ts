@@ -2,7 +2,7 @@ import { ellipsize } from '#shared/text/index.ts';
 
 const MAX_CHARACTERS = 300;
 
-/** The beginning of what somebody asked, as a quotation, for a platform that does not show a slash command's text itself. */
+/** The beginning of a person's text as a quotation, for platforms that do not show a slash command's text. */
 export function quoteText(text: string): string {
   return `> ${ellipsize(text, MAX_CHARACTERS).replaceAll('\n', '\n> ')}`;
 }
@@ -16,8 +16,8 @@ const ZERO_WIDTH_SPACE = '\u200B';
 const LOOKALIKE: Readonly<Record<string, string>> = { '@': '\uFF20', '<': '\u2039' };
 
 /**
- * The text without anything that calls people: what an agent writes may come from a stranger, who could otherwise wake a
- * whole company. It looks the same. At most `maxCharacters` long when the text is.
+ * The text without anything that calls people: an agent's words may come from an unknown person, who could otherwise notify a
+ * complete company. It looks the same. At most `maxCharacters` long when the text is.
  */
 export function withoutMentions(text: string, maxCharacters: number): string {
   const spaced = replaceMentions(text, (mark) => `${mark}${ZERO_WIDTH_SPACE}`);

@@ -1,15 +1,15 @@
 -- Keeps a part of an album until the album is complete.
 -- KEYS[1] parts: the session's parts, by key
 -- KEYS[2] taken: parts and albums of the session that became messages, by when they are forgotten, ms
--- KEYS[3] due: sessions with parts, by when these are taken, ms
+-- KEYS[3] due: sessions with parts, by when these are due, ms
 -- ARGV[1] session: its id
 -- ARGV[2] part: its key
 -- ARGV[3] json: the part
 -- ARGV[4] album: its name when a part may come late, else empty
 -- ARGV[5] waitMs: how long the next part is waited for
 -- ARGV[6] maxParts: with so many nothing more is waited for
--- ARGV[7] keepMs: how long the parts are kept at most
--- RETURNS `gathering`; `known` for a part that was taken; `late` for a part of an album that was taken
+-- ARGV[7] keepMs: ms, bound of how long the parts are kept
+-- RETURNS `gathering`; `known` for a part that became a message; `late` for a part of an album that did
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local function isTaken(name)

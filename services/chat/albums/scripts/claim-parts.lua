@@ -1,11 +1,11 @@
 -- Fixes which parts of a session become messages now, so that each process that tries makes the same messages of them.
 -- KEYS[1] parts: the session's parts, by key
--- KEYS[2] batch: the parts that are being taken, a JSON list
--- KEYS[3] due: sessions with parts, by when these are taken, ms
+-- KEYS[2] batch: the parts that are being accepted, a JSON list
+-- KEYS[3] due: sessions with parts, by when these are due, ms
 -- ARGV[1] session: its id
--- ARGV[2] leaseMs: when they are taken again if nothing is heard of this try
--- ARGV[3] isForced: `1` takes them before they are due
--- ARGV[4] keepMs: how long the batch is kept at most
+-- ARGV[2] leaseMs: ms until another process may claim them again
+-- ARGV[3] isForced: `1` claims them before they are due
+-- ARGV[4] keepMs: ms, bound of how long the batch is kept
 -- RETURNS the batch; nil for none
 local at = redis.call('ZSCORE', KEYS[3], ARGV[1])
 if not at then return nil end

@@ -1,10 +1,10 @@
 -- Drops parts that became messages, and remembers them for when they come again.
 -- KEYS[1] parts: the session's parts, by key
--- KEYS[2] batch: the parts that are being taken, a JSON list
+-- KEYS[2] batch: the parts that are being accepted, a JSON list
 -- KEYS[3] taken: parts and albums of the session that became messages, by when they are forgotten, ms
--- KEYS[4] due: sessions with parts, by when these are taken, ms
+-- KEYS[4] due: sessions with parts, by when these are due, ms
 -- ARGV[1] session: its id
--- ARGV[2] batch: as it was taken
+-- ARGV[2] batch: as it was claimed
 -- ARGV[3] keys: of its parts, a JSON list
 -- ARGV[4] names: JSON, by name of a part or an album how long it is remembered, ms
 -- ARGV[5] keepMs: the longest of these

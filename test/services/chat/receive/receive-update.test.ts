@@ -394,7 +394,7 @@ describe('when a message cannot be taken', () => {
       const told = await lost.post('telegram', fakes.telegram.personWrites({ text: 'Anybody?', number: 30 }));
       expect(told.status).toBe(200);
       await waitFor(() => fakes.telegram.shown.length > 0, { deadlineMs: 5000, what: 'the reason' });
-      expect(fakes.telegram.shown[0]?.text).toMatch(/^This was not taken: .*nobody/);
+      expect(fakes.telegram.shown[0]?.text).toMatch(/^This was not accepted: .*nobody/);
     } finally {
       await lost.close();
     }
