@@ -17,7 +17,7 @@ export {
   unreadableSchema,
 } from './read-records.ts';
 export { clockSkew, describeSkew, redisNow } from './redis-clock.ts';
-export { isEntryId, pairs, scanKeys } from './replies.ts';
+export { isEntryId, pairs, scanHash, scanKeys, scanSortedSet } from './replies.ts';
 export { retryWhileAway } from './retry.ts';
 export { type Script, loadScripts, runScript, scriptJson, sendCommand } from './script.ts';
 export { Subscription } from './subscription.ts';

@@ -8,20 +8,47 @@ export function pairs(flat: readonly string[]): [first: string, second: string][
   return found;
 }
 
-/** Keys of one call. */
+/** About how many entries a call reads. Entries written during a scan may be missing, and any entry may come twice. */
 const PAGE = 500;
 
-/** Every key whose name fits the pattern, page by page, on however many nodes. Keys written meanwhile may or may not come. */
+export interface ScanOptions {
+  /** Of the names. */
+  pattern?: string;
+  pageSize?: number;
+}
+
+/** Every key whose name fits the pattern, in pages, on however many nodes. */
 export async function* scanKeys(client: RedisClient, pattern: string): AsyncGenerator<string[]> {
   const nodes = client instanceof Cluster ? client.nodes('master') : [client];
-  for (const node of nodes) {
-    let cursor = '0';
-    do {
-      const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE);
-      cursor = next;
-      if (keys.length > 0) yield keys;
-    } while (cursor !== '0');
-  }
+  for (const node of nodes) yield* pagesOf((cursor) => node.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE));
+}
+
+/** All fields of a hash with their values, in pages. */
+export async function* scanHash(
+  redis: RedisClient,
+  key: string,
+  { pattern = '*', pageSize = PAGE }: ScanOptions = {},
+): AsyncGenerator<[field: string, value: string][]> {
+  for await (const flat of pagesOf((cursor) => redis.hscan(key, cursor, 'MATCH', pattern, 'COUNT', pageSize))) yield pairs(flat);
+}
+
+/** All members of a sorted set with their scores, in pages. */
+export async function* scanSortedSet(
+  redis: RedisClient,
+  key: string,
+  { pattern = '*', pageSize = PAGE }: ScanOptions = {},
+): AsyncGenerator<[member: string, score: string][]> {
+  for await (const flat of pagesOf((cursor) => redis.zscan(key, cursor, 'MATCH', pattern, 'COUNT', pageSize))) yield pairs(flat);
+}
+
+/** The pages of a scan that have entries. */
+async function* pagesOf(read: (cursor: string) => Promise<[cursor: string, page: string[]]>): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const [next, page] = await read(cursor);
+    cursor = next;
+    if (page.length > 0) yield page;
+  } while (cursor !== '0');
 }
 
 const ENTRY_ID = /^(\d{1,20})-(\d{1,20})$/;

@@ -1,5 +1,5 @@
 import type { Log } from '../log/index.ts';
-import { type Keys, type RedisClient, pairs, scanKeys, type ShardKeys } from '../redis/index.ts';
+import { type Keys, type RedisClient, scanHash, scanKeys, scanSortedSet, type ShardKeys } from '../redis/index.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
 import type { Tenant } from './tenant.ts';
 import { removeKeysOf } from './key-store.ts';
@@ -82,27 +82,18 @@ async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: str
 }
 
 async function removeFromSet(redis: RedisClient, set: string, pattern: string): Promise<number> {
-  let cursor = '0';
   let found = 0;
-  do {
-    const [next, members] = await redis.zscan(set, cursor, 'MATCH', pattern, 'COUNT', PAGE);
-    cursor = next;
-    const names = pairs(members).map(([name]) => name);
-    if (names.length > 0) found += await redis.zrem(set, ...names);
-  } while (cursor !== '0');
+  for await (const page of scanSortedSet(redis, set, { pattern })) found += await redis.zrem(set, ...page.map(([name]) => name));
   return found;
 }
 
 type IsOwn = (field: string, value: string) => boolean;
 
 async function removeFromHash(redis: RedisClient, hash: string, isOwn: IsOwn, pattern = '*'): Promise<number> {
-  let cursor = '0';
   let found = 0;
-  do {
-    const [next, flat] = await redis.hscan(hash, cursor, 'MATCH', pattern, 'COUNT', PAGE);
-    cursor = next;
-    const fields = pairs(flat).flatMap(([field, value]) => (isOwn(field, value) ? [field] : []));
+  for await (const page of scanHash(redis, hash, { pattern })) {
+    const fields = page.flatMap(([field, value]) => (isOwn(field, value) ? [field] : []));
     if (fields.length > 0) found += await redis.hdel(hash, ...fields);
-  } while (cursor !== '0');
+  }
   return found;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Keys, pairs, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
+import { type Keys, readRecord, readRecords, type ReadRecords, type RedisClient, scanHash } from '../redis/index.ts';
 import { type ApiKey, apiKeySchema, keyDigest, newKeyId, newKeySecret, type Scope } from './api-key.ts';
 import { runTenantScript } from './tenant-scripts.ts';
 import { writeOfFleet } from './write-of-tenant.ts';
@@ -80,15 +80,12 @@ interface StoredKey {
 /** A tenant's keys by digest. All tenants' are in one hash, which may be large, and is read in pages so that nobody waits for it. */
 async function keysOf({ redis, keys }: KeyStorePorts, tenant: string): Promise<Map<string, StoredKey>> {
   const found = new Map<string, StoredKey>();
-  let cursor = '0';
-  do {
-    const [next, flat] = await redis.hscan(keys.fleet.apiKeys, cursor, 'COUNT', PAGE);
-    cursor = next;
-    for (const [digest, text] of pairs(flat)) {
+  for await (const page of scanHash(redis, keys.fleet.apiKeys)) {
+    for (const [digest, text] of page) {
       const owned = ownerOf(text);
       if (owned?.tenant === tenant) found.set(digest, { id: owned.id, text });
     }
-  } while (cursor !== '0');
+  }
   return found;
 }
 

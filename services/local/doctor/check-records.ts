@@ -1,7 +1,7 @@
 import { apiAgentDefinitionSchema } from '#shared/config/index.ts';
 import { deliverySchema } from '#shared/deliveries/index.ts';
 import { isShort, parseFullState, parseShort } from '#shared/ledger/index.ts';
-import { type Keys, pairs, readRecords, type RedisClient, scanKeys } from '#shared/redis/index.ts';
+import { type Keys, readRecords, type RedisClient, scanHash, scanKeys } from '#shared/redis/index.ts';
 import { parseSchedule } from '#shared/schedules/index.ts';
 import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '#shared/tenants/index.ts';
 import { hookSchema } from '../../webhooks/hook.ts';
@@ -9,7 +9,6 @@ import type { Check } from './check.ts';
 
 /** The bound of records per tenant and kind, because a person waits for the answer. */
 const MAX_READ = 50_000;
-const PAGE = 500;
 const SHOWN = 5;
 
 /** Finds records of each kind that this version cannot read. */
@@ -69,11 +68,9 @@ async function checkTenantRecords(redis: RedisClient, keys: Keys, tenant: string
 }
 
 async function* hashPages(redis: RedisClient, key: string): AsyncGenerator<[field: string, value: string][]> {
-  let cursor = '0';
-  for (let seen = 0; seen < MAX_READ; seen += PAGE) {
-    const [next, flat] = await redis.hscan(key, cursor, 'COUNT', PAGE);
-    yield pairs(flat);
-    cursor = next;
-    if (cursor === '0') return;
+  let seen = 0;
+  for await (const page of scanHash(redis, key)) {
+    yield page;
+    if ((seen += page.length) >= MAX_READ) return;
   }
 }

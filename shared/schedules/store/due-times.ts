@@ -1,4 +1,4 @@
-import { type Keys, pairs, type RedisClient } from '../../redis/index.ts';
+import { type Keys, pairs, type RedisClient, scanSortedSet } from '../../redis/index.ts';
 
 export interface DueSchedule {
   tenant: string;
@@ -44,12 +44,8 @@ export class DueTimes {
 
   /** All entries of a shard, in batches. */
   async *scan(shard: number): AsyncGenerator<DueSchedule[]> {
-    let cursor = '0';
-    do {
-      const [next, flat] = await this.#redis.zscan(this.#keys.shard(shard).schedulesDue, cursor, 'COUNT', BATCH);
-      cursor = next;
-      yield pairs(flat).map(parseEntry);
-    } while (cursor !== '0');
+    const { schedulesDue } = this.#keys.shard(shard);
+    for await (const page of scanSortedSet(this.#redis, schedulesDue, { pageSize: BATCH })) yield page.map(parseEntry);
   }
 
   /** Removes entries; the records stay as they are. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
-import { type Keys, loadScripts, pairs, readRecord, type RedisClient, runScript, type Script, scriptJson } from '../../redis/index.ts';
+import { type Keys, loadScripts, readRecord, type RedisClient, runScript, scanHash, type Script, scriptJson } from '../../redis/index.ts';
 import { tenantStateInLua } from '../../tenants/index.ts';
 import { DueTimes } from './due-times.ts';
 import { parseSchedule, serializeSchedule, type Schedule } from './schedule.ts';
@@ -140,17 +140,15 @@ export class ScheduleStore {
 
   /** All readable records of a tenant, in batches. Unreadable records lose their due time. */
   async *scan(tenant: string): AsyncGenerator<Schedule[]> {
-    let cursor = '0';
-    do {
-      const [next, flat] = await this.#parts.redis.hscan(this.#parts.keys.tenant(tenant).schedules, cursor, 'COUNT', BATCH);
-      cursor = next;
-      const records = pairs(flat).map(([id, text]) => ({ id, schedule: this.#parseOrLog(tenant, id, text) }));
+    const { redis, keys } = this.#parts;
+    for await (const page of scanHash(redis, keys.tenant(tenant).schedules, { pageSize: BATCH })) {
+      const records = page.map(([id, text]) => ({ id, schedule: this.#parseOrLog(tenant, id, text) }));
       await this.due.remove(
         tenant,
         records.filter(({ schedule }) => schedule === null).map(({ id }) => id),
       );
       yield records.map(({ schedule }) => schedule).filter((schedule) => schedule !== null);
-    } while (cursor !== '0');
+    }
   }
 
   #parseOrLog(tenant: string, id: string, text: string): Schedule | null {
