@@ -1,5 +1,6 @@
 import type { TickClock } from '#shared/queue/index.ts';
 import { reconcileTenant, type ScheduleParts } from '#shared/schedules/index.ts';
+import { Ticker } from '#shared/time/index.ts';
 
 export interface ClockWatchOptions {
   parts: ScheduleParts;
@@ -18,30 +19,26 @@ const CHECK_CLOCK_EVERY_MS = 5000;
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #ticker: Ticker;
   #clockCheckedAt = 0;
   #disabledTenants = new Set<string>();
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
+    const { settings, log } = options.parts;
+    this.#ticker = new Ticker({
+      everyMs: settings.scheduler.watchMs,
+      run: () => this.#watchAll(),
+      onError: (error) => log.debug({ err: error }, 'the clock could not be watched now'),
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#watch(), this.#options.parts.settings.scheduler.watchMs);
+    this.#ticker.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #watch(): void {
-    this.#running ??= this.#watchAll()
-      .catch((error: unknown) => this.#options.parts.log.debug({ err: error }, 'the clock could not be watched now'))
-      .finally(() => {
-        this.#running = undefined;
-      });
+    await this.#ticker.stop();
   }
 
   async #watchAll(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { TickClock } from '#shared/queue/index.ts';
 import { reconcileSchedules, type ScheduleParts } from '#shared/schedules/index.ts';
+import { Ticker } from '#shared/time/index.ts';
 
 /** Processes that start together reconcile once. */
 const START_SHARE_MS = 2000;
@@ -11,36 +12,35 @@ const START_SHARE_MS = 2000;
 export class Reconciler {
   readonly #parts: ScheduleParts;
   readonly #clock: TickClock;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #ticker: Ticker;
+  #isFirst = true;
 
   constructor(parts: ScheduleParts, clock: TickClock) {
     this.#parts = parts;
     this.#clock = clock;
+    this.#ticker = new Ticker({
+      everyMs: parts.settings.scheduler.reconcileMs,
+      run: () => this.#reconcile(),
+      onError: (error) => parts.log.warn({ err: error }, 'the schedules could not be reconciled now'),
+    });
   }
 
   start(): void {
-    const { reconcileMs } = this.#parts.settings.scheduler;
-    // Shorter than the period, so that the mark has expired by the next round.
-    this.#timer = setInterval(() => this.#begin(reconcileMs * 0.9), reconcileMs);
-    this.#begin(Math.min(START_SHARE_MS, reconcileMs), { isFirst: true });
+    this.#ticker.start();
+    this.#ticker.tick();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
+    await this.#ticker.stop();
   }
 
-  #begin(shareMs: number, { isFirst } = { isFirst: false }): void {
-    this.#running ??= this.#reconcile(shareMs, isFirst)
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'the schedules could not be reconciled now'))
-      .finally(() => {
-        this.#running = undefined;
-      });
-  }
-
-  async #reconcile(shareMs: number, isFirst: boolean): Promise<void> {
+  async #reconcile(): Promise<void> {
     const { redis, keys, settings, log } = this.#parts;
+    const { reconcileMs } = settings.scheduler;
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    // Shorter than the period, so that the mark has expired by the next round.
+    const shareMs = isFirst ? Math.min(START_SHARE_MS, reconcileMs) : reconcileMs * 0.9;
     const repaired = await this.#clock.repair(settings.scheduler.silentMs, await this.#parts.now());
     // A silent clock is normal at the start: no process ran before.
     const reported = isFirst ? repaired.edited : [...repaired.edited, ...repaired.silent];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { parseOutboxEntry, reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -9,6 +9,7 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { type Ticket, parseTicketId, ticketOfState } from '#shared/queue/tickets/ticket.ts';
 import { aTask } from '../../ledger/test-ledger.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
+import { Reclaimer } from '../../../../services/worker/reclaimer.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -17,7 +18,10 @@ let parts: Parts;
 
 beforeEach(async () => {
   server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
-  parts = await openTestParts({ redisUrl: server.url, settings: { agents: { echo: { kind: 'echo' } } } });
+  parts = await openTestParts({
+    redisUrl: server.url,
+    settings: { agents: { echo: { kind: 'echo' } }, worker: { outboxSweepMs: 100, orphanCheckIntervalMs: 100 } },
+  });
 });
 
 afterEach(async () => {
@@ -44,15 +48,12 @@ const tickets = async (): Promise<string[]> => {
   const jobs = await Promise.all(parts.queues.all().map(({ queue }) => queue.getJobs(['prioritized', 'delayed', 'waiting'])));
   return jobs.flat().map((job) => `${job.id}`);
 };
-/** What the sweep does with an outbox whose owner is gone. */
+/** Runs the worker's sweep until it has added what is in the outbox. */
 const sweep = async (): Promise<void> => {
-  for (const entry of await outbox()) {
-    for (const ticket of parseOutboxEntry(entry).tickets) {
-      const state = await reissueTicket(parts.ledger, 'default', ticket);
-      if (state) parts.relay.add(ticketOfState('default', ticket.task, state));
-    }
-    await parts.redis.zrem(parts.keys.shard(0).outbox, entry);
-  }
+  const reclaimer = new Reclaimer({ ...parts, onLost: () => undefined });
+  reclaimer.start();
+  await waitFor(async () => (await outbox()).length === 0, { deadlineMs: 5000, what: 'the sweep' });
+  await reclaimer.stop();
   await parts.relay.idle();
 };
 const canBeClaimedOnce = async (id: string): Promise<void> => {
@@ -61,7 +62,7 @@ const canBeClaimedOnce = async (id: string): Promise<void> => {
 };
 
 describe('the relay', () => {
-  it('brings every ticket to its queue and clears the outbox', async () => {
+  it('adds every ticket to its queue and clears the outbox', async () => {
     const wishes: Partial<AcceptRequest>[] = [{}, { source: 'chat' }, { source: 'webhook' }, { priority: 'low' }, { priority: 'critical' }];
     const ids = await Promise.all(Array.from({ length: 500 }, (_, n) => submit(wishes[n % wishes.length])));
     await parts.relay.idle();
@@ -82,7 +83,7 @@ describe('the relay', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it('clears an entry only when its last ticket has come through', async () => {
+  it('clears an entry only when its last ticket was added', async () => {
     const ids = await Promise.all([submit(), submit({ source: 'chat' }), submit()]);
     await parts.relay.idle();
     const entry = `default/${ids.map((id) => `${id}.9`).join(',')}`;
@@ -95,7 +96,7 @@ describe('the relay', () => {
     }
   });
 
-  it('brings tickets that it has no room for as well, as soon as it has brought the others', async () => {
+  it('also adds tickets that found no room, once it has added the others', async () => {
     const tasks = Array.from({ length: 12_000 }, () => aTask({ tenant: 'default' }));
     const owed: Ticket[] = [];
     for (let from = 0; from < tasks.length; from += 500) {
@@ -111,7 +112,7 @@ describe('the relay', () => {
     expect(await parts.queues.get(0, 'tasks').getPrioritizedCount()).toBe(tasks.length);
   });
 
-  it('adds a ticket once, however often it is told of it', async () => {
+  it('adds a ticket once, however often it is added here', async () => {
     const id = await submit();
     await parts.relay.idle();
     const state = (await readTask(parts.ledger, 'default', id))?.state;
@@ -121,8 +122,8 @@ describe('the relay', () => {
   });
 });
 
-describe('when Redis goes away between accepting and bringing the ticket', () => {
-  it('leaves the ticket in the outbox, and the sweep brings it', async () => {
+describe('when Redis goes away between accepting and adding the ticket', () => {
+  it('leaves the ticket in the outbox, and the sweep adds it', async () => {
     const tasks = Array.from({ length: 20 }, () => aTask({ tenant: 'default' }));
     const answers = await Promise.all(tasks.map((task) => acceptNewTask(parts.ledger, task)));
     const ids = tasks.map(({ body }) => body.id);
@@ -153,7 +154,7 @@ describe('when Redis goes away between accepting and bringing the ticket', () =>
     expect(await tickets()).toContain(id);
   });
 
-  it('may bring a ticket twice when only the answer was lost, and the second does nothing', async () => {
+  it('may add a ticket twice when only the answer was lost, and the second does nothing', async () => {
     const id = await submit();
     await parts.relay.idle();
     // As if the outbox had not been cleared.
