@@ -14,7 +14,7 @@ const quiet = { chat: NONE, webhooks: NONE, schedules: NONE, background: NONE };
 
 describe('the slots of a worker', () => {
   it.each([
-    ['that was told nothing', {}],
+    ['without a setting', {}],
     ['with many for chats', { chat: { slots: 200 } }],
     ['with a few', { ...quiet, tasks: { slots: 4 } }],
   ])('%s are a fifth for what is critical', (_which, queues) => {

@@ -19,7 +19,7 @@ const settings: SettingsInput = {
     slow: { kind: 'echo', timeoutMs: 77_000, maxAttempts: 9 },
     shared: { kind: 'echo', lane: 'printer' },
     talker: { kind: 'function', run: () => Promise.resolve(''), takesInput: true },
-    deaf: { kind: 'function', run: () => Promise.resolve('') },
+    silent: { kind: 'function', run: () => Promise.resolve('') },
     program: { kind: 'command', command: ['true'], takesInput: true },
     model: { kind: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1/' },
     web: { kind: 'http', url: 'http://127.0.0.1:1/' },
@@ -125,7 +125,7 @@ describe('what a task has that a request did not say', () => {
   it('is taking input when its agent does', async () => {
     expect((await stored()).state.takesInput).toBe(true);
     expect((await stored({ context: { noInput: true } })).state.takesInput).toBeUndefined();
-    const takes = ['talker', 'program', 'model', 'deaf', 'web'].map(async (agent) => (await stored({ agent })).state.takesInput ?? false);
+    const takes = ['talker', 'program', 'model', 'silent', 'web'].map(async (agent) => (await stored({ agent })).state.takesInput ?? false);
     expect(await Promise.all(takes)).toEqual([true, true, true, false, false]);
   });
 

@@ -61,7 +61,7 @@ describe('input for a running task', () => {
     await expect(offerInput(parts, { tenant: 'other', task: attempt.id, input: 'x' })).rejects.toMatchObject({ code: 'task.not-found' });
   });
 
-  it('is refused for a task that does not run, or was told to stop', async () => {
+  it('is refused for a task that does not run, or is stopping', async () => {
     const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x' });
     await expect(offer(id)).rejects.toMatchObject({ code: 'task.not-running' });
     const attempt = await started();

@@ -9,7 +9,7 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { type Ticket, parseTicketId, ticketOfState } from '#shared/queue/tickets/ticket.ts';
 import { aTask } from '../../ledger/test-ledger.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { Reclaimer } from '../../../../services/worker/reclaimer.ts';
+import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -88,12 +88,12 @@ describe('what somebody did to it in the board is undone:', () => {
     ['a foreign job', () => board.upsertJobScheduler('nightly', { pattern: '0 3 * * *' }), 'edited', /"nightly" was none of ours/],
     ['a paused queue', () => board.pause(), 'edited', /was paused/],
     ['an emptied queue', () => board.obliterate({ force: true }), 'silent', /missing|silent/],
-  ])('%s', async (_what, breakIt, kind, told) => {
+  ])('%s', async (_what, breakIt, kind, report) => {
     const clock = start();
     await clock.repair(SILENT_MS, Date.now());
     await isTicking();
     await breakIt();
-    expect((await clock.repair(60_000, Date.now()))[kind].join('\n')).toMatch(told);
+    expect((await clock.repair(60_000, Date.now()))[kind].join('\n')).toMatch(report);
     await isTicking();
     expect((await board.getJobSchedulers()).map(({ key, every }) => `${key} ${every}`).toSorted()).toEqual(['one 100', 'two 100']);
   });
