@@ -2,6 +2,7 @@ import { DeliveryService } from '#shared/deliveries/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { type JobSource, outboundSlots } from '#shared/queue/index.ts';
 import { followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
+import { Ticker } from '#shared/time/index.ts';
 import type { JobTaker } from '../worker-service.ts';
 
 /** What follows the end of tasks, in a fleet without the services `chat` and `scheduler` too. */
@@ -35,33 +36,28 @@ function openCallbacks(parts: Parts, source: JobSource): JobTaker[] {
 class EndedRunsFollower implements JobTaker {
   readonly problem = null;
   readonly #parts: ScheduleParts;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #ticker: Ticker;
 
   constructor(parts: ScheduleParts) {
     this.#parts = parts;
+    this.#ticker = new Ticker({
+      everyMs: parts.settings.scheduler.followEndedAfterMs,
+      run: () => this.#follow(),
+      onError: (error) => parts.log.debug({ err: error }, 'ended runs could not be followed; trying again'),
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#poll(), this.#parts.settings.scheduler.followEndedAfterMs);
+    this.#ticker.start();
   }
 
   async quiet(): Promise<void> {
-    clearInterval(this.#timer);
+    void this.#ticker.stop();
     await Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #poll(): void {
-    this.#running ??= this.#follow()
-      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'ended runs could not be followed; trying again'))
-      .finally(() => {
-        this.#running = undefined;
-      });
+    await this.#ticker.stop();
   }
 
   async #follow(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Settings } from '#shared/config/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { beat, forgetWorker, WorkerWatch } from '#shared/queue/index.ts';
 import { clockSkew, describeSkew, type Keys, type RedisClient } from '#shared/redis/index.ts';
-import type { Clock } from '#shared/time/index.ts';
+import { type Clock, Ticker } from '#shared/time/index.ts';
 
 export interface HeartbeatOptions {
   redis: RedisClient;
@@ -26,42 +26,31 @@ const SKEW_WARN_MS = 1000;
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #ticker: Ticker;
   #isSkewed = false;
   readonly #watch: WorkerWatch;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
     this.#watch = new WorkerWatch(options);
+    this.#ticker = new Ticker({
+      everyMs: options.settings.worker.heartbeatIntervalMs,
+      run: () => this.#beat(),
+      onError: (error) => options.log.debug({ err: error }, 'a heartbeat failed'),
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#poll(), this.#options.settings.worker.heartbeatIntervalMs);
-    this.#poll();
+    this.#ticker.start();
+    this.#ticker.tick();
     this.#watch.start();
   }
 
   /** Reports that this worker is gone. */
   async stop(): Promise<void> {
     const { redis, keys, worker, log } = this.#options;
-    clearInterval(this.#timer);
-    await Promise.all([this.#running, this.#watch.stop()]);
+    await Promise.all([this.#ticker.stop(), this.#watch.stop()]);
     await forgetWorker(redis, keys, worker).catch((error: unknown) => log.debug({ err: error }, 'other workers will miss the heartbeat'));
-  }
-
-  #poll(): void {
-    this.#running ??= this.#tick().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  async #tick(): Promise<void> {
-    try {
-      await this.#beat();
-    } catch (error) {
-      this.#options.log.debug({ err: error }, 'a heartbeat failed');
-    }
   }
 
   async #beat(): Promise<void> {

@@ -14,6 +14,7 @@ import {
 import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
+import { Ticker } from '#shared/time/index.ts';
 import { workerOf } from '../isolation/isolation-messages.ts';
 
 interface ReclaimerOptions extends Intake {
@@ -34,48 +35,41 @@ const MAX_PER_ROUND = 5000;
  */
 export class Reclaimer {
   readonly #options: ReclaimerOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #ticker: Ticker;
   #wasAway = false;
   /** By Redis's clock, ms since the epoch. */
   #expireFrom = 0;
 
   constructor(options: ReclaimerOptions) {
     this.#options = options;
-  }
-
-  start(): void {
-    const { orphanCheckIntervalMs } = this.#options.ledger.settings.worker;
-    this.#timer = setInterval(() => this.#poll(), orphanCheckIntervalMs);
-    this.#poll();
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #poll(): void {
-    this.#running ??= this.#tick().finally(() => {
-      this.#running = undefined;
+    this.#ticker = new Ticker({
+      everyMs: options.ledger.settings.worker.orphanCheckIntervalMs,
+      run: () => this.#reclaim(),
+      onError: (error) => {
+        this.#wasAway = true;
+        options.log.debug({ err: error }, 'nothing could be reclaimed now');
+      },
     });
   }
 
-  async #tick(): Promise<void> {
-    const { ledger, log } = this.#options;
-    try {
-      const now = await redisNow(ledger.redis);
-      if (this.#wasAway) this.#expireFrom = now + AFTER_OUTAGE_MS;
-      this.#wasAway = false;
-      for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-        if (now >= this.#expireFrom) await this.#eachDue(ledger.keys.shard(shard).leases, now, (member) => this.#expire(member));
-        await this.#eachDue(ledger.keys.shard(shard).outbox, now - ledger.settings.worker.outboxSweepMs, (entry) =>
-          this.#reissue(shard, entry),
-        );
-      }
-    } catch (error) {
-      this.#wasAway = true;
-      log.debug({ err: error }, 'nothing could be reclaimed now');
+  start(): void {
+    this.#ticker.start();
+    this.#ticker.tick();
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop();
+  }
+
+  async #reclaim(): Promise<void> {
+    const { keys, redis, settings } = this.#options.ledger;
+    const now = await redisNow(redis);
+    if (this.#wasAway) this.#expireFrom = now + AFTER_OUTAGE_MS;
+    this.#wasAway = false;
+    for (let shard = 0; shard < keys.shards; shard += 1) {
+      const { leases, outbox } = keys.shard(shard);
+      if (now >= this.#expireFrom) await this.#eachDue(leases, now, (member) => this.#expire(member));
+      await this.#eachDue(outbox, now - settings.worker.outboxSweepMs, (entry) => this.#reissue(shard, entry));
     }
   }
 
