@@ -56,11 +56,11 @@ function stampOf(at: number): string {
 
 interface RemovedTasks {
   count: number;
-  /** Of those asked for, the ones that were gone before. */
+  /** The requested ids whose task was gone before. */
   gone: string[];
 }
 
-/** Whether a task is to be removed that ended then, ms since the epoch, and stands at this position of those asked for. */
+/** Whether to remove a task that ended then, ms since the epoch; `position` is its place among the requested ids. */
 export type IsOld = (endedAt: number, position: number) => boolean;
 
 /**

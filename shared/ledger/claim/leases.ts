@@ -47,7 +47,7 @@ export interface Loss {
   blame: 'unknown' | 'guilty' | 'cleared';
   /** What happened, for people; by default that the lease was not renewed. */
   message?: string;
-  /** Whether the process is known to have ended, so that its lease says nothing any more. */
+  /** Whether the process is known to have ended, so that its lease does not count any more. */
   isGone?: boolean;
   /** Whether it ended, or got stuck, by what ran in it, and not with its worker or machine. */
   isOwnEnd?: boolean;
@@ -77,12 +77,12 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Los
 
 /** What a worker receives about an attempt that it may hold, by the attempt's lease member. */
 export interface WorkerSignal {
-  /** `stop`: the lease says why. `input`: messages wait to be taken with `takeInput`. */
+  /** `stop`: the lease's renewal answers why. `input`: messages wait to be taken with `takeInput`. */
   kind: 'stop' | 'input';
   member: string;
 }
 
-/** Reads a message of the key `workerSignal`: `<member>` is a stop, `input <member>` says that there is input. */
+/** Reads a message of the key `workerSignal`: `<member>` is a stop, `input <member>` announces input. */
 export function parseWorkerSignal(message: string): WorkerSignal {
   const [, input, member = ''] = /^(input )?(.*)$/s.exec(message) ?? [];
   return { kind: input === undefined ? 'stop' : 'input', member };

@@ -44,7 +44,7 @@ export interface TakenInput {
   /** The message's own task. */
   id: string;
   text: string;
-  /** Who sent it; null when nobody said. */
+  /** Who sent it; null when unknown. */
   user: string | null;
   /** The visitor who sent it; null for a message of the tenant's own. */
   visitor: string | null;

@@ -26,14 +26,14 @@ export interface TaskPage {
   items: Task[];
   /** Hand it in as `before` for the next page; null at the end. */
   next: string | null;
-  /** Tasks of the page that cannot be read, whatever else was asked for than their lookup. */
+  /** Tasks of the lookup that cannot be read, whatever the rest of the filter. */
   unreadable: UnreadableRecord[];
 }
 
 /** Records one page may read in search of matches, so that a rare text cannot scan everything in one call. */
 const MAX_SCANNED = 2000;
 const BATCH = 100;
-/** Characters after which a page ends, about: tasks may have been told, and have said, more than a million each. */
+/** Characters after which a page ends, about: an input or an output may have more than a million. */
 const PAGE_CHARACTERS = 8_000_000;
 const ID_TIME_CHARACTERS = 10;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -71,18 +71,18 @@ async function* candidates(
   const source = await idSource(ledger, tenant, filter);
   const low = filter.since === undefined ? '' : idAt(filter.since);
   let cursor = before;
-  // One more than is wanted tells whether there is another page.
-  let most = Math.min(BATCH, limit + 1);
+  // One task more than the limit shows whether there is another page.
+  let max = Math.min(BATCH, limit + 1);
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += BATCH) {
-    const ids = await source(low, cursor, most);
-    const isEnd = ids.length < most;
+    const ids = await source(low, cursor, max);
+    const isEnd = ids.length < max;
     cursor = ids.at(-1) ?? null;
-    for await (const portion of readInBatches(ledger, tenant, ids)) yield { ...portion, isLast: isEnd && portion.ids.at(-1) === cursor };
+    for await (const batch of readInBatches(ledger, tenant, ids)) yield { ...batch, isLast: isEnd && batch.ids.at(-1) === cursor };
     if (isEnd) {
       if (ids.length === 0) yield { ids: [], tasks: [], unreadable: [], characters: 0, isLast: true };
       return;
     }
-    most = BATCH;
+    max = BATCH;
   }
 }
 
@@ -90,19 +90,19 @@ function lastId(tasks: readonly Task[]): string | null {
   return tasks.at(-1)?.body.id ?? null;
 }
 
-/** Answers the newest ids from `low` on and before `cursor`, at most so many. */
-type IdSource = (low: string, cursor: string | null, most: number) => Promise<string[]>;
+/** Returns the newest ids from `low` on and before `cursor`, at most `max`. */
+type IdSource = (low: string, cursor: string | null, max: number) => Promise<string[]>;
 
 async function idSource(ledger: Ledger, tenant: string, filter: TaskFilter): Promise<IdSource> {
   // What runs is in the leases, which are few, while it shares its lookup with everything that waits for a worker.
   if (filter.status !== undefined && statusesOf(filter.status).every((status) => status === 'running')) {
     const running = await runningIds(ledger, tenant);
-    return (low, cursor, most) => Promise.resolve(running.filter((id) => id >= low && (cursor === null || id < cursor)).slice(0, most));
+    return (low, cursor, max) => Promise.resolve(running.filter((id) => id >= low && (cursor === null || id < cursor)).slice(0, max));
   }
   const lookups = lookupsFor(ledger, tenant, filter);
-  return async (low, cursor, most) => {
-    const ranges = await Promise.all(lookups.map((lookup) => readLookup(ledger, lookup, { low, before: cursor, max: most })));
-    return newestFirst(ranges.flat()).slice(0, most);
+  return async (low, cursor, max) => {
+    const ranges = await Promise.all(lookups.map((lookup) => readLookup(ledger, lookup, { low, before: cursor, max })));
+    return newestFirst(ranges.flat()).slice(0, max);
   };
 }
 

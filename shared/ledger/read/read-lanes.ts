@@ -6,7 +6,7 @@ import { readTasks } from './read-tasks.ts';
 export interface Lane {
   /** Who holds a place, first come first. */
   held: { task: Task; since: number }[];
-  /** Who waits, next one first; at most as many as asked for. */
+  /** Who waits, next one first; at most `max`. */
   waiting: Task[];
   waitingTotal: number;
 }
@@ -14,17 +14,17 @@ export interface Lane {
 /** A holder that ends between reading its name and its state is looked for anew, so often. */
 const TRIES = 3;
 
-/** Who holds a lane and who waits for it. A task that moves meanwhile is in one of the two; one that ended is in none. */
-export async function readLane(ledger: Ledger, tenant: string, lane: string, most: number): Promise<Lane> {
+/** Who holds a lane and who waits for it. A task that moves meanwhile is in one of the two lists; an ended task is in none. */
+export async function readLane(ledger: Ledger, tenant: string, lane: string, max: number): Promise<Lane> {
   for (let tries = 1; ; tries += 1) {
-    const found = await readLaneOnce(ledger, tenant, lane, most);
+    const found = await readLaneOnce(ledger, tenant, lane, max);
     const held = found.held.filter(({ task }) => task.state.completedAt === undefined);
     if (held.length === found.held.length || tries === TRIES) return { ...found, held };
   }
 }
 
-async function readLaneOnce(ledger: Ledger, tenant: string, lane: string, most: number): Promise<Lane> {
-  const { waiting, held, waitingTotal } = await readLaneIds(ledger, tenant, lane, most);
+async function readLaneOnce(ledger: Ledger, tenant: string, lane: string, max: number): Promise<Lane> {
+  const { waiting, held, waitingTotal } = await readLaneIds(ledger, tenant, lane, max);
   const tasks = await readTasks(ledger, tenant, [...held.keys(), ...waiting]);
   const known = tasks.filter((task) => task !== null);
   const byId = new Map(known.map((task) => [task.body.id, task]));
@@ -46,12 +46,12 @@ export interface LaneIds {
   waitingTotal: number;
 }
 
-/** The same by ids alone. */
-export async function readLaneIds(ledger: Ledger, tenant: string, lane: string, most: number): Promise<LaneIds> {
+/** The same lane, by ids. */
+export async function readLaneIds(ledger: Ledger, tenant: string, lane: string, max: number): Promise<LaneIds> {
   const keys = ledger.keys.tenant(tenant);
-  // Those who wait first: who is let in between the two is then among both, and never among none.
+  // The line first: a task that is granted between the two reads is then in both, and never in none.
   const [waiting, total, held] = await Promise.all([
-    ledger.redis.zrange(keys.laneWait(lane), '0', String(most - 1)),
+    ledger.redis.zrange(keys.laneWait(lane), '0', String(max - 1)),
     ledger.redis.zcard(keys.laneWait(lane)),
     ledger.redis.zrange(keys.laneHeld(lane), '0', '-1', 'WITHSCORES'),
   ]);
@@ -64,7 +64,7 @@ export interface SharedPlace {
   name: string;
   /** Whether as many of the lane run as may. */
   isFull: boolean;
-  /** The one before it: in the line, else among those that hold the lane; null for none. */
+  /** The task before it: in the line, else among the holders; null for none. */
   before: string | null;
   /** How many wait before it or hold the lane. */
   ahead: number;

@@ -10,14 +10,14 @@ const BATCH = 500;
 
 /**
  * The states of a tenant's tasks by their ids, in their order; null where there is none, or none that can be read. Reads neither inputs nor outputs, so it is
- * the way to look at tasks again and again.
+ * cheap enough to poll.
  */
 export async function readStates(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(TaskState | null)[]> {
   const found = await readStatesOrErrors(ledger, tenant, ids);
   return found.map((state) => (state instanceof MusterError ? null : state));
 }
 
-/** The same with `record.unreadable` in the place of one that cannot be read, for those who act on what is gone. */
+/** The same with `record.unreadable` in the place of a state that cannot be read, for callers that act on missing tasks. */
 export async function readStatesOrErrors(
   ledger: Ledger,
   tenant: string,

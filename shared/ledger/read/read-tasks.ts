@@ -8,17 +8,17 @@ import { parseBody } from '../codec/body.ts';
 /** Tasks read together while nobody knows how long they are, and at most. */
 const FIRST_TOGETHER = 10;
 const MAX_TOGETHER = 500;
-/** Characters that are read together, about: Redis answers nobody else meanwhile, and a task may have said more than a million. */
+/** Characters that are read together, about: Redis answers no other caller meanwhile, and an output may have more than a million. */
 const TOGETHER_CHARACTERS = 2_000_000;
 
 /** The tasks of a tenant by their ids, in their order; null where there is none, or none that can be read. */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
   const tasks: (Task | null)[] = [];
-  for await (const portion of readInBatches(ledger, tenant, ids)) tasks.push(...portion.tasks);
+  for await (const batch of readInBatches(ledger, tenant, ids)) tasks.push(...batch.tasks);
   return tasks;
 }
 
-/** Some of the tasks asked for. */
+/** Some of the requested tasks. */
 export interface TaskBatch {
   ids: readonly string[];
   tasks: (Task | null)[];
@@ -30,13 +30,13 @@ export interface TaskBatch {
 
 /** The same bit by bit, as much at once as is soon read. */
 export async function* readInBatches(ledger: Ledger, tenant: string, ids: readonly string[]): AsyncGenerator<TaskBatch> {
-  let most = FIRST_TOGETHER;
+  let size = FIRST_TOGETHER;
   for (let from = 0; from < ids.length;) {
-    const portion = await readBatch(ledger, tenant, ids.slice(from, from + most));
-    from += portion.ids.length;
-    most = Math.floor((TOGETHER_CHARACTERS * portion.ids.length) / Math.max(1, portion.characters));
-    most = Math.min(Math.max(1, most), MAX_TOGETHER);
-    yield portion;
+    const batch = await readBatch(ledger, tenant, ids.slice(from, from + size));
+    from += batch.ids.length;
+    size = Math.floor((TOGETHER_CHARACTERS * batch.ids.length) / Math.max(1, batch.characters));
+    size = Math.min(Math.max(1, size), MAX_TOGETHER);
+    yield batch;
   }
 }
 

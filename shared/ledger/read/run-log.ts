@@ -45,7 +45,7 @@ interface ReadLogOptions {
   readonly limit: number;
 }
 
-/** The entries of a task's log after the last one, oldest first. One that cannot be read is left out. */
+/** The entries of a task's log after the last one, oldest first. An entry that cannot be read is left out. */
 export async function readLog({ redis, keys }: LogPlace, { tenant, id, after, limit }: ReadLogOptions): Promise<StoredLogEntry[]> {
   const stored = await redis.xrange(keys.tenant(tenant).log(id), after === null ? '-' : `(${after}`, '+', 'COUNT', limit);
   return stored.flatMap(([entryId, fields]) => parse(entryId, fields));
@@ -54,7 +54,7 @@ export async function readLog({ redis, keys }: LogPlace, { tenant, id, after, li
 /** Progress is reported often where it is reported at all, so that it is among so many. */
 const LAST_ENTRIES = 50;
 
-/** How far the task said last that it is; null when it did not, or not among its latest entries. */
+/** The last progress that the task reported; null for none, or none among its latest entries. */
 export async function readProgress(
   { redis, keys }: LogPlace,
   tenant: string,

@@ -53,7 +53,7 @@ export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict
   if (read === null) return { kind: 'lost' };
   let { stored } = read;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    // Here and not with the others of the batch: a verdict that nothing can be decided of is that attempt's alone.
+    // Outside of the batch: an error in one verdict fails that attempt only.
     const decision = decide(attempt, verdict, { stored, first: read.first, now: read.now });
     const reply = await ledger.batches.add<Decision, Reply>({ ledger, run: settleAttempts, group: attempt.tenant }, decision);
     if (reply.kind !== 'changed') return reply;
@@ -144,7 +144,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
 
 const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
 
-/** JSON of what the event stream says of an attempt besides its end. */
+/** JSON of what the event says of an attempt besides its end. */
 function factOf({ state: { attempt, error, status }, continuation }: Settlement): string {
   if (!FAILURES.has(status)) return JSON.stringify({ attempt });
   return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });

@@ -16,7 +16,7 @@ interface Measured {
 
 /**
  * StoredBytes is responsible for refusing what a tenant wants kept beyond its limit. It knows what the tenant's keys took some seconds
- * ago, so that accepting a task asks Redis for nothing more.
+ * ago, so that accepting a task sends Redis no other command.
  */
 export class StoredBytes {
   readonly #options: Pick<LedgerOptions, 'redis' | 'keys' | 'limitsOf'>;
@@ -61,7 +61,7 @@ export class StoredBytes {
   }
 }
 
-/** Elements that Redis looks at to estimate the size of one key. */
+/** Elements that Redis samples to estimate the size of one key. */
 const SAMPLES = 50;
 
 /**

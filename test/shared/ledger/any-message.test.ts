@@ -16,8 +16,8 @@ import { describe, expect, it } from 'vitest';
 import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { bookProblems } from './book-problems.ts';
-import { FleetModel, type Deed, type Offer } from './fleet-model.ts';
+import { ledgerProblems } from './ledger-problems.ts';
+import { FleetModel, type Action, type Offer } from './fleet-model.ts';
 import { limitsOf, TENANT, type TestLedger } from './test-ledger.ts';
 import { useLedger } from './use-ledger.ts';
 
@@ -32,7 +32,7 @@ const tests = await Promise.all([
 ]);
 
 const pick = nat(50);
-const offer: Arbitrary<Deed> = record<{ kind: 'offer' } & Offer>({
+const offer: Arbitrary<Action> = record<{ kind: 'offer' } & Offer>({
   kind: constant('offer' as const),
   // The last of these is no lane; the one before it has two places.
   lane: constantFrom(0, 0, 0, 0, 1, 2, 3),
@@ -45,19 +45,19 @@ const offer: Arbitrary<Deed> = record<{ kind: 'offer' } & Offer>({
   yields: boolean(),
   maxAttempts: integer({ min: 1, max: 3 }),
 });
-const settle: Arbitrary<Deed> = record({
+const settle: Arbitrary<Action> = record({
   kind: constant('settle' as const),
   pick,
   verdict: constantFrom('completed', 'cancelled', 'failed', 'timeout', 'interrupted'),
   delay: constantFrom('none', 'now', 'later'),
   dies: boolean(),
 });
-const take: Arbitrary<Deed> = record({
+const take: Arbitrary<Action> = record({
   kind: constant('take' as const),
   how: constantFrom('steered', 'merged'),
-  most: integer({ min: 1, max: 3 }),
+  max: integer({ min: 1, max: 3 }),
 });
-const deed: Arbitrary<Deed> = oneof(
+const action: Arbitrary<Action> = oneof(
   { weight: 12, arbitrary: offer },
   { weight: 4, arbitrary: record({ kind: constantFrom('claim', 'deliver'), pick }) },
   { weight: 6, arbitrary: record({ kind: constant('start' as const), pick }) },
@@ -67,25 +67,29 @@ const deed: Arbitrary<Deed> = oneof(
 );
 const limits = option(record({ running: option(integer({ min: 1, max: 3 })), waiting: option(integer({ min: 3, max: 8 })) }));
 /** Deeds that happen one after the other, each step of up to three at the same time in two processes. */
-const story = record({ which: nat(2), limits, steps: array(array(deed, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }) });
+const scenario = record({
+  which: nat(2),
+  limits,
+  steps: array(array(action, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }),
+});
 
-interface Story {
+interface Scenario {
   which: number;
   limits: { running: number | null; waiting: number | null } | null;
-  steps: Deed[][];
+  steps: Action[][];
 }
 
-async function play({ which, limits: wish, steps }: Story): Promise<void> {
+async function play({ which, limits: wish, steps }: Scenario): Promise<void> {
   const test = tests[which] as TestLedger;
   await test.reset();
   if (wish) test.limits = limitsOf(wish);
   const fleet = new FleetModel(test);
   for (const step of steps) {
     await Promise.all(step.map((each, n) => fleet.do(each, n % 2 ? test.rival : test.ledger)));
-    expect(await bookProblems(test, fleet.delivered), `after ${JSON.stringify(step)}`).toEqual([]);
+    expect(await ledgerProblems(test, fleet.delivered), `after ${JSON.stringify(step)}`).toEqual([]);
   }
   await fleet.drain();
-  expect(await bookProblems(test, fleet.delivered), 'at the end').toEqual([]);
+  expect(await ledgerProblems(test, fleet.delivered), 'at the end').toEqual([]);
   const tasks = await Promise.all(fleet.accepted.map((id) => test.read(id)));
   expect(tasks.every(({ state }) => isTerminal(state.status) && state.outcome !== undefined)).toBe(true);
   expect(await test.redis.keys(test.keys.tenant(TENANT).laneHeld('*').replace(':held', ':*'))).toEqual([]);
@@ -110,9 +114,9 @@ function startOf({ log }: Task['state']): number {
 
 describe('whatever messages do to each other, in whatever order', () => {
   it(
-    `leaves each with one outcome, the books in order, and nothing in the lanes (seed ${SEED})`,
+    `leaves each with one outcome, the ledger consistent, and nothing in the lanes (seed ${SEED})`,
     async () => {
-      await assert(asyncProperty(story, play), {
+      await assert(asyncProperty(scenario, play), {
         seed: SEED,
         numRuns: 10_000,
         interruptAfterTimeLimit: BUDGET_MS,

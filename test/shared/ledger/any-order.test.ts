@@ -14,8 +14,8 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { bookProblems } from './book-problems.ts';
-import { FleetModel, type Deed } from './fleet-model.ts';
+import { ledgerProblems } from './ledger-problems.ts';
+import { FleetModel, type Action } from './fleet-model.ts';
 import { limitsOf } from './test-ledger.ts';
 import { useLedger } from './use-ledger.ts';
 
@@ -28,7 +28,7 @@ const test = await useLedger();
 const pick = nat(50);
 const letter = constantFrom('u', 'w', 'd');
 
-const deed: Arbitrary<Deed> = oneof(
+const action: Arbitrary<Action> = oneof(
   {
     weight: 6,
     arbitrary: record({
@@ -69,14 +69,14 @@ const limits = option(
 );
 
 /** Deeds that happen one after the other, each step of up to three at the same time in two processes. */
-const story = record({ limits, steps: array(array(deed, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }) });
+const scenario = record({ limits, steps: array(array(action, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }) });
 
 async function play({
   limits: wish,
   steps,
 }: {
   limits: { running: number | null; runningLow: number | null; waiting: number | null; webhook: number | null } | null;
-  steps: Deed[][];
+  steps: Action[][];
 }): Promise<void> {
   await test.reset();
   if (wish) {
@@ -86,10 +86,10 @@ async function play({
   const fleet = new FleetModel(test);
   for (const step of steps) {
     await Promise.all(step.map((each, n) => fleet.do(each, n % 2 ? test.rival : test.ledger)));
-    expect(await bookProblems(test, fleet.delivered), `after ${JSON.stringify(step)}`).toEqual([]);
+    expect(await ledgerProblems(test, fleet.delivered), `after ${JSON.stringify(step)}`).toEqual([]);
   }
   await fleet.drain();
-  expect(await bookProblems(test, fleet.delivered), 'at the end').toEqual([]);
+  expect(await ledgerProblems(test, fleet.delivered), 'at the end').toEqual([]);
   const ended = await Promise.all(fleet.accepted.map(async (id) => (await test.state(id)).status));
   expect(ended.every(isTerminal)).toBe(true);
   // Each life of a task ends once: as often as it was opened.
@@ -103,9 +103,9 @@ async function ends(): Promise<string[]> {
 
 describe('whatever happens to tasks, in whatever order', () => {
   it(
-    `keeps the books in order after every step, and each task ends once (seed ${SEED})`,
+    `keeps the ledger consistent after every step, and each task ends once (seed ${SEED})`,
     async () => {
-      await assert(asyncProperty(story, play), {
+      await assert(asyncProperty(scenario, play), {
         seed: SEED,
         numRuns: 10_000,
         interruptAfterTimeLimit: BUDGET_MS,

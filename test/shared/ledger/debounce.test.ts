@@ -10,7 +10,7 @@ const LONGEST_MS = 500_000;
 
 const test = await useCheckedLedger({ routing: { queue: { collect: { debounceMs: DEBOUNCE_MS, longestWaitMs: LONGEST_MS } } } });
 
-/** Lets time pass for a task that waits or was let through: writes when it came as that much earlier. */
+/** Lets time pass for a task that waits or was granted: writes when it came as that much earlier. */
 const age = async (id: string, ms: number): Promise<void> => {
   const { states } = test.keys.tenant(TENANT);
   const state = await test.state(id);
@@ -31,7 +31,7 @@ const collected = async (...wishes: TaskWish[]): Promise<string[]> => {
 };
 
 describe('the claim of a collected message', () => {
-  it('is early until the newest of its turn is old enough, and says when', async () => {
+  it('is early until the newest of its turn is old enough, and answers when', async () => {
     const [head = '', second = ''] = await collected(COLLECT, COLLECT);
     await age(head, DEBOUNCE_MS * 2);
     expect(await due(head)).toBe((await test.state(second)).createdAt + DEBOUNCE_MS);

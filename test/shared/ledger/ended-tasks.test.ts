@@ -7,15 +7,15 @@ import { DONE, retry, TENANT, type TaskWish } from './test-ledger.ts';
 import { useLedger } from './use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
-const TOLD: TaskWish = { reply: { platform: 'telegram', thread: '{}' }, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' };
+const SUBSCRIBED: TaskWish = { reply: { platform: 'telegram', thread: '{}' }, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' };
 
 const test = await useLedger();
 afterEach(async () => {
-  // What was forgotten here would be missing in the books.
+  // What was removed here would be missing in the data.
   await test.reset();
 });
 
-/** Each brings a task of this kind to an end in its own way, and says which. */
+/** Each brings a task of this kind to an end by its own path, and returns its id. */
 const ENDINGS: Record<string, (wish: TaskWish) => Promise<string>> = {
   'a result': async (wish) => {
     const id = await test.accepted(wish);
@@ -69,8 +69,8 @@ const ENDINGS: Record<string, (wish: TaskWish) => Promise<string>> = {
 };
 
 describe.each(Object.entries(ENDINGS))('a task that ended by %s', (_how, end) => {
-  it('is told to whoever has to hear of it, until they heard', async () => {
-    const id = await end(TOLD);
+  it('goes to each subscriber, until it is acknowledged', async () => {
+    const id = await end(SUBSCRIBED);
     for (const kind of ['reply', 'callback', 'run'] as const) {
       const ended = await listEnded(test.ledger, 0, kind, 10);
       expect(ended).toMatchObject([{ tenant: TENANT, task: id }]);
@@ -83,22 +83,22 @@ describe.each(Object.entries(ENDINGS))('a task that ended by %s', (_how, end) =>
     expect(await listEnded(test.ledger, 0, 'run', 10)).toHaveLength(1);
   });
 
-  it('is nobody’s news when nobody asked', async () => {
+  it('has no notice without a subscriber', async () => {
     await end({});
     expect(await test.redis.exists(test.keys.shard(0).ended)).toBe(0);
   });
 });
 
-describe('ends to tell', () => {
-  it('are listed by when they came, at most as many as asked', async () => {
+describe('ends with subscribers', () => {
+  it('are listed by time, at most `limit`', async () => {
     const ids = [];
-    for (let n = 0; n < 3; n += 1) ids.push(await ENDINGS['a result']?.(TOLD));
+    for (let n = 0; n < 3; n += 1) ids.push(await ENDINGS['a result']?.(SUBSCRIBED));
     const listed = await listEnded(test.ledger, 0, 'reply', 2);
     expect(listed.map(({ task }) => task)).toEqual(ids.slice(0, 2));
   });
 
   it('are dropped once, and dropping none does nothing', async () => {
-    await ENDINGS['a result']?.(TOLD);
+    await ENDINGS['a result']?.(SUBSCRIBED);
     const members = (await listEnded(test.ledger, 0, 'reply', 2)).map(({ member }) => member);
     await acknowledgeEnded(test.ledger, 0, members);
     await acknowledgeEnded(test.ledger, 0, members);
@@ -107,7 +107,7 @@ describe('ends to tell', () => {
   });
 
   it('are none while a task goes on', async () => {
-    const held = await test.claimed(await test.accepted(TOLD));
+    const held = await test.claimed(await test.accepted(SUBSCRIBED));
     await test.settle(held, retry(0));
     expect(await test.redis.exists(test.keys.shard(0).ended)).toBe(0);
     await test.settle(await test.claimed(held.id), DONE);

@@ -15,7 +15,7 @@ import { isTerminal } from '#shared/tasks/transitions.ts';
 import { aTask, DONE, FAILURE, TENANT, type Held, type TaskWish, type TestLedger } from './test-ledger.ts';
 
 /** One thing that somebody does to the fleet; `pick` chooses whom it happens to. */
-export type Deed =
+export type Action =
   | { kind: 'accept'; lane: number; shared: number; priority: number; letter: string; later: boolean; maxAttempts: number }
   | {
       kind: 'settle';
@@ -26,7 +26,7 @@ export type Deed =
     }
   | { kind: 'reprioritize'; pick: number; priority: number }
   | ({ kind: 'offer' } & Offer)
-  | { kind: 'take'; how: 'steered' | 'merged'; most: number }
+  | { kind: 'take'; how: 'steered' | 'merged'; max: number }
   | { kind: Simple; pick: number };
 
 type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due' | 'input' | 'start';
@@ -65,7 +65,7 @@ const DRAIN_ROUNDS = 400;
 
 /**
  * A fleet without BullMQ and without agents: tickets are a list, workers are what they were told by the ledger, some of them
- * long gone. Every deed is one that a real process can do at that moment, or a crash in the middle of one.
+ * long gone. Every action is one that a real process can do at that moment, or a crash in the middle of one.
  */
 export class FleetModel {
   readonly #test: TestLedger;
@@ -74,7 +74,7 @@ export class FleetModel {
   #tickets: Ticket[] = [];
   #work: Work[] = [];
   redriven = 0;
-  readonly #deeds: Record<Simple, (pick: number, ledger: Ledger) => Promise<void>> = {
+  readonly #actions: Record<Simple, (pick: number, ledger: Ledger) => Promise<void>> = {
     deliver: (pick) => this.#deliver(pick),
     sweep: (pick, ledger) => this.#sweep(pick, ledger),
     lose: (pick, ledger) => this.#lose(pick, ledger),
@@ -96,14 +96,14 @@ export class FleetModel {
     return this.#tickets.map(({ task, number }) => `${task}.${number}`);
   }
 
-  async do(deed: Deed, ledger: Ledger): Promise<void> {
-    const { kind } = deed;
-    if (kind === 'accept') await this.#accept(deed, ledger);
-    else if (kind === 'settle') await this.#settle(deed, ledger);
-    else if (kind === 'reprioritize') await this.#reprioritize(deed, ledger);
-    else if (kind === 'offer') await this.#offer(deed, ledger);
-    else if (kind === 'take') await this.#take(deed, ledger);
-    else await this.#deeds[kind](deed.pick, ledger);
+  async do(action: Action, ledger: Ledger): Promise<void> {
+    const { kind } = action;
+    if (kind === 'accept') await this.#accept(action, ledger);
+    else if (kind === 'settle') await this.#settle(action, ledger);
+    else if (kind === 'reprioritize') await this.#reprioritize(action, ledger);
+    else if (kind === 'offer') await this.#offer(action, ledger);
+    else if (kind === 'take') await this.#take(action, ledger);
+    else await this.#actions[kind](action.pick, ledger);
   }
 
   /** Lets everything run to its end, with workers that do nothing wrong any more. */
@@ -134,7 +134,10 @@ export class FleetModel {
     return { tenant: TENANT, id, lane: this.#lanes.get(id) ?? null };
   }
 
-  async #accept({ lane, shared, priority, letter, later, maxAttempts }: Extract<Deed, { kind: 'accept' }>, ledger: Ledger): Promise<void> {
+  async #accept(
+    { lane, shared, priority, letter, later, maxAttempts }: Extract<Action, { kind: 'accept' }>,
+    ledger: Ledger,
+  ): Promise<void> {
     const limit = LANE_LIMITS[lane];
     const wish: TaskWish = {
       priority,
@@ -173,9 +176,9 @@ export class FleetModel {
   }
 
   /** Every worker takes what waits for it, those that are frozen as well. */
-  async #take({ how, most }: Extract<Deed, { kind: 'take' }>, ledger: Ledger): Promise<void> {
+  async #take({ how, max }: Extract<Action, { kind: 'take' }>, ledger: Ledger): Promise<void> {
     const takes = this.#work.map(async (work) => {
-      const answer = await takeInput(ledger, work, how, most);
+      const answer = await takeInput(ledger, work, how, max);
       if (answer.kind === 'taken') work.stored = answer.stored;
     });
     await Promise.all(takes);
@@ -234,7 +237,7 @@ export class FleetModel {
     }
   }
 
-  async #settle({ pick, verdict, delay, dies }: Extract<Deed, { kind: 'settle' }>, ledger: Ledger): Promise<void> {
+  async #settle({ pick, verdict, delay, dies }: Extract<Action, { kind: 'settle' }>, ledger: Ledger): Promise<void> {
     const delayMs = { none: null, now: 0, later: LATER_MS }[delay];
     const work = this.#work[pick % Math.max(1, this.#work.length)];
     if (!work) return;
@@ -273,7 +276,7 @@ export class FleetModel {
     await expireLease(ledger, work);
   }
 
-  async #reprioritize({ pick, priority }: Extract<Deed, { kind: 'reprioritize' }>, ledger: Ledger): Promise<void> {
+  async #reprioritize({ pick, priority }: Extract<Action, { kind: 'reprioritize' }>, ledger: Ledger): Promise<void> {
     const id = this.#anyone(pick);
     if (id === undefined) return;
     const letter = (await this.#test.state(id)).class.slice(0, 1);

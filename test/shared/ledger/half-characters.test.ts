@@ -47,7 +47,7 @@ describe.each<[what: string, wish: TaskWish]>([
     await test.completed(held.id);
   });
 
-  it('meets others in its lane by its mode, and ends as it says', async () => {
+  it('meets others in its lane by its mode, and ends by it', async () => {
     const first = await test.claimed(await test.accepted({ ...wish, lane: LANE }));
     const waits = await test.accepted({ ...wish, lane: LANE });
     const newest = await test.accepted({ ...wish, lane: LANE, mode: 'interrupt' });
@@ -56,7 +56,7 @@ describe.each<[what: string, wish: TaskWish]>([
     expect(await test.statuses(first.id, newest)).toEqual(['cancelled', 'queued']);
   });
 
-  it('is forgotten whole', async () => {
+  it('is removed completely', async () => {
     const id = await test.accepted(wish);
     await test.completed(id);
     expect(await removeTask(test.ledger, await test.read(id))).toBe(true);
@@ -83,7 +83,7 @@ describe('half a character', () => {
   });
 
   it('becomes the replacement character, and nothing else changes', () => {
-    const texts = [HALF, '\udc00 at the start', String.raw`a path\ud83d`, `\\${HALF}`, 'whole 😀'];
+    const texts = [HALF, '\udc00 at the start', String.raw`a path\ud83d`, `\\${HALF}`, 'complete 😀'];
     expect(JSON.parse(scriptJson(texts))).toEqual(texts.map((text) => text.toWellFormed()));
   });
 });

@@ -48,7 +48,7 @@ describe('a task that yields its place while it waits for a retry', () => {
     return held;
   };
 
-  it('lets the next of its lane go first, and comes back before those that came after it', async () => {
+  it('yields to the next of its lane, and comes back before those that came after it', async () => {
     const held = await test.claimed(await test.accepted(yielding));
     const [second, third] = [await test.accepted({ lane: LANE }), await test.accepted({ lane: LANE })];
     await test.settle(held, retry(60_000));

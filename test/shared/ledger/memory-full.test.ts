@@ -3,7 +3,7 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
-import { bookProblems } from './book-problems.ts';
+import { ledgerProblems } from './ledger-problems.ts';
 import { DONE, retry, type Held } from './test-ledger.ts';
 import { useCheckedLedger } from './use-ledger.ts';
 
@@ -38,15 +38,15 @@ const VERDICTS: [what: string, verdict: AttemptEnd][] = [
 ];
 
 describe('without memory for more', () => {
-  it.each(VERDICTS)('an attempt that %s is settled whole or not at all, and then later', async (_what, verdict) => {
+  it.each(VERDICTS)('an attempt that %s is settled completely or not at all, and then later', async (_what, verdict) => {
     const answer = await withoutMemory(() => test.settle(running, verdict));
     const isRefused = answer instanceof Error;
     expect(isRefused && !isRedisUnavailable(answer)).toBe(false);
     expect((await test.state(running.id)).status === 'running').toBe(isRefused);
     expect((await test.events(running.id)).includes('task.failed') && isRefused).toBe(false);
-    expect(await bookProblems(test)).toEqual([]);
+    expect(await ledgerProblems(test)).toEqual([]);
     expect(isRefused ? await test.settle(running, verdict) : answer).toMatchObject({ kind: 'settled' });
-    expect(await bookProblems(test)).toEqual([]);
+    expect(await ledgerProblems(test)).toEqual([]);
   });
 
   it.each<[what: string, step: () => Promise<unknown>]>([
@@ -54,10 +54,10 @@ describe('without memory for more', () => {
     ['claimed', () => test.claim(granted)],
     ['cancelled', () => cancelTask(test.ledger, { ...running, id: waiting }, 'enough')],
     ['taken back', () => expireLease(test.ledger, running)],
-  ])('a task is %s whole or not at all, and who asked knows that Redis cannot serve now', async (_what, step) => {
+  ])('a task is %s completely or not at all, and the caller learns that Redis cannot serve now', async (_what, step) => {
     await test.endLease(running);
     const answer = await withoutMemory(step);
     expect(answer instanceof Error && !isRedisUnavailable(answer)).toBe(false);
-    expect(await bookProblems(test)).toEqual([]);
+    expect(await ledgerProblems(test)).toEqual([]);
   });
 });

@@ -144,7 +144,7 @@ export class TestLedger {
     return await acceptMessage(this.ledger, aTask(wish));
   }
 
-  /** Accepts a task that has to be let in, and returns its id. */
+  /** Accepts a task that has to be accepted, and returns its id. */
   async accepted(wish: TaskWish = {}): Promise<string> {
     const answer = await this.accept(wish);
     if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);

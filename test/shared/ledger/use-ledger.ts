@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { closeBooks } from './close-books.ts';
+import { closeLedger } from './close-ledger.ts';
 import { TestLedger } from './test-ledger.ts';
 
 /** A ledger on a Redis of its own, for all tests of a file. */
@@ -9,9 +9,9 @@ export async function useLedger(settings: SettingsInput = {}): Promise<TestLedge
   return closeAfterTests(await TestLedger.open(settings));
 }
 
-/** The same, emptied after each test, which fails when it left the books in disorder. */
+/** The same, emptied after each test, which fails when it left inconsistent data. */
 export async function useCheckedLedger(settings: SettingsInput = {}): Promise<TestLedger> {
   const ledger = await useLedger(settings);
-  afterEach(() => closeBooks(ledger));
+  afterEach(() => closeLedger(ledger));
   return ledger;
 }

@@ -25,13 +25,13 @@ const signalOf = ({ id, token }: Held): string => `${TENANT}/${id}/${token}`;
 /** With its platform's number. */
 const sent = (order: number): TaskWish => ({ lane: { ...LANE, order } });
 
-/** What workers hear while something is done. */
-const heard = async (deed: () => Promise<unknown>): Promise<WorkerSignal[]> => {
+/** What workers receive during an action. */
+const received = async (action: () => Promise<unknown>): Promise<WorkerSignal[]> => {
   const listener = test.connect('listener');
   const messages: string[] = [];
   listener.on('message', (_channel: string, message: string) => messages.push(message));
   await listener.subscribe(test.keys.shard(0).workerSignal);
-  await deed();
+  await action();
   await test.redis.publish(test.keys.shard(0).workerSignal, 'end');
   await waitFor(() => Promise.resolve(messages.includes('end')), { deadlineMs: 5000, what: 'the last message' });
   listener.disconnect();
@@ -49,21 +49,21 @@ describe('a message whose lane is free', () => {
 });
 
 describe('a running task that is cancelled', () => {
-  it('has its worker told by the script itself, also when its caller is cut off right behind it', async () => {
+  it('has its worker notified by the script itself, also when its caller is cut off right behind it', async () => {
     const held = await running();
     const redis = test.connect('cut off');
     vi.spyOn(redis, 'publish').mockRejectedValue(new Error('cut off'));
     const place = await test.place(held.id);
-    const signals = await heard(() => cancelTask({ ...test.ledger, redis }, place, 'enough'));
+    const signals = await received(() => cancelTask({ ...test.ledger, redis }, place, 'enough'));
     expect(signals).toEqual([{ kind: 'stop', member: signalOf(held) }]);
   });
 });
 
 describe('a message in mode steer', () => {
-  it('is offered to the running task, whose worker is told, and waits to be taken', async () => {
+  it('is offered to the running task, whose worker is notified, and waits to be taken', async () => {
     const held = await running();
     let id = '';
-    const signals = await heard(async () => (id = await test.accepted({ ...TAKES, mode: 'steer' })));
+    const signals = await received(async () => (id = await test.accepted({ ...TAKES, mode: 'steer' })));
     expect(signals).toEqual([{ kind: 'input', member: signalOf(held) }]);
     expect(await test.state(id)).toMatchObject({ status: 'pending', gate: 'steer', steer: held.id });
     expect((await test.claim(id)).kind).toBe('parked');
@@ -80,7 +80,7 @@ describe('a message in mode steer', () => {
     ['takes no input', { lane: LANE }, {}],
     ['is another agent’s', TAKES, { agent: 'other' }],
     ['belongs to somebody else', { ...TAKES, user: 'ann' }, { user: 'bob' }],
-    ['belongs to somebody, and nobody says whose message this is', { ...TAKES, user: 'ann' }, {}],
+    ['belongs to somebody, and the sender of this message is unknown', { ...TAKES, user: 'ann' }, {}],
   ])('waits its turn when the running task %s', async (_why, holder, wish) => {
     await running(holder);
     const id = await test.accepted({ ...TAKES, ...wish, mode: 'steer' });
@@ -88,11 +88,11 @@ describe('a message in mode steer', () => {
     expect((await test.state(id)).steer).toBeUndefined();
   });
 
-  it.each(['not claimed yet', 'in line for its retry', 'told to stop'])('waits its turn when the holder is %s', async (which) => {
+  it.each(['not claimed yet', 'in line for its retry', 'under a stop'])('waits its turn when the holder is %s', async (which) => {
     const first = await test.accepted(TAKES);
     if (which !== 'not claimed yet') {
       const held = await test.claimed(first);
-      await (which === 'told to stop' ? cancelTask(test.ledger, held, 'no') : test.settle(held, retry(60_000)));
+      await (which === 'under a stop' ? cancelTask(test.ledger, held, 'no') : test.settle(held, retry(60_000)));
     }
     expect(await test.accept({ ...TAKES, mode: 'steer' })).toMatchObject({ gate: 'lane' });
   });
@@ -143,7 +143,7 @@ describe('a message in mode interrupt', () => {
     const held = await running();
     const waiting = [await test.accepted({ lane: LANE }), await test.accepted({ ...TAKES, mode: 'steer' })];
     let id = '';
-    const signals = await heard(async () => (id = await test.accepted({ lane: LANE, mode: 'interrupt' })));
+    const signals = await received(async () => (id = await test.accepted({ lane: LANE, mode: 'interrupt' })));
     expect(signals).toEqual([{ kind: 'stop', member: signalOf(held) }]);
     for (const each of waiting) expect(await outcome(each)).toMatchObject({ kind: 'superseded', taskId: id });
     expect(await test.statuses(...waiting, id)).toEqual(['cancelled', 'cancelled', 'pending']);
@@ -196,7 +196,7 @@ describe('a message in mode interrupt', () => {
     expect((await test.claim(id)).kind).toBe('claimed');
   });
 
-  it('carries what it replaces along when the configuration says so, with what that had carried', async () => {
+  it('carries on the input of what it replaces when the configuration says so, with what that had carried', async () => {
     const held = await running({ lane: LANE, input: 'one' }, carrying);
     const second = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'two' });
     const third = await carrying.accepted({ lane: LANE, mode: 'interrupt', input: 'three' });
@@ -207,7 +207,7 @@ describe('a message in mode interrupt', () => {
     expect((await readInputs(carrying.ledger, TENANT, inputs)).map(({ text }) => text)).toEqual(expect.arrayContaining(['one', 'two']));
   });
 
-  it('carries nothing into a run of a schedule, which says the same again', async () => {
+  it('carries nothing into a run of a schedule, whose input is the same again', async () => {
     const run = { lane: LANE, scheduleId: 'daily', source: 'schedule', mode: 'interrupt' } as const;
     const held = await running(run, carrying);
     const next = await carrying.accepted(run);
@@ -264,7 +264,7 @@ describe('a message that comes after one that was sent later', () => {
 });
 
 describe('a message in mode latest', () => {
-  it('replaces what waits and leaves the running task alone', async () => {
+  it('replaces what waits and does not touch the running task', async () => {
     const held = await running();
     const waiting = await test.accepted({ lane: LANE });
     const id = await test.accepted({ lane: LANE, mode: 'latest' });
@@ -285,7 +285,7 @@ describe('a message in mode reject', () => {
 });
 
 describe('a message in mode collect', () => {
-  it('waits in its turn, and says so', async () => {
+  it('waits its turn, and the answer shows it', async () => {
     await running();
     const id = await test.accepted({ ...TAKES, mode: 'collect' });
     expect(await test.state(id)).toMatchObject({ gate: 'lane', collect: { debounceMs: 60_000, longestWaitMs: 600_000 } });

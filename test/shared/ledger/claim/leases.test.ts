@@ -109,7 +109,7 @@ describe('taking an attempt back', () => {
     expect((await test.state(held.id)).status).toBe('permanently_failed');
   });
 
-  it('ends the task as cancelled when somebody had asked for that', async () => {
+  it('ends the task as cancelled when it was requested', async () => {
     const held = await running();
     await cancelTask(test.ledger, held, 'no more');
     await test.endLease(held);
@@ -118,13 +118,13 @@ describe('taking an attempt back', () => {
     expect((await test.read(held.id)).attempts).toMatchObject([{ status: 'cancelled' }]);
   });
 
-  it('leaves one alone whose lease stands', async () => {
+  it('does not touch an attempt whose lease stands', async () => {
     const held = await running();
     expect(await expireLease(test.ledger, held)).toBe('held');
     expect(await test.statuses(held.id)).toEqual(['running']);
   });
 
-  it('leaves one alone that was settled, taken back before, or is of another tenant', async () => {
+  it('does not touch an attempt that was settled, taken back before, or is of another tenant', async () => {
     const held = await running();
     await test.endLease(held);
     expect(await expireLease(test.ledger, { ...held, tenant: 'other' })).toBe('gone');
@@ -145,7 +145,7 @@ describe('taking an attempt back', () => {
     expect(await expireLease(test.ledger, held)).toBe('requeued');
   });
 
-  it('happens once when many look at the same time', async () => {
+  it('happens once when many check at the same time', async () => {
     const held = await running();
     await test.endLease(held);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => expireLease(n % 2 ? test.ledger : test.rival, held)));
@@ -202,7 +202,7 @@ describe('a worker that comes back after its attempt was taken', () => {
 });
 
 describe('renewing leases', () => {
-  it('extends those that are held, in the order asked', async () => {
+  it('extends those that are held, in the order of the request', async () => {
     const [one, two] = [await running(), await running()];
     await test.endLease(two);
     expect(await renewLeases(test.ledger, 0, [leaseMember(two), 'acme/nobody/1', leaseMember(one)])).toEqual(['held', 'lost', 'held']);
@@ -210,7 +210,7 @@ describe('renewing leases', () => {
     expect(await expireLease(test.ledger, two)).toBe('held');
   });
 
-  it('tells of a stop and does not extend then, however often it is asked', async () => {
+  it('answers a stop and does not extend then, however often it is called', async () => {
     const held = await running();
     await cancelTask(test.ledger, held, 'enough');
     const ends = await lease(held);

@@ -58,11 +58,11 @@ describe('taking what was offered to a running task', () => {
     const held = await running();
     await test.accepted({ lane: LANE });
     expect(await takeInput(test.ledger, held, 'steered', 10)).toMatchObject({ kind: 'taken', inputs: [] });
-    const alone = await running({ takesInput: true });
-    expect(await takeInput(test.ledger, alone, 'steered', 10)).toMatchObject({ kind: 'taken', inputs: [] });
+    const single = await running({ takesInput: true });
+    expect(await takeInput(test.ledger, single, 'steered', 10)).toMatchObject({ kind: 'taken', inputs: [] });
   });
 
-  it('takes those offered past others that wait, at most as many as asked, and the rest the next time', async () => {
+  it('takes those offered past others that wait, at most `max`, and the rest the next time', async () => {
     const held = await running();
     const other = await test.accepted({ lane: LANE });
     const ids = [await test.accepted(STEER), await test.accepted(STEER), await test.accepted(STEER)];
@@ -84,7 +84,7 @@ describe('taking what was offered to a running task', () => {
     expect(await takeInput(test.ledger, { ...held, tenant: 'other' }, 'steered', 10)).toEqual({ kind: 'lost' });
   });
 
-  it('takes nothing for a task that was told to stop, so that it is the next turn', async () => {
+  it('takes nothing for a task under a stop, so that it is the next turn', async () => {
     const held = await running();
     const id = await test.accepted(STEER);
     await cancelTask(test.ledger, held, 'no');
@@ -158,7 +158,7 @@ describe('merging collected messages into one turn', () => {
     expect(await test.state(ids[0] ?? '')).toMatchObject({ status: 'skipped', outcome: { kind: 'merged', taskId: head.id } });
   });
 
-  it('ends at one that is not, and at as many as asked', async () => {
+  it('ends at one that is not, and at `max`', async () => {
     const { head, ids } = await collected(COLLECT, { lane: LANE }, COLLECT);
     expect(idsOf(await takeInput(test.ledger, head, 'merged', 10))).toEqual(ids.slice(0, 1));
     expect(idsOf(await takeInput(test.ledger, head, 'merged', 10))).toEqual([]);
@@ -177,7 +177,7 @@ describe('merging collected messages into one turn', () => {
     expect(idsOf(await takeInput(test.ledger, head, 'merged', 10))).toEqual([]);
   });
 
-  it('takes the lines about those that were left out', async () => {
+  it('takes the notes about messages that were left out', async () => {
     const first = await running({ lane: LANE });
     await test.accepted({ ...COLLECT, input: 'gone' });
     const head = await test.accepted(COLLECT);

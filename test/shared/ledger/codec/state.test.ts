@@ -10,7 +10,7 @@ import { ownScript } from '../own-script.ts';
 import { DONE, TENANT, type TaskWish } from '../test-ledger.ts';
 import { useLedger } from '../use-ledger.ts';
 
-const SCRIPT = `-- Says a state in full, as every script reads it.
+const SCRIPT = `-- Expands a state, as every script reads it.
 -- KEYS[1] any: not used
 -- ARGV[1] text: a short state
 -- ARGV[2] body: JSON of what its task began with
@@ -52,7 +52,7 @@ async function inFull(id: string): Promise<void> {
 }
 
 /** All that readers see of a task but when and under which id. */
-async function whole(id: string): Promise<unknown> {
+async function readingOf(id: string): Promise<unknown> {
   const task = await test.read(id);
   const text = JSON.stringify([taskRecord(task), task.state, task.attempts, parseTimeline(task.state.log)]);
   return JSON.parse(
@@ -66,12 +66,12 @@ async function whole(id: string): Promise<unknown> {
 describe('a short state', () => {
   it.each<[whose: string, text: string, more?: Partial<FirstState>]>([
     ['of a task that waits for its lane', 'w 1795286497867 u1'],
-    ['of one that waits for a worker', 'q 1795286497867 1795286497868'],
-    ['of one that runs', 'r 1795286497867 1795286497868 1795286498725 host-1;2-abcd'],
-    ['of one that completed', 'c 1795286497867 1795286497868 1795286498725 host-12-abcd 1795286499170 -'],
-    ['of one that completed, with its usage', `c 1795286497867 1795286497868 1795286498725 host-12-abcd 1795286499170 ${USAGE}`],
-    ['of one that had a time', 'q 1795286497867 1795286497867', { notBefore: 1795286497000 }],
-  ])('%s says the same in the scripts and outside', async (_whose, text, more) => {
+    ['of a task that waits for a worker', 'q 1795286497867 1795286497868'],
+    ['of a task that runs', 'r 1795286497867 1795286497868 1795286498725 host-1;2-abcd'],
+    ['of a task that completed', 'c 1795286497867 1795286497868 1795286498725 host-12-abcd 1795286499170 -'],
+    ['of a task that completed, with its usage', `c 1795286497867 1795286497868 1795286498725 host-12-abcd 1795286499170 ${USAGE}`],
+    ['of a task that had a time', 'q 1795286497867 1795286497867', { notBefore: 1795286497000 }],
+  ])('%s reads the same in the scripts and outside', async (_whose, text, more) => {
     const first = { ...FIRST, ...more };
     const json = (await runScript(test.redis, script, ['any'], [text, JSON.stringify({ first, id: 'x' })])) as string;
     expect(JSON.parse(JSON.stringify(parseState(text, first)))).toEqual(JSON.parse(json));
@@ -94,7 +94,7 @@ describe('a short state', () => {
     }
   });
 
-  it('is that of a task in the line of its lane, and of one that the step of another let through', async () => {
+  it('is that of a task in the line of its lane, and of a task that the step of another granted', async () => {
     const lane = { name: 'session:s', limit: 1 };
     const held = await test.claimed(await test.accepted({ lane }));
     const next = await test.accepted({ lane });
@@ -129,28 +129,28 @@ describe('a short state', () => {
     ['a plain task', {}],
     ['one in a lane', inLane],
     ['a message', { ...inLane, mode: 'steer', takesInput: true, user: 'ann' }],
-    ['one whose end somebody hears of', { callbackUrl: 'https://example.com/x', scheduleId: 'daily', source: 'schedule' }],
+    ['one with subscribers', { callbackUrl: 'https://example.com/x', scheduleId: 'daily', source: 'schedule' }],
     ['one that had a time', { scheduledFor: 1_700_000_000_000 }],
   ])('reads like JSON from the beginning of %s to its end', async (_what, wish) => {
     const seen: unknown[][] = [[], []];
-    for (const [way, looks] of seen.entries()) {
+    for (const [form, readings] of seen.entries()) {
       await test.reset();
       const before = wish.lane ? await test.claimed(await test.accepted({ lane: wish.lane })) : null;
       const id = await test.accepted(wish);
-      if (way === 1) await inFull(id);
-      looks.push(await whole(id));
+      if (form === 1) await inFull(id);
+      readings.push(await readingOf(id));
       if (before) await test.settle(before, DONE);
-      looks.push(await whole(id));
+      readings.push(await readingOf(id));
       const held = await test.claimed(id);
-      looks.push(await whole(id));
+      readings.push(await readingOf(id));
       await test.settle(held, {
         kind: 'completed',
         output: 'done',
         result: [1],
         usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 },
       });
-      looks.push(await whole(id), isShort(await kept(id)) === (way === 0));
-      looks.push(await test.events(id), (await test.redis.zrange(test.keys.shard(0).ended, '0', '-1')).length);
+      readings.push(await readingOf(id), isShort(await kept(id)) === (form === 0));
+      readings.push(await test.events(id), (await test.redis.zrange(test.keys.shard(0).ended, '0', '-1')).length);
     }
     expect(seen[0]).toEqual(seen[1]);
   });

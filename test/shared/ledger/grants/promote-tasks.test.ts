@@ -9,7 +9,7 @@ const test = await useCheckedLedger();
 const LANE = { name: 'session:s', limit: 1 };
 const HOUR_MS = 3_600_000;
 const inAnHour = (): number => Date.now() + HOUR_MS;
-/** In the record only: nobody was told that its time has come. */
+/** In the record only: the due set keeps the old time. */
 const setPast = async (id: string): Promise<void> => {
   const { states } = test.keys.tenant(TENANT);
   const { due } = test.keys.shard(0);
@@ -17,8 +17,8 @@ const setPast = async (id: string): Promise<void> => {
   await test.redis.zadd(due, 1, `${TENANT}/${id}`);
 };
 
-describe('a look at what is due', () => {
-  it('says how long nothing is', async () => {
+describe('reading what is due', () => {
+  it('answers how long nothing is due', async () => {
     expect(await readDue(test.ledger, 0, 10)).toEqual({ tasks: [], nextInMs: null });
     await test.accepted({ scheduledFor: Date.now() + 60_000 });
     await test.accepted({ scheduledFor: inAnHour() });
@@ -28,7 +28,7 @@ describe('a look at what is due', () => {
     expect(nextInMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('finds what is due, at most so many', async () => {
+  it('finds what is due, at most `max`', async () => {
     const ids = [await test.accepted({ scheduledFor: inAnHour() }), await test.accepted({ scheduledFor: inAnHour() })];
     for (const id of ids) await setPast(id);
     const all = await readDue(test.ledger, 0, 10);
@@ -53,7 +53,7 @@ describe('a task whose time has come', () => {
     expect(await test.state(id)).toMatchObject({ status: 'queued', granted: true });
   });
 
-  it('is brought on before it when somebody asks for that', async () => {
+  it('is promoted before it by force', async () => {
     const id = await test.accepted({ scheduledFor: inAnHour() });
     expect(await promoteDue(test.ledger, TENANT, [id])).toEqual([{ kind: 'early' }]);
     expect(await promoteDue(test.ledger, TENANT, [id], true)).toEqual([{ kind: 'promoted' }]);

@@ -16,8 +16,12 @@ const LANE = { name: 'session:s', limit: 1 };
 const ids = async (filter: TaskFilter, limit = 100): Promise<string[]> =>
   (await listTasks(test.ledger, TENANT, filter, { limit })).items.map(({ body }) => body.id);
 
-/** Walks through all pages; `between` happens after each. */
-const walk = async (filter: TaskFilter, limit: number, between: () => Promise<unknown> = () => Promise.resolve()): Promise<string[]> => {
+/** Reads all pages; `between` happens after each. */
+const readPages = async (
+  filter: TaskFilter,
+  limit: number,
+  between: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<string[]> => {
   const seen: string[] = [];
   let before: string | undefined;
   do {
@@ -72,7 +76,7 @@ describe('a list of tasks', () => {
     const sources = ['webhook', 'chat', 'schedule', 'api', 'delegation', 'proactive'] as const;
     const all = [];
     for (let n = 0; n < 12; n += 1) all.push(await test.accepted({ source: sources[n % 6] ?? 'api' }));
-    expect(await walk({}, 5)).toEqual(all.toReversed());
+    expect(await readPages({}, 5)).toEqual(all.toReversed());
   });
 
   it('finds a task under the status it is in, and under no other', async () => {
@@ -80,7 +84,7 @@ describe('a list of tasks', () => {
     for (const status of TASK_STATUSES) expect([status, await ids({ status })]).toEqual([status, all.has(status) ? [all.get(status)] : []]);
   });
 
-  it('finds a task that another let through under its new status', async () => {
+  it('finds a task that another granted under its new status', async () => {
     test.limits = limitsOf({ running: 1 });
     const first = await test.accepted({ lane: LANE });
     const second = await test.accepted({ lane: LANE });
@@ -109,11 +113,11 @@ describe('a list of tasks', () => {
     expect(await ids(filter)).toEqual([id]);
   });
 
-  it('tells a session apart from one whose name begins with it', async () => {
+  it('separates a session from one whose name begins with it', async () => {
     const short = await test.accepted({ session: 'a' });
     const long = await test.accepted({ session: 'a/b' });
     expect([await ids({ session: 'a' }), await ids({ session: 'a/b' })]).toEqual([[short], [long]]);
-    expect(await walk({ session: 'a' }, 1)).toEqual([short]);
+    expect(await readPages({ session: 'a' }, 1)).toEqual([short]);
   });
 
   it.each([
@@ -150,7 +154,7 @@ describe('a list of tasks', () => {
     expect(await letters({ since: 1999, until: 3000, source: 'api' })).toBe('DCB');
     expect(await letters({ since: 1999, until: 3000, status: 'queued' })).toBe('DCB');
     expect(await letters({ since: 3001 })).toBe('');
-    expect((await walk({ since: 1999, until: 3000 }, 1)).map((id) => id.at(-1)).join('')).toBe('DCB');
+    expect((await readPages({ since: 1999, until: 3000 }, 1)).map((id) => id.at(-1)).join('')).toBe('DCB');
   });
 });
 
@@ -165,19 +169,19 @@ describe('the pages of a list', () => {
     const { items } = await listTasks(test.ledger, TENANT, {}, { limit: 100 });
     expect(items.length).toBeGreaterThan(5);
     expect(items.length).toBeLessThan(15);
-    expect(await walk({}, 100)).toEqual(all.toSorted().toReversed());
-    expect(await walk({ q: 'nothing like it' }, 100)).toEqual([]);
+    expect(await readPages({}, 100)).toEqual(all.toSorted().toReversed());
+    expect(await readPages({ q: 'nothing like it' }, 100)).toEqual([]);
   });
 
   it.each([1, 7, 50, 99, 100, 101, 300])('of %i hold every task once', async (limit) => {
     const all = await many(230);
-    expect(await walk({}, limit)).toEqual(all.toSorted().toReversed());
+    expect(await readPages({}, limit)).toEqual(all.toSorted().toReversed());
   });
 
   it('neither repeat nor leave out while new tasks come and old ones move', async () => {
     const all = await many(60, (n) => ({ source: n % 2 ? 'api' : 'webhook' }));
     const newer: string[] = [];
-    const seen = await walk({}, 7, async () => {
+    const seen = await readPages({}, 7, async () => {
       newer.push(...(await many(3)));
       await test.completed(all.at(-newer.length) ?? '');
     });
@@ -191,7 +195,7 @@ describe('the pages of a list', () => {
     const first = await listTasks(test.ledger, TENANT, { q: 'needle' }, { limit: 10 });
     expect(first.items).toEqual([]);
     expect(first.next).not.toBeNull();
-    expect(await walk({ q: 'needle' }, 10)).toEqual([rare]);
+    expect(await readPages({ q: 'needle' }, 10)).toEqual([rare]);
   });
 
   it('end with the last task, without an empty page after it', async () => {

@@ -17,7 +17,7 @@ const queues = async (...ids: string[]): Promise<string[]> => await test.statuse
 
 describe.each([
   ['as the worker saw the task', true],
-  ['by token alone', false],
+  ['by its token only', false],
 ])('settling an attempt %s', (_how, isSeen) => {
   const settle = async (held: Held, verdict: AttemptEnd): Promise<SettleAnswer> => {
     const stored = await test.redis.hget(test.keys.tenant(TENANT).states, held.id);
@@ -213,7 +213,7 @@ describe('the end of a task in a lane', () => {
     expect(await queues(second, third)).toEqual(['queued', 'pending']);
   });
 
-  it('lets in as many as it has room for', async () => {
+  it('grants as many as it has room for', async () => {
     const lane = { name: 'agent:x', limit: 2 };
     const first = await running({ lane });
     const second = await running({ lane });
@@ -253,7 +253,7 @@ describe('the end of a task in a lane', () => {
     expect(await queues(...waiting)).toEqual(['queued', 'queued', 'queued', 'queued', 'pending', 'pending']);
   });
 
-  it('runs a whole line in order, once each', async () => {
+  it('runs a line in order, once each', async () => {
     const ids = [];
     for (let n = 0; n < 30; n += 1) ids.push(await test.accepted({ lane: LANE }));
     const ran: string[] = [];
@@ -296,8 +296,8 @@ describe('the end of a task under caps', () => {
   });
 });
 
-describe('a settlement that cannot be carried out', () => {
-  it('fails alone, and those of the same turn are settled', async () => {
+describe('a settlement that fails', () => {
+  it('fails for its own task, and those of the same turn are settled', async () => {
     const [before, broken, after] = await Promise.all([running(), running({ lane: LANE }), running()]);
     await test.accepted({ lane: LANE });
     const lane = test.keys.tenant(TENANT).laneWait(LANE.name);

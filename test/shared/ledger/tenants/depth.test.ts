@@ -14,29 +14,29 @@ async function load(depth: number): Promise<void> {
   if (depth > 0) await parts.redis.zadd(live, ...Array.from({ length: depth }, (_, place) => [0, `queued/${place}`]).flat());
 }
 
-async function told(): Promise<(string | undefined)[]> {
+async function published(): Promise<(string | undefined)[]> {
   const entries = await parts.redis.xrange(parts.keys.tenant('acme').events, '-', '+');
   return entries.map(([, fields]) => `${fields[1]} ${fields[3]}`);
 }
 
 describe('the pressure of a tenant', () => {
-  it('is told when it crosses a depth, and not again', async () => {
+  it('is published when it crosses a depth, and not again', async () => {
     for (const depth of [19, 20, 30, 25, 39, 40, 60]) {
       await load(depth);
       await updatePressure(parts.ledger, 'acme');
     }
-    expect(await told()).toEqual(['backpressure.warning 20', 'backpressure.critical 40']);
+    expect(await published()).toEqual(['backpressure.warning 20', 'backpressure.critical 40']);
     expect(await listPressed(parts.ledger, 0)).toEqual(['acme']);
   });
 
-  it('ends below nine tenths of the depth, so that a tenant that stays near it is told once', async () => {
+  it('ends below nine tenths of the depth, so that a tenant that stays near it gets one event', async () => {
     const levels: string[] = [];
     for (const depth of [40, 37, 40, 36, 35, 19, 20, 18, 17, 0]) {
       await load(depth);
       levels.push(await updatePressure(parts.ledger, 'acme'));
     }
     expect(levels).toEqual(['critical', 'critical', 'critical', 'critical', 'warning', 'warning', 'warning', 'warning', 'none', 'none']);
-    expect(await told()).toEqual(['backpressure.critical 40', 'backpressure.warning 35', 'backpressure.cleared 17']);
+    expect(await published()).toEqual(['backpressure.critical 40', 'backpressure.warning 35', 'backpressure.cleared 17']);
     expect(await listPressed(parts.ledger, 0)).toEqual([]);
   });
 
@@ -49,12 +49,12 @@ describe('the pressure of a tenant', () => {
     expect(await updatePressure(parts.ledger, 'acme')).toBe('none');
     await parts.redis.zadd(live, 0, 'queued/18', 0, 'queued/19');
     expect(await updatePressure(parts.ledger, 'acme')).toBe('warning');
-    expect(await told()).toEqual(['backpressure.warning 20']);
+    expect(await published()).toEqual(['backpressure.warning 20']);
   });
 
-  it('is told once when many see it at the same time', async () => {
+  it('is published once when many see it at the same time', async () => {
     await load(25);
     await Promise.all(Array.from({ length: 10 }, () => updatePressure(parts.ledger, 'acme')));
-    expect(await told()).toEqual(['backpressure.warning 25']);
+    expect(await published()).toEqual(['backpressure.warning 25']);
   });
 });

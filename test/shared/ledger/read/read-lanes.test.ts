@@ -18,7 +18,7 @@ const details = async (id: string): Promise<string[]> => {
 };
 
 describe('a lane that tasks of several sessions share', () => {
-  it('lets as many of them run as its limit says, whatever sessions they are of', async () => {
+  it('runs as many of them as its limit, whatever sessions they are of', async () => {
     const first = await test.claimed(await test.accepted({ ...session('a'), sharedLanes: [GPU] }));
     const second = await test.accepted({ ...session('b'), sharedLanes: [GPU] });
     const third = await test.accepted({ sharedLanes: [GPU] });
@@ -92,7 +92,7 @@ describe('a task of several shared lanes', () => {
     expect(granted()).toEqual([both, crossed, behind, late]);
   });
 
-  it('says of each lane whom it waits for', async () => {
+  it('shows for each lane whom it waits for', async () => {
     const holder = await test.claimed(await test.accepted({ ...session('a'), sharedLanes: [GPU] }));
     const next = await test.accepted({ ...session('a'), sharedLanes: [GPU, DISK] });
     const other = await test.accepted({ ...session('b'), sharedLanes: [GPU] });

@@ -29,7 +29,7 @@ describe('a task that is not to run', () => {
 });
 
 describe('accepting a task', () => {
-  it('queues it with a ticket owed when nothing holds it back', async () => {
+  it('queues it with a ticket in the outbox when nothing holds it back', async () => {
     const task = aTask();
     const answer = await acceptNewTask(test.ledger, task);
     expect(answer).toEqual({
@@ -175,7 +175,7 @@ describe('a call that the client sends again because the reply was lost', () => 
 describe('a rate', () => {
   const hourly = { perHour: 10_000 };
 
-  it('lets a burst in, then says when the next may come', async () => {
+  it('accepts a burst, then answers when the next may come', async () => {
     test.limits = limitsOf({ rates: { user: { perMinute: 60, burst: 5, ...hourly } } });
     const answers = await Promise.all(Array.from({ length: 8 }, () => test.accept()));
     expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(5);
@@ -413,8 +413,8 @@ describe('a deadline', () => {
   });
 });
 
-describe('a call that cannot be carried out', () => {
-  it('fails alone, not with those that came in the same turn', async () => {
+describe('a call that fails', () => {
+  it('fails for its own task, not for others of the same turn', async () => {
     const bad = aTask({ scheduledFor: Number.NaN });
     const [before, broken, after] = await Promise.allSettled([test.accept(), acceptNewTask(test.ledger, bad), test.accept()]);
     expect([before, after]).toMatchObject([

@@ -43,7 +43,7 @@ describe('cancelling', () => {
       },
     ],
     [
-      'let through by another',
+      'granted by another',
       async () => {
         const held = await running({ lane: LANE });
         const next = await test.accepted({ lane: LANE });
@@ -67,7 +67,7 @@ describe('cancelling', () => {
     expect((await test.events(id)).at(-1)).toBe('task.cancelled');
   });
 
-  it('tells the worker of a running task, and gives it the grace', async () => {
+  it('signals the worker of a running task, and gives it the grace', async () => {
     const held = await running();
     expect(await cancel(held.id)).toEqual({ kind: 'stopping', member: leaseMember(held) });
     expect(await test.state(held.id)).toMatchObject({ status: 'running', cancel: { reason: 'no' } });
@@ -86,7 +86,7 @@ describe('cancelling', () => {
     expect((await test.events(held.id)).filter((event) => event === 'task.stopping')).toHaveLength(1);
   });
 
-  it('says what a task ended as, and does not know others', async () => {
+  it('answers what a task ended as, and does not know others', async () => {
     const held = await running();
     await test.settle(held, DONE);
     expect(await cancel(held.id)).toEqual({ kind: 'ended', status: 'completed' });
@@ -134,7 +134,7 @@ describe('caps that were lifted', () => {
 });
 
 describe('caps that were raised while nothing ends', () => {
-  it('let in the best of those that wait, as many as there is room for, once whoever looks and how often', async () => {
+  it('grant the best of the backlog, as many as there is room for, once, however often it is checked', async () => {
     test.limits = limitsOf({ running: 1 });
     const holder = await test.accepted();
     const [early, urgent, late] = [await test.accepted(), await test.accepted({ priority: 8 }), await test.accepted()];
@@ -147,7 +147,7 @@ describe('caps that were raised while nothing ends', () => {
     expect(await test.statuses(holder, early, urgent, late)).toEqual(['queued', 'queued', 'queued', 'pending']);
   });
 
-  it('let in hundreds at once when there are none any more, and those of their lanes one by one', async () => {
+  it('grant hundreds at once when there are none any more, and those of their lanes one by one', async () => {
     test.limits = limitsOf({ running: 1 });
     await test.accepted();
     const lane = { name: 'session:s', limit: 1 };
@@ -280,7 +280,7 @@ describe('changing the priority', () => {
     expect(await changePriority(test.ledger, 'other', held.id, change)).toEqual({ kind: 'gone' });
   });
 
-  it('lets a task in that the cap on low priority held back', async () => {
+  it('grants a task that the cap on low priority held back', async () => {
     test.limits = limitsOf({ runningLow: 1 });
     await test.accepted({ priority: 1 });
     const id = await test.accepted({ priority: 1 });
@@ -290,7 +290,7 @@ describe('changing the priority', () => {
     });
   });
 
-  it('lets the next low one in when it raises one', async () => {
+  it('grants the next low one when it raises one', async () => {
     test.limits = limitsOf({ runningLow: 1 });
     const first = await test.accepted({ priority: 1 });
     const second = await test.accepted({ priority: 1 });
@@ -319,13 +319,13 @@ describe('changing the priority', () => {
 });
 
 describe('making a missing ticket again', () => {
-  it('gives the next number, which is owed', async () => {
+  it('gives the next number, which is in the outbox', async () => {
     const id = await test.accepted();
     expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 1 })).toMatchObject({ ticket: 2 });
     expect(await test.redis.zrange(test.keys.shard(0).outbox, '0', '-1')).toContain(`${TENANT}/${id}.2`);
   });
 
-  it('makes one when many miss it', async () => {
+  it('makes one when many callers miss it', async () => {
     const id = await test.accepted();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => reissueTicket(n % 2 ? test.ledger : test.rival, TENANT, { task: id, number: 1 })),
@@ -334,7 +334,7 @@ describe('making a missing ticket again', () => {
     expect((await test.state(id)).ticket).toBe(2);
   });
 
-  it('makes one for a task that was let through by another, and none for one that is not due', async () => {
+  it('makes one for a task that was granted by another, and none for one that is not due', async () => {
     const held = await running({ lane: LANE });
     const next = await test.accepted({ lane: LANE });
     await test.settle(held, DONE);
@@ -378,7 +378,7 @@ describe('a deadline that passed', () => {
     expect(await expireDeadline(test.ledger, await test.place(id))).toBe('stale');
   });
 
-  it('is forgotten for one that runs, ran or ended', async () => {
+  it('is removed for a task that runs, ran or ended', async () => {
     const held = await running({ deadline: inAnHour() });
     await test.makeDue(held.id, 'deadline');
     expect(await expireDeadline(test.ledger, held)).toBe('kept');
@@ -389,7 +389,7 @@ describe('a deadline that passed', () => {
   });
 });
 
-describe('forgetting', () => {
+describe('removing', () => {
   it('removes an ended task and every lookup of it', async () => {
     const held = await running({ lane: LANE, correlationId: 'c,1', parentTaskId: 'p', scheduleId: 's' });
     await test.settle(held, DONE);
@@ -399,7 +399,7 @@ describe('forgetting', () => {
     await expect(test.read(held.id)).rejects.toThrow('no task');
   });
 
-  it('leaves a task alone that has not ended, or was opened again', async () => {
+  it('does not touch a task that has not ended, or was reopened', async () => {
     const id = await test.accepted();
     expect(await removeTask(test.ledger, await test.read(id))).toBe(false);
     const failed = await failedForGood();

@@ -15,7 +15,7 @@ interface Lane {
 }
 
 /** All that Redis holds of one tenant, and its tasks as readers see them. */
-interface Book {
+interface LedgerData {
   tasks: Map<string, Task>;
   live: Task[];
   lookups: string[];
@@ -34,15 +34,15 @@ interface Book {
 }
 
 /**
- * What is wrong with the books of the tenant, in words: nothing may be, after any step whatever. `delivered` are the tickets
+ * What is inconsistent in the tenant's data, in words: nothing may be, after any step whatever. `delivered` are the tickets
  * (`<task>.<number>`) that left the outbox and are on their way to a worker.
  */
-export async function bookProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
-  const book = await readBook(test, delivered);
-  return [listed, leases, lanes, sharedLanes, caps, stuck, endings, outcomes, told].flatMap((check) => check(book));
+export async function ledgerProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
+  const data = await readData(test, delivered);
+  return [listed, leases, lanes, sharedLanes, caps, stuck, endings, outcomes, notified].flatMap((check) => check(data));
 }
 
-async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<Book> {
+async function readData(test: TestLedger, delivered: Iterable<string>): Promise<LedgerData> {
   const { redis, keys, ledger, limits } = test;
   const tenant = keys.tenant(TENANT);
   const shard = keys.shard(keys.shardOf(TENANT));
@@ -50,7 +50,7 @@ async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<
   const found = await readTasks(ledger, TENANT, ids);
   const tasks = new Map(found.map((task, position) => [ids[position] ?? '', task as Task]));
   const entries = await redis.zrange(shard.outbox, '0', '-1');
-  const owed = entries.flatMap((entry) => parseOutboxEntry(entry).tickets.map(({ task, number }) => `${task}.${number}`));
+  const outbox = entries.flatMap((entry) => parseOutboxEntry(entry).tickets.map(({ task, number }) => `${task}.${number}`));
   return {
     tasks,
     live: [...tasks.values()].filter((task) => task !== null && !isTerminal(task.state.status)),
@@ -62,7 +62,7 @@ async function readBook(test: TestLedger, delivered: Iterable<string>): Promise<
     deadlines: await redis.zrange(shard.deadlines, '0', '-1'),
     due: await redis.zrange(shard.due, '0', '-1'),
     ended: await redis.zrange(shard.ended, '0', '-1'),
-    tickets: new Set([...owed, ...delivered]),
+    tickets: new Set([...outbox, ...delivered]),
     lanes: await readLanes(test),
     limits,
   };
@@ -90,7 +90,7 @@ const difference = (what: string, found: readonly string[], expected: readonly s
 const backlogOf = ({ body, state }: Task): string => `backlog=${state.class}/${String(10 - state.priority).padStart(2, '0')}/${body.id}`;
 
 /** The live lookups say of each task that has not ended where it is, once, and of no other. */
-function listed({ live, lookups, kept, tasks }: Book): string[] {
+function listed({ live, lookups, kept, tasks }: LedgerData): string[] {
   const expected = live.map(({ body, state }) => (state.granted ? `granted=${state.class}/${body.id}` : `${state.status}/${body.id}`));
   expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
   const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
@@ -101,14 +101,14 @@ function listed({ live, lookups, kept, tasks }: Book): string[] {
 const leaseOf = ({ body, state }: Task): string => `${TENANT}/${body.id}/${state.token}`;
 
 /** What runs has one lease under its token, and nothing else has one. */
-function leases({ live, leases: found, signals }: Book): string[] {
+function leases({ live, leases: found, signals }: LedgerData): string[] {
   const running = live.filter(({ state }) => state.status === 'running');
   const stopping = running.filter(({ state }) => state.cancel);
   return [...difference('leases', found, running.map(leaseOf)), ...difference('signals', signals, stopping.map(leaseOf))];
 }
 
 /** A lane holds at most its limit, only what is alive, and lets nobody wait while it has room. */
-function lanes({ live, lanes: found }: Book): string[] {
+function lanes({ live, lanes: found }: LedgerData): string[] {
   return [...found].flatMap(([name, lane]) =>
     laneProblems(
       name,
@@ -137,7 +137,7 @@ function laneProblems(name: string, { held, wait }: Lane, members: Task[]): stri
 }
 
 /** What a task holds of the lanes that it shares: all while it runs or may, none while it waits in their lines. */
-function sharedLanes({ live, lookups }: Book): string[] {
+function sharedLanes({ live, lookups }: LedgerData): string[] {
   const held = lookups.filter((member) => member.startsWith('holds='));
   const waiting = lookups.filter((member) => member.startsWith('waits=')).map((member) => member.split('/').at(-1) ?? '');
   const names = new Set(live.flatMap(({ state }) => state.sharedLanes?.map(({ name }) => name) ?? []));
@@ -196,7 +196,7 @@ function outOfOrder(name: string, wait: readonly string[], members: readonly Tas
 const isAscending = (values: readonly number[]): boolean => values.every((value, at) => at === 0 || (values[at - 1] ?? 0) <= value);
 
 /** No cap is exceeded, and nobody waits for one that has room. */
-function caps({ live, limits }: Book): string[] {
+function caps({ live, limits }: LedgerData): string[] {
   if (!limits) return [];
   const granted = live.filter(({ state }) => state.granted).map(({ state }) => state.class);
   const isFull = (taskClass: string): boolean => {
@@ -227,7 +227,7 @@ function nameOf(taskClass: string): keyof typeof CLASS_LETTERS {
 }
 
 /** Whatever has not ended runs, has a ticket on its way, or stands in a line that moves. */
-function stuck({ live, tickets, lanes: found, due, lookups }: Book): string[] {
+function stuck({ live, tickets, lanes: found, due, lookups }: LedgerData): string[] {
   const waiting = live.filter(({ state }) => state.notBefore !== undefined).map(({ body }) => `${TENANT}/${body.id}`);
   const problems = live
     .filter(({ state }) => state.status !== 'running')
@@ -244,7 +244,7 @@ function stuck({ live, tickets, lanes: found, due, lookups }: Book): string[] {
 }
 
 /** A task that ended is in the lasting lookups under one end, and in nothing that is alive. */
-function endings({ tasks, index, deadlines, lanes: found }: Book): string[] {
+function endings({ tasks, index, deadlines, lanes: found }: LedgerData): string[] {
   const all = [...tasks.values()].filter((task) => task !== null);
   const ended = all.filter(({ state }) => isTerminal(state.status));
   const inLanes = new Set([...found.values()].flatMap(({ held, wait }) => held.concat(wait)));
@@ -274,7 +274,7 @@ const STATUS_OF: Readonly<Record<OutcomeKind, readonly TaskStatus[]>> = {
 };
 
 /** What ended has one outcome, which fits its status; what went into another task is there, once, and in no other. */
-function outcomes({ tasks }: Book): string[] {
+function outcomes({ tasks }: LedgerData): string[] {
   const all = [...tasks.values()].filter((task) => task !== null);
   const taken = all.flatMap(({ body, state }) =>
     (state.inputs ?? []).filter(({ how }) => how !== 'carried').map(({ id, how }) => `${id} ${how} into ${body.id}`),
@@ -298,10 +298,10 @@ function outcomes({ tasks }: Book): string[] {
 }
 
 /** Whoever has to hear of an end finds it. */
-function told({ tasks, ended }: Book): string[] {
+function notified({ tasks, ended }: LedgerData): string[] {
   const all = [...tasks.values()].filter((task) => task !== null && isTerminal(task.state.status));
-  const owed = all.flatMap(({ body, state }) => (state.tell ?? []).map((kind) => ({ kind, id: body.id })));
-  return owed
+  const outbox = all.flatMap(({ body, state }) => (state.tell ?? []).map((kind) => ({ kind, id: body.id })));
+  return outbox
     .filter(({ kind, id }) => !ended.some((member) => member.startsWith(`${kind}/`) && member.endsWith(`/${TENANT}/${id}`)))
-    .map(({ kind, id }) => `nobody is told (${kind}) that ${id} ended`);
+    .map(({ kind, id }) => `nobody is notified (${kind}) that ${id} ended`);
 }
