@@ -2,8 +2,7 @@ import { listPressed, promoteBacklog, tenantsWithTasks, updatePressure } from '#
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
-import { removeTickets, type RemovalOffsets } from './remove-tickets.ts';
-import { TicketAudit } from './ticket-audit.ts';
+import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
 

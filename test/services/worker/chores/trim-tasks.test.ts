@@ -5,7 +5,7 @@ import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { promoteBacklogs } from '../../../../services/worker/chores/open-chores.ts';
-import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';
+import { TicketAudit } from '../../../../services/worker/chores/audit-tickets.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { driveTasks } from '../../api/drive-tasks.ts';

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { ticketId } from '#shared/queue/tickets/ticket.ts';
-import { TicketAudit } from '../../../../services/worker/chores/ticket-audit.ts';
+import { removeTickets, TicketAudit } from '../../../../services/worker/chores/audit-tickets.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useParts } from '../../../support/use-parts.ts';
 
@@ -17,6 +18,17 @@ const accept = async (inMs?: number): Promise<string> => {
   const scheduledFor = inMs === undefined ? {} : { scheduledFor: new Date(Date.now() + inMs).toISOString() };
   return (await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x', ...scheduledFor })).id;
 };
+
+it('removes a waiting ticket when its task has ended, or is gone with its tenant, and no other', async () => {
+  const [waits, ends, goes] = [await accept(), await accept(), await accept()];
+  await parts.relay.idle();
+  await cancelTask(parts.ledger, { tenant: TENANT, id: ends, lane: null }, 'not any more');
+  const { bodies, states } = parts.keys.tenant(TENANT);
+  await Promise.all([parts.redis.hdel(bodies, goes), parts.redis.hdel(states, goes)]);
+  await removeTickets(parts, new Map());
+  const waiting = await parts.queues.get(0, 'tasks').getJobs(['delayed', 'prioritized', 'waiting']);
+  expect(new Set(waiting.map(({ data }) => data.task))).toEqual(new Set([waits]));
+});
 
 it('makes a new ticket for a task that lost its own, behind however many that wait for theirs', async () => {
   for (let count = 0; count < MANY; count += 1) await accept();
@@ -35,7 +47,7 @@ it('makes a new ticket for a task that lost its own, behind however many that wa
   expect((await readTask(parts.ledger, TENANT, id))?.state.ticket).toBe(2);
 });
 
-it('brings on a task whose time is over and that is not listed for it any more, and no other', async () => {
+it('promotes a task whose time has come and that is not listed as due any more, and no other', async () => {
   const [overdue, later] = [await accept(YEAR_MS), await accept(YEAR_MS)];
   const { states } = parts.keys.tenant(TENANT);
   const state = (await readTask(parts.ledger, TENANT, overdue))?.state;
