@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { ellipsize } from '#shared/text/index.ts';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Terminal } from './terminal.ts';
-import { cut, oneLine } from './text.ts';
+import { oneLine } from './text.ts';
 
 /** Columns are as wide as their widest cell and two spaces apart; the last one is not padded. */
 export function formatTable(rows: readonly (readonly string[])[]): string[] {
@@ -42,7 +43,7 @@ export interface Table {
 /** Prints a heading, a line per row, and the cursor of the next page. */
 export function showTable({ heading, rows, nextCursor, paint = (line) => line, maxColumns }: Table, terminal: Terminal): void {
   const columns = maxColumns ?? terminal.columns ?? MAX_COLUMNS;
-  const [first = '', ...lines] = formatTable([heading, ...rows]).map((line) => cut(line, columns));
+  const [first = '', ...lines] = formatTable([heading, ...rows]).map((line) => ellipsize(line, columns));
   terminal.line(terminal.paint(first, 'dim'));
   lines.forEach((line, row) => terminal.line(paint(line, row)));
   showNextCursor(nextCursor, terminal);

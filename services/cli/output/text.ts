@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { ellipsize } from '#shared/text/index.ts';
 
 // oxlint-disable-next-line no-control-regex -- these are what it takes out
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
@@ -18,13 +19,7 @@ export function plainJson(value: unknown): string {
 
 /** Plain text on one line of at most `width` characters. */
 export function oneLine(text: string, width: number): string {
-  return cut(plainText(text).replaceAll(/\s+/g, ' ').trim(), width);
-}
-
-/** Cuts a text to `width` characters; an ellipsis marks the cut. */
-export function cut(text: string, width: number): string {
-  const characters = Array.from(text);
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(width - 1, 0)).join('')}…`;
+  return ellipsize(plainText(text).replaceAll(/\s+/g, ' ').trim(), width);
 }
 
 const UNITS: readonly [ms: number, name: string][] = [
