@@ -41,8 +41,8 @@ const chatOf = (name: PlatformName, person: number): string => (name === 'slack'
 async function write(chat: typeof open, name: PlatformName, person: number, text: string): Promise<void> {
   messages += 1;
   const from = chatOf(name, person);
-  const told = await chat.post(name, fakes[name].personWrites({ text, number: messages, chat: from, user: from }));
-  expect(told.status).toBe(200);
+  const response = await chat.post(name, fakes[name].personWrites({ text, number: messages, chat: from, user: from }));
+  expect(response.status).toBe(200);
 }
 const textsIn = (name: PlatformName, person: number): string[] =>
   fakes[name].shown.filter(({ chat }) => chat === chatOf(name, person)).map(({ text }) => text);
@@ -91,7 +91,7 @@ it('the threads of a channel are one chat', async () => {
 });
 
 describe('where people are listed', () => {
-  it('nobody else is taken, and hears so once, with the id to ask with', async () => {
+  it('nobody else is accepted, and each is answered once, with the id that the operator needs', async () => {
     await write(listed, 'telegram', 3, 'Hello');
     await write(listed, 'telegram', 3, 'Hello?');
     await write(listed, 'telegram', 3, '/status');

@@ -29,7 +29,7 @@ it('a message that comes by the Gateway becomes one task, however many processes
   expect(task?.body).toMatchObject({ session: 'discord:@me:4001', user: '77', reply: { platform: 'discord', thread: 'discord:@me:4001' } });
 });
 
-it('a message that comes while Redis is away is taken when it is back, as nobody sends it again', async () => {
+it('a message that comes while Redis is away is accepted when it is back, because nobody sends it again', async () => {
   await redis.kill();
   gateway.message({ id: discordId(4), content: 'In the dark' });
   // A call made after those of the message has failed, so theirs have, too.

@@ -49,8 +49,8 @@ let messages = 0;
 /** A person writes in a private chat of their own, so that tests do not meet in one. */
 async function write(name: PlatformName, chatId: string, text: string): Promise<void> {
   messages += 1;
-  const told = await chat.post(name, fakes[name].personWrites({ text, number: messages, chat: chatId }));
-  expect(told.status).toBe(200);
+  const response = await chat.post(name, fakes[name].personWrites({ text, number: messages, chat: chatId }));
+  expect(response.status).toBe(200);
 }
 
 const chatOf = (name: PlatformName, number: number): string => (name === 'slack' ? `D${number}` : String(number));
@@ -82,7 +82,7 @@ describe('on each platform', () => {
     });
   });
 
-  it('an answer longer than one message comes whole, in order', async () => {
+  it('an answer longer than one message comes complete, in order', async () => {
     const words = Array.from({ length: 3500 }, (_, index) => `word${index}`);
     await onEach(async (name) => {
       await write(name, chatOf(name, 2), `echo ${words.join(' ')}`);

@@ -36,7 +36,7 @@ export function environmentOf(fakes: FakePlatforms): Record<string, string> {
   return Object.assign({}, ...Object.values(fakes).map(({ env }: FakePlatform) => env)) as Record<string, string>;
 }
 
-export interface Told {
+export interface ChatResponse {
   status: number;
   text: string;
 }
@@ -45,7 +45,7 @@ export interface RunningChat {
   readonly parts: Parts;
   readonly base: string;
   /** Sends what a platform would. */
-  post(platform: string, request: PlatformRequest): Promise<Told>;
+  post(platform: string, request: PlatformRequest): Promise<ChatResponse>;
   /** The tasks that there are, oldest first. */
   tasks(): Promise<{ body: TaskBody; state: TaskState }[]>;
   /** Ends the service and leaves its server, as a process that dies does. */

@@ -40,7 +40,7 @@ describe('/schedule in a chat', () => {
     await shows('Canceled #1');
   });
 
-  it('is carried out as well when the agent writes it, for the chat that it answers', async () => {
+  it('runs as well when the agent writes it, for the chat that it answers', async () => {
     await write('Of course.\n/schedule in 2 hours: the oven');
     expect(await shows('Of course.')).toContain('OK: scheduled #2');
     await runScheduleNow(openScheduleParts(chat.parts), 'default', '2');

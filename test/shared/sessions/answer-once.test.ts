@@ -28,7 +28,7 @@ it('a command whose lock was lost leaves the lock and the answer of the next one
   expect(await answerOnce(parts.ledger, 'default', message, () => Promise.resolve('Again'))).toBe('Done by the second');
 });
 
-it('a command that takes longer than its lock is carried out once', async () => {
+it('a command that takes longer than its lock runs once', async () => {
   const slow = Promise.withResolvers<string>();
   const own = { key: 'slow', digest: 'd' };
   const first = answerOnce(parts.ledger, 'default', own, () => slow.promise);

@@ -178,7 +178,7 @@ describe('the agent of a message', () => {
 });
 
 describe('a command', () => {
-  it('is carried out while a task runs, and makes none', async () => {
+  it('runs while a task runs, and makes none', async () => {
     await start(await say('first', { context: { noInput: true } }));
     for (const command of ['/status', '/queue', '/help', '/new', '/queue steer', '/queue nonsense'])
       expect(await handleMessage(parts, { ...SAID, text: command })).toMatchObject({
@@ -243,7 +243,7 @@ describe('a command', () => {
     expect(await statusOf(later)).toBe('queued');
   });
 
-  it('that two processes get at once is carried out by one of them, and both answer what it did', async () => {
+  it('that two processes get at once runs in one of them, and both give its answer', async () => {
     const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
     let times = 0;
     const run = (): Promise<string> => {
@@ -262,7 +262,7 @@ describe('a command', () => {
     expect([await first, await second, times]).toEqual(['a boat', 'a boat', 1]);
   });
 
-  it('that failed is carried out when it is sent again', async () => {
+  it('that failed runs when it is sent again', async () => {
     let times = 0;
     const run = (): Promise<string> => {
       times += 1;

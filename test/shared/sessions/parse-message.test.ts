@@ -44,7 +44,7 @@ describe('what a message says', () => {
     ['do this /queue@bot Reject', 'reject', 'do this'],
     ['one\n/queue interrupt\ntwo', 'interrupt', 'one\ntwo'],
     ['/queue default do this', 'default', 'do this'],
-  ])('names its own mode, whose words are taken out: %j', (message, mode, text) => {
+  ])('names its own mode, whose words are removed: %j', (message, mode, text) => {
     expect(parseMessage(message)).toEqual({ kind: 'text', text, mode });
   });
 

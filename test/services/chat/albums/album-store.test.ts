@@ -32,7 +32,7 @@ const part = (number: number): ChatMessage => ({
 const keysOf = (parts: readonly ChatMessage[] = []): string[] => parts.map(({ key }) => key).toSorted();
 
 describe('the parts of an album', () => {
-  it('are taken when they are due or forced, and not before', async () => {
+  it('are claimed when they are due or forced, and not before', async () => {
     expect(await store.claim('s', true)).toBeNull();
     await store.add(part(1), 'a', true);
     expect(await store.claim('s', false)).toBeNull();
@@ -44,7 +44,7 @@ describe('the parts of an album', () => {
     expect(keysOf((await store.claim('s', false))?.parts)).toHaveLength(3);
   });
 
-  it('are the same for two processes that take them at once, whatever comes meanwhile, and are finished once', async () => {
+  it('are the same for two processes that claim them at once, whatever comes meanwhile, and are finished once', async () => {
     await store.add(part(1), 'a', true);
     const [one, other] = await Promise.all([store.claim('s', true), store.claim('s', true)]);
     await store.add(part(2), 'a', true);
@@ -56,7 +56,7 @@ describe('the parts of an album', () => {
     expect(keysOf((await store.claim('s', false))?.parts)).toEqual(['telegram:2']);
   });
 
-  it('are known when they come again, and late when their album was taken without them', async () => {
+  it('are known when they come again, and late when their album was accepted without them', async () => {
     await store.add(part(1), 'a', true);
     const batch = await store.claim('s', true);
     if (batch === null) throw new Error('expected parts');

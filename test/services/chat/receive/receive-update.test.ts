@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { text as wholeText } from 'node:stream/consumers';
+import { text as readText } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { discordId, discordMessage } from '../../../support/chat/fake-discord.ts';
@@ -37,8 +37,8 @@ const EXPECTED = {
 
 describe.each(PLATFORM_NAMES)('a message from %s', (name) => {
   it('becomes a task of its session, with the way back', async () => {
-    const told = await chat.post(name, fakes[name].personWrites({ text: 'Hello there', number: 1 }));
-    expect(told.status).toBe(200);
+    const response = await chat.post(name, fakes[name].personWrites({ text: 'Hello there', number: 1 }));
+    expect(response.status).toBe(200);
     const tasks = await chat.tasks();
     const { session, channel, user, thread } = EXPECTED[name];
     expect(tasks).toHaveLength(1);
@@ -49,8 +49,8 @@ describe.each(PLATFORM_NAMES)('a message from %s', (name) => {
 
   it('makes no second task when the platform sends it again', async () => {
     const request = fakes[name].personWrites({ text: 'Once', number: 2 });
-    const told = [await chat.post(name, request), await chat.post(name, request), await chat.post(name, request)];
-    expect(told.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const response = [await chat.post(name, request), await chat.post(name, request), await chat.post(name, request)];
+    expect(response.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await chat.tasks()).toHaveLength(1);
   });
 
@@ -82,12 +82,12 @@ describe.each(PLATFORM_NAMES)('a message from %s', (name) => {
   });
 
   it('is refused with 413 when it is too large', async () => {
-    const told = await chat.post(name, fakes[name].personWrites({ text: 'x'.repeat(30_000), number: 7 }));
-    expect(told.status).toBe(413);
+    const response = await chat.post(name, fakes[name].personWrites({ text: 'x'.repeat(30_000), number: 7 }));
+    expect(response.status).toBe(413);
     expect(await chat.tasks()).toEqual([]);
   });
 
-  it('that is a command is carried out and answered once, in the chat', async () => {
+  it('that is a command runs and is answered once, in the chat', async () => {
     const request = fakes[name].personWrites({ text: '/stop', number: 8 });
     expect((await chat.post(name, request)).status).toBe(200);
     expect((await chat.post(name, request)).status).toBe(200);
@@ -143,7 +143,7 @@ describe('an update that its platform signed and nobody can read', () => {
     const { port } = new URL(chat.base);
     const socket = connect(Number(port), '127.0.0.1');
     socket.end(`POST http://nowhere:99999/chat/${name} HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
-    expect(await wholeText(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*"code":"auth\.bad-signature"/);
+    expect(await readText(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*"code":"auth\.bad-signature"/);
   });
 });
 
@@ -153,8 +153,11 @@ describe('the address', () => {
   });
 
   it('answers the handshake of Slack', async () => {
-    const told = await chat.post('slack', signSlack(JSON.stringify({ type: 'url_verification', challenge: 'c-123' }), 'application/json'));
-    expect(told).toEqual({ status: 200, text: '{"challenge":"c-123"}' });
+    const response = await chat.post(
+      'slack',
+      signSlack(JSON.stringify({ type: 'url_verification', challenge: 'c-123' }), 'application/json'),
+    );
+    expect(response).toEqual({ status: 200, text: '{"challenge":"c-123"}' });
   });
 
   it('answers the verification of WhatsApp, for who knows the token', async () => {
@@ -263,7 +266,7 @@ describe('who is answered', () => {
   });
 });
 
-describe('what is taken', () => {
+describe('what is accepted', () => {
   it('names attachments, which are not fetched', async () => {
     const document = { file_id: 'f1', file_unique_id: 'u1', file_name: 'report.pdf', mime_type: 'application/pdf' };
     await chat.post('telegram', update({ message: telegramMessage({ text: undefined, caption: 'Read this', document }) }));
@@ -314,14 +317,14 @@ describe('what is taken', () => {
 
 describe('a slash command', () => {
   it('of Discord is answered in the answer to its request', async () => {
-    const told = await chat.post('discord', command(1, { name: 'status' }));
-    expect(JSON.parse(told.text)).toMatchObject({ type: 4, data: { allowed_mentions: { parse: [] } } });
-    expect(told.text).toContain('Nothing runs');
+    const response = await chat.post('discord', command(1, { name: 'status' }));
+    expect(JSON.parse(response.text)).toMatchObject({ type: 4, data: { allowed_mentions: { parse: [] } } });
+    expect(response.text).toContain('Nothing runs');
   });
 
   it('of Discord that carries a text becomes a task, and shows the question', async () => {
-    const told = await chat.post('discord', command(2, { name: 'ask', options: [{ name: 'text', type: 3, value: 'What now?' }] }));
-    expect(JSON.parse(told.text)).toMatchObject({ type: 4, data: { content: '> What now?' } });
+    const response = await chat.post('discord', command(2, { name: 'ask', options: [{ name: 'text', type: 3, value: 'What now?' }] }));
+    expect(JSON.parse(response.text)).toMatchObject({ type: 4, data: { content: '> What now?' } });
     expect((await chat.tasks()).map(({ body }) => [body.session, body.input])).toEqual([['discord:500:600', 'What now?']]);
   });
 
@@ -331,8 +334,8 @@ describe('a slash command', () => {
   });
 
   it('of Slack is answered for who sent it, and means the private chat', async () => {
-    const told = await chat.post('slack', slackCommand({ command: '/muster', text: 'stop' }));
-    expect(JSON.parse(told.text)).toEqual({ response_type: 'ephemeral', text: 'Nothing runs and nothing waits.' });
+    const response = await chat.post('slack', slackCommand({ command: '/muster', text: 'stop' }));
+    expect(JSON.parse(response.text)).toEqual({ response_type: 'ephemeral', text: 'Nothing runs and nothing waits.' });
     const asked = await chat.post('slack', slackCommand({ command: '/muster', text: 'stop it, please', trigger_id: '1.2.4' }));
     expect(asked.status).toBe(200);
     expect(fakes.slack.shown).toEqual([]);
@@ -353,8 +356,8 @@ describe('a slash command', () => {
   });
 });
 
-describe('when a message cannot be taken', () => {
-  it('now, the platform is told to send it again', async () => {
+describe('when a message cannot be accepted', () => {
+  it('now, the platform sends it again', async () => {
     await redis.kill();
     const answers = await Promise.all(
       PLATFORM_NAMES.map(async (name) => (await chat.post(name, fakes[name].personWrites({ text: 'In the dark', number: 20 }))).status),
@@ -363,13 +366,13 @@ describe('when a message cannot be taken', () => {
     await redis.restart();
     for (const name of PLATFORM_NAMES) {
       const again = fakes[name].personWrites({ text: 'In the dark', number: 20 });
-      await waitFor(async () => (await chat.post(name, again)).status === 200, { deadlineMs: 5000, what: `${name} to be taken` });
+      await waitFor(async () => (await chat.post(name, again)).status === 200, { deadlineMs: 5000, what: `${name} to be accepted` });
     }
     expect(new Set((await chat.tasks()).map(({ body }) => body.reply?.platform))).toEqual(new Set(PLATFORM_NAMES));
     expect(await chat.tasks()).toHaveLength(PLATFORM_NAMES.length);
   });
 
-  it('because too much waits, the platform’s next try is taken when there is room', async () => {
+  it('because too much waits, the platform’s next try is accepted when there is room', async () => {
     const full = await startChat(redis.url, environmentOf(fakes), { limits: { tenants: { default: { running: 1, waiting: 0 } } } });
     try {
       for (const name of PLATFORM_NAMES) {
@@ -388,11 +391,11 @@ describe('when a message cannot be taken', () => {
     }
   });
 
-  it('ever, the person is told why, and the platform that all is well', async () => {
+  it('ever, the person gets the reason, and the platform a 200', async () => {
     const lost = await startChat(redis.url, environmentOf(fakes), { routing: { agent: 'nobody' } });
     try {
-      const told = await lost.post('telegram', fakes.telegram.personWrites({ text: 'Anybody?', number: 30 }));
-      expect(told.status).toBe(200);
+      const response = await lost.post('telegram', fakes.telegram.personWrites({ text: 'Anybody?', number: 30 }));
+      expect(response.status).toBe(200);
       await waitFor(() => fakes.telegram.shown.length > 0, { deadlineMs: 5000, what: 'the reason' });
       expect(fakes.telegram.shown[0]?.text).toMatch(/^This was not accepted: .*nobody/);
     } finally {

@@ -63,7 +63,7 @@ describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
     expect(fakes[name].shown.map(({ text, edits }) => [text, edits])).toEqual([['A first word, and another', 1]]);
   });
 
-  it('shows the longest text whole, whatever is in it', async () => {
+  it('shows the longest text completely, whatever is in it', async () => {
     const { maxCharacters } = ports[name];
     const nasty = '@all #1 *a_b*! (c) [d] ~e~ `f` > g. ';
     const text = nasty
@@ -112,7 +112,7 @@ describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
     expect((await refusalOf(ports[name].edit(fakes[name].threadOf(), id, 'Perhaps not'))).kind).toBe('transient');
   });
 
-  it('tells refused edits in the same way', async () => {
+  it('gives refused edits the same kinds', async () => {
     if (!canEdit(name)) return;
     const { id } = await ports[name].post(fakes[name].threadOf(), 'Here');
     fakes[name].refuseNext('throttled', 'gone', 'broken');

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/agent-function.ts';
 import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { useWorker } from '../../support/use-worker.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { useApi } from './use-api.ts';
+import { useWorker } from '../../../support/use-worker.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { useApi } from '../use-api.ts';
 
 /** Ends what was asked to hold on. */
 const holding: (() => void)[] = [];
@@ -91,7 +91,7 @@ describe("a visitor's words", () => {
     expect(await schedules()).toEqual([]);
   });
 
-  it.each(['owner', 'visitor'])('are not carried along from what was interrupted by the %s', async (who) => {
+  it.each(['owner', 'visitor'])('do not come along from what the %s interrupted', async (who) => {
     const [first, second] = who === 'owner' ? [visitor, undefined] : [undefined, visitor];
     await runs(await say(`hold on\n${first === undefined ? 'mine' : COMMAND}`, 'interrupt', first));
     const next = await say(second === undefined ? 'mine' : COMMAND, 'interrupt', second);
@@ -100,7 +100,7 @@ describe("a visitor's words", () => {
     expect(await schedules()).toEqual([]);
   });
 
-  it('carry out nothing where they are a part of what the agent is told was said', async () => {
+  it('command nothing where they are a part of the transcript', async () => {
     await say(COMMAND, 'queue', visitor);
     await allEnd();
     const asked = await say('what did we say', 'queue');
@@ -118,7 +118,7 @@ describe("a visitor's words", () => {
   });
 });
 
-it('a session of no visitor has what its agent writes carried out', async () => {
+it('in a session without visitors the directives of the agent are applied', async () => {
   session = 'own';
   await runs(await say('hold on', 'collect'));
   await say('some', 'collect');

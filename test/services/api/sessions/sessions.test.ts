@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { driveTasks } from './drive-tasks.ts';
-import type { CallOptions, Reply } from './start-api.ts';
-import { useApi } from './use-api.ts';
+import { driveTasks } from '../drive-tasks.ts';
+import type { CallOptions, Reply } from '../start-api.ts';
+import { useApi } from '../use-api.ts';
 
 const api = await useApi({ sessions: { maxVisitors: 20 }, limits: { httpVisitorPerMinute: 50 } });
 const drive = driveTasks(api.parts);
@@ -61,7 +61,7 @@ describe('messages of a session', () => {
     expect((await say('again', 'other', {}, { headers })).body.code).toBe('task.idempotency-conflict');
   });
 
-  it('that are commands are answered with what to tell the person', async () => {
+  it('that are commands are answered with the text for the person', async () => {
     const { status, body } = await say('quiet', '/stop');
     expect([status, body]).toEqual([200, { command: 'stop', text: 'Nothing runs and nothing waits.' }]);
     expect((await say('quiet', '/queue steer')).body).toMatchObject({ command: 'queue', text: expect.stringContaining('steer') });
@@ -178,7 +178,7 @@ describe('a visitor’s token', () => {
     expect(JSON.parse(stored ?? '')).toMatchObject({ user: 'Ada', session: 'parlour' });
   });
 
-  it('chooses neither who answers, nor as whom it speaks, nor what the agent is told besides', async () => {
+  it('chooses neither the agent, nor its own name, nor the context', async () => {
     const { token: key } = (await letIn('parlour')).body;
     for (const more of [{ agent: 'shell' }, { user: 'admin' }, { context: { a: 1 } }, { surface: 'slack' }]) {
       const { status, body } = await api.call('POST', '/v1/sessions/parlour/messages', { key, body: { text: 'x', ...more } });
@@ -231,11 +231,11 @@ describe('a visitor’s token', () => {
       ],
       nextCursor: null,
     });
-    const stranger = { key: await api.keyOf('other', ['admin']) };
-    expect((await api.call('GET', '/v1/sessions/study/visitors', stranger)).body.items).toEqual([]);
+    const otherTenant = { key: await api.keyOf('other', ['admin']) };
+    expect((await api.call('GET', '/v1/sessions/study/visitors', otherTenant)).body.items).toEqual([]);
     const end = async (session: string, options?: CallOptions): Promise<Reply> =>
       await api.call('DELETE', `/v1/sessions/${session}/visitors/${id}`, options);
-    for (const refused of [await end('study', stranger), await end('attic')])
+    for (const refused of [await end('study', otherTenant), await end('attic')])
       expect([refused.status, refused.body.code]).toEqual([404, 'visitor.not-found']);
     expect((await show('study', { key })).status).toBe(200);
     expect((await end('study')).status).toBe(204);

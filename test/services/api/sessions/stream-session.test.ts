@@ -1,32 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { writeSessionEvents } from '../../../services/api/sessions/stream-session.ts';
-import { driveTasks } from './drive-tasks.ts';
-import { readEvents, type EventReader, type ReadEventsOptions } from './read-events.ts';
-import { useApi } from './use-api.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { writeSessionEvents } from '../../../../services/api/sessions/stream-session.ts';
+import { driveTasks } from '../drive-tasks.ts';
+import { readEvents, type EventReader, type ReadEventsOptions } from '../read-events.ts';
+import { useApi } from '../use-api.ts';
 
 const api = await useApi();
 const drive = driveTasks(api.parts);
 
 /** An event's name and data. */
-type Told = [name: string | undefined, data: Record<string, unknown>];
+type SentEvent = [name: string | undefined, data: Record<string, unknown>];
 
 interface SessionReader extends EventReader {
-  told(): Told[];
+  sent(): SentEvent[];
   /** Waits until an event of this name has data like this. */
-  hears(name: string, part: Record<string, unknown>): Promise<void>;
+  waitUntilSent(name: string, part: Record<string, unknown>): Promise<void>;
 }
 
 async function read(session: string, { key = api.key, lastEventId }: Partial<ReadEventsOptions> = {}): Promise<SessionReader> {
   const reader = await readEvents(`${api.url}/v1/sessions/${session}/stream`, { key, lastEventId });
-  const told = (): Told[] => reader.events.map(({ event, data }) => [event, JSON.parse(data) as Record<string, unknown>]);
-  const hears = async (name: string, part: Record<string, unknown>): Promise<void> => {
-    const fits = ([event, data]: Told): boolean => event === name && Object.entries(part).every(([field, value]) => data[field] === value);
-    await waitFor(() => told().some(fits), { deadlineMs: 5000, what: `${name} ${JSON.stringify(part)} among ${JSON.stringify(told())}` });
+  const sent = (): SentEvent[] => reader.events.map(({ event, data }) => [event, JSON.parse(data) as Record<string, unknown>]);
+  const waitUntilSent = async (name: string, part: Record<string, unknown>): Promise<void> => {
+    const fits = ([event, data]: SentEvent): boolean =>
+      event === name && Object.entries(part).every(([field, value]) => data[field] === value);
+    await waitFor(() => sent().some(fits), { deadlineMs: 5000, what: `${name} ${JSON.stringify(part)} among ${JSON.stringify(sent())}` });
   };
-  return { ...reader, told, hears };
+  return { ...reader, sent, waitUntilSent };
 }
 
 async function say(session: string, text: string, more: object = {}): Promise<string> {
@@ -39,27 +40,27 @@ async function submit(session: string): Promise<string> {
 }
 
 describe('the stream of a session', () => {
-  it('tells each message, what is written, and its one end, in order', async () => {
+  it('sends each message, its output and its one end, in order', async () => {
     const reader = await read('live');
-    await reader.hears('history', {});
+    await reader.waitUntilSent('history', {});
     const first = await say('live', 'hello', { user: 'ada' });
-    await reader.hears('message', { taskId: first });
+    await reader.waitUntilSent('message', { taskId: first });
     const second = await say('live', 'and you?');
-    await reader.hears('message', { taskId: second });
+    await reader.waitUntilSent('message', { taskId: second });
     const attempt = await drive.start(first);
     await drive.write(attempt, 1, 1, 'one ');
-    await reader.hears('output', { text: 'one ' });
+    await reader.waitUntilSent('output', { text: 'one ' });
     await drive.write(attempt, 1, 2, 'two');
     await drive.end(attempt, 'one two');
     await drive.complete(second, 'fine');
-    await reader.hears('end', { taskId: second });
-    const told = reader.told();
-    expect(told[0]).toEqual(['history', { items: [] }]);
-    expect(told[1]).toEqual([
+    await reader.waitUntilSent('end', { taskId: second });
+    const sent = reader.sent();
+    expect(sent[0]).toEqual(['history', { items: [] }]);
+    expect(sent[1]).toEqual([
       'message',
       { taskId: first, text: 'hello', user: 'ada', agent: 'echo', status: 'queued', createdAt: expect.any(String) },
     ]);
-    const ofFirst = told.filter(([name, { taskId }]) => taskId === first && name !== 'message');
+    const ofFirst = sent.filter(([name, { taskId }]) => taskId === first && name !== 'message');
     expect(ofFirst).toEqual([
       ['status', { taskId: first, status: 'running', outcome: null }],
       ['output', { taskId: first, attempt: 1, seq: 1, text: 'one ' }],
@@ -67,8 +68,8 @@ describe('the stream of a session', () => {
       ['status', { taskId: first, status: 'completed', outcome: expect.objectContaining({ kind: 'ran' }) }],
       ['end', { taskId: first, status: 'completed', output: 'one two', outcome: expect.objectContaining({ kind: 'ran' }), error: null }],
     ]);
-    expect(told.filter(([name]) => name === 'end').map(([, { taskId }]) => taskId)).toEqual([first, second]);
-    expect(told.filter(([name]) => name === 'message')).toHaveLength(2);
+    expect(sent.filter(([name]) => name === 'end').map(([, { taskId }]) => taskId)).toEqual([first, second]);
+    expect(sent.filter(([name]) => name === 'message')).toHaveLength(2);
     await reader.leave();
   });
 
@@ -80,8 +81,8 @@ describe('the stream of a session', () => {
     await drive.write(attempt, 1, 1, 'so far');
     const waiting = await say('past', 'after that');
     const reader = await read('past');
-    await reader.hears('message', { taskId: waiting });
-    expect(reader.told()).toMatchObject([
+    await reader.waitUntilSent('message', { taskId: waiting });
+    expect(reader.sent()).toMatchObject([
       ['history', { items: [{ taskId: over, text: 'question', output: 'answer', status: 'completed', user: null, error: null }] }],
       ['message', { taskId: running, status: 'running' }],
       ['output', { taskId: running, text: 'so far' }],
@@ -99,8 +100,8 @@ describe('the stream of a session', () => {
     await api.call('POST', '/v1/sessions/halfway/stop');
     await settleAttempt(api.parts.ledger, attempt, { kind: 'cancelled', reason: 'stopped' });
     const reader = await read('halfway');
-    await reader.hears('history', {});
-    expect(reader.told()).toMatchObject([
+    await reader.waitUntilSent('history', {});
+    expect(reader.sent()).toMatchObject([
       [
         'history',
         {
@@ -114,30 +115,30 @@ describe('the stream of a session', () => {
     await reader.leave();
   });
 
-  it('goes on behind the output that the reader saw, and tells again what else there is', async () => {
+  it('goes on behind the output that the reader saw, and sends the rest again', async () => {
     const id = await say('resumed', 'count');
     const attempt = await drive.start(id);
     for (const seq of [1, 2, 3]) await drive.write(attempt, 1, seq, `${seq} `);
     const reader = await read('resumed');
-    await reader.hears('output', { seq: 3 });
+    await reader.waitUntilSent('output', { seq: 3 });
     const seen = reader.events.find(({ data }) => data.includes('"seq":2'))?.id ?? '';
     expect(seen).toMatch(/^\d+-\d+$/);
     await reader.leave();
     await drive.write(attempt, 1, 4, '4 ');
     const again = await read('resumed', { lastEventId: seen });
-    await again.hears('output', { seq: 4 });
-    expect(again.told().map(([name, { seq }]) => seq ?? name)).toEqual(['history', 'message', 3, 4]);
+    await again.waitUntilSent('output', { seq: 4 });
+    expect(again.sent().map(([name, { seq }]) => seq ?? name)).toEqual(['history', 'message', 3, 4]);
     await again.leave();
     expect((await api.call('GET', '/v1/sessions/resumed/stream', { headers: { 'last-event-id': 'nonsense' } })).status).toBe(422);
   });
 
-  it('tells the outcome of messages that never ran', async () => {
+  it('sends the outcome of messages that never ran', async () => {
     const reader = await read('outcomes');
     const running = await say('outcomes', 'first');
     await drive.start(running);
     const refused = await say('outcomes', 'second', { mode: 'reject' });
-    await reader.hears('end', { taskId: refused });
-    expect(reader.told().find(([name, { taskId }]) => name === 'end' && taskId === refused)?.[1]).toMatchObject({
+    await reader.waitUntilSent('end', { taskId: refused });
+    expect(reader.sent().find(([name, { taskId }]) => name === 'end' && taskId === refused)?.[1]).toMatchObject({
       status: 'cancelled',
       output: null,
       outcome: { kind: 'rejected', taskId: running },
@@ -145,14 +146,14 @@ describe('the stream of a session', () => {
     await reader.leave();
   });
 
-  it('tells of tasks that came some other way, and of none of another session', async () => {
+  it('sends tasks that came some other way, and none of another session', async () => {
     const reader = await read('quiet');
-    await reader.hears('history', {});
+    await reader.waitUntilSent('history', {});
     await submit('quiet/2');
     await submit('quie');
     const id = await submit('quiet');
-    await reader.hears('message', { taskId: id });
-    expect(reader.told().filter(([name]) => name === 'message')).toHaveLength(1);
+    await reader.waitUntilSent('message', { taskId: id });
+    expect(reader.sent().filter(([name]) => name === 'message')).toHaveLength(1);
     await reader.leave();
   });
 
@@ -160,8 +161,8 @@ describe('the stream of a session', () => {
     const { body } = await api.call('POST', '/v1/sessions/visited/visitors', { body: { name: 'Ada' } });
     const reader = await read('visited', { key: body.token });
     const id = await say('visited', 'hello');
-    await reader.hears('message', { taskId: id });
-    expect(reader.told().map(([name]) => name)).toEqual(['history', 'message']);
+    await reader.waitUntilSent('message', { taskId: id });
+    expect(reader.sent().map(([name]) => name)).toEqual(['history', 'message']);
     await reader.leave();
   });
 
@@ -179,15 +180,15 @@ describe('the stream of a session', () => {
   it('has nothing of another tenant’s session of the same name', async () => {
     await drive.complete(await say('secret', 'ours'), 'hidden');
     const reader = await read('secret', { key: await api.keyOf('other', ['read']) });
-    await reader.hears('history', {});
+    await reader.waitUntilSent('history', {});
     await say('secret', 'ours too');
     const theirs = await api.call('POST', '/v1/sessions/secret/messages', {
       key: await api.keyOf('other', ['submit']),
       body: { text: 'x' },
     });
-    await reader.hears('message', { taskId: theirs.body.id });
-    expect(reader.told().map(([name]) => name)).toEqual(['history', 'message']);
-    expect(JSON.stringify(reader.told())).not.toMatch(/hidden|ours/);
+    await reader.waitUntilSent('message', { taskId: theirs.body.id });
+    expect(reader.sent().map(([name]) => name)).toEqual(['history', 'message']);
+    expect(JSON.stringify(reader.sent())).not.toMatch(/hidden|ours/);
     await reader.leave();
   });
 
