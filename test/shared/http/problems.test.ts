@@ -5,8 +5,9 @@ import { toMusterError, toProblem } from '#shared/http/problems.ts';
 
 describe('an error as a problem', () => {
   it.each(Object.keys(ERROR_CODES) as ErrorCode[])('%s has its status and title', (code) => {
+    const { status, title } = ERROR_CODES[code];
     const problem = toProblem(new MusterError(code, 'What happened'));
-    expect(problem).toEqual({ type: `urn:muster:problem:${code}`, ...ERROR_CODES[code], detail: 'What happened', code });
+    expect(problem).toEqual({ type: `urn:muster:problem:${code}`, status, title, detail: 'What happened', code });
     expect(problem.status).toBeGreaterThanOrEqual(400);
   });
 

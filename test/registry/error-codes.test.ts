@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { ERROR_CODES } from '#shared/errors/error-codes.ts';
+import { read } from '../deploy/repository.ts';
+
+const CODES = Object.entries(ERROR_CODES);
+
+/** Refusals that end by themselves: a limit, a process or a Redis that is away, a body that did not arrive. */
+const PASSING = new Set([408, 429, 503]);
+
+test.each(CODES)('the code %s is in the documentation with its status and whether to try again', (code, { status, retry, title }) => {
+  expect(read('docs/errors.md')).toContain(`| \`${code}\` | ${status} | ${retry} | ${title} |\n`);
+});
+
+test('the documentation lists no other code', () => {
+  expect(read('docs/errors.md').match(/^\| `/gm)).toHaveLength(CODES.length);
+});
+
+test.each(CODES)('the code %s says "later" exactly for what ends by itself', (code, { status, retry }) => {
+  expect(retry).toBe(PASSING.has(status) || code.endsWith('.busy') ? 'later' : 'never');
+});
