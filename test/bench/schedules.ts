@@ -58,7 +58,7 @@ async function measureMaking(): Promise<void> {
   row('bytes by which Redis grew for each (used_memory), events included', (taken / SCHEDULES).toFixed(0));
 }
 
-/** Starts the scheduler, waits until it has compared all records, and then looks how much it does when nothing is due. */
+/** Starts the scheduler, waits until it has compared all records, and then measures its work while nothing is due. */
 async function measureIdle(): Promise<void> {
   const { url } = await fleet.start('scheduler');
   const cpu = async (): Promise<[number, number]> => [await cpuSecondsOfService(url), await cpuSecondsOfRedis(monitor)];

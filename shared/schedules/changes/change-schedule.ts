@@ -40,7 +40,7 @@ export async function changeSchedule(
   throw tooBusy(id);
 }
 
-/** Removes a schedule in the same way. Returns whether there was one. */
+/** Removes a schedule, with the same guarantees. Returns whether there was one. */
 export async function removeSchedule(parts: ScheduleParts, tenant: string, id: string): Promise<boolean> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const schedule = await parts.store.find(tenant, id);

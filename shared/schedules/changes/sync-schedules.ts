@@ -88,7 +88,7 @@ async function syncSchedule(parts: ScheduleParts, { tenant, key, request }: Conf
   if (known.heldBy === 'config') await changeSchedule(parts, tenant, known.id, { change: release, event: 'resumed' });
 }
 
-/** The values of fields that a definition leaves out. */
+/** The values of fields that a definition leaves out: `FIELD_DEFAULTS` as a patch. */
 const DEFAULTS = {
   context: null,
   priority: null,

@@ -3,6 +3,7 @@ import { sessionLane } from '../../queue/index.ts';
 import { isTerminal } from '../../tasks/index.ts';
 import { sessionOf } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
+import type { DueSchedule } from '../store/due-times.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
 import { acceptRuns, scheduleLane } from './accept-runs.ts';
@@ -30,21 +31,13 @@ export async function fireDue(parts: ScheduleParts, shard: number): Promise<numb
     const late = due.filter(({ dueAt }) => now - dueAt > missedAfterMs).length;
     const round = { now, isCatchUp: late > Math.min(catchUpThreshold, batch - 1) };
     const byTenant = Map.groupBy(due, ({ tenant }) => tenant);
-    await Promise.all(
-      [...byTenant].map(([tenant, schedules]) =>
-        fireTenant(
-          parts,
-          tenant,
-          schedules.map(({ id }) => id),
-          round,
-        ),
-      ),
-    );
+    await Promise.all([...byTenant].map(([tenant, dueOfTenant]) => fireTenant(parts, tenant, dueOfTenant, round)));
   }
   return await parts.store.due.next(shard);
 }
 
-async function fireTenant(parts: ScheduleParts, tenant: string, ids: readonly string[], round: Round): Promise<void> {
+async function fireTenant(parts: ScheduleParts, tenant: string, due: readonly DueSchedule[], round: Round): Promise<void> {
+  const ids = due.map(({ id }) => id);
   const read = await parts.store.read(tenant, ids);
   await parts.store.due.remove(
     tenant,

@@ -28,11 +28,11 @@ interface Run {
   reason: string | null;
 }
 
-/** Processes are killed for so long, and at least so often each, after a life of up to `liveMs`. */
+/** For how long processes are killed, how often each at least, and how long each lives at most. */
 const FULL = { schedules: 1000, periodsMs: [4000, 8000], forMs: 600_000, killsEach: 2, liveMs: 10_000, seenMs: 300_000 } as const;
 const SMALL = { schedules: 100, periodsMs: [1000, 2000], forMs: 0, killsEach: 2, liveMs: 600, seenMs: 60_000 } as const;
 const SIZE = testEnvironment.isChaos ? FULL : SMALL;
-/** While what is due last is waited for, older occurrences are not looked at; in the end all are. */
+/** While the last occurrences are waited for, older ones are not read; in the end all are. */
 const LAST_MS = 30_000;
 
 async function make(body: object): Promise<Schedule> {
@@ -74,7 +74,7 @@ const periodOf = (position: number): number => SIZE.periodsMs[position % 2 === 0
 const secondsOf = (everyMs: number): string => `${everyMs / 1000}s`;
 
 describe('while schedulers are killed at random', () => {
-  it('every occurrence fires once, or is skipped for a reason that its run tells', async () => {
+  it('every occurrence fires once, or is skipped for a reason', async () => {
     fleet = await openFleet({ settings: { scheduler: { missedAfterMs: 60_000 } } });
     await fleet.start('api');
     const schedulers = await Promise.all([fleet.start('scheduler'), fleet.start('scheduler'), fleet.start('scheduler')]);
@@ -93,13 +93,15 @@ describe('while schedulers are killed at random', () => {
     };
     const since = until - LAST_MS;
     let left = 0;
-    const look = async (): Promise<boolean> => {
+    const haveAllFired = async (): Promise<boolean> => {
       left = missingIn(await allRuns(since), since).length;
       return left === 0;
     };
-    await waitFor(look, { deadlineMs: SIZE.seenMs, everyMs: 500, what: 'what is due to have fired' }).catch((cause: unknown) => {
-      throw new Error(`${left} occurrences of the last ${LAST_MS} ms have not fired`, { cause });
-    });
+    await waitFor(haveAllFired, { deadlineMs: SIZE.seenMs, everyMs: 500, what: 'all due occurrences to have fired' }).catch(
+      (cause: unknown) => {
+        throw new Error(`${left} occurrences of the last ${LAST_MS} ms have not fired`, { cause });
+      },
+    );
     await Promise.all(schedulers.map((each) => each.kill('SIGTERM')));
     await Promise.all(schedulers.map((each) => each.exited));
 
@@ -132,8 +134,8 @@ function dueNames({ id, everyMs, createdAt }: Schedule, since: number, until: nu
   return names;
 }
 
-/** Whether it stands for occurrences that were missed and do not run. */
-const tellsOfMissed = ({ status, reason, occurrence }: Run, since: number): boolean =>
+/** Whether a run stands for missed occurrences that do not run. */
+const standsForMissed = ({ status, reason, occurrence }: Run, since: number): boolean =>
   status === 'skipped' && reason?.includes('missed') === true && Date.parse(occurrence) > since;
 
 const AWAY_MS = 9000;
@@ -159,23 +161,23 @@ describe('after all schedulers were away', () => {
     const statusOf = async ({ id }: Schedule): Promise<string> => (await fleet.client.call('GET', `/v1/schedules/${id}`)).body.status;
     const isSettled = async (): Promise<boolean> => {
       const seen = await allRuns();
-      const told = new Set(seen.filter((run) => tellsOfMissed(run, killedAt)).map(({ scheduleId }) => scheduleId));
+      const withMissed = new Set(seen.filter((run) => standsForMissed(run, killedAt)).map(({ scheduleId }) => scheduleId));
       const hasEnded = seen.every(({ status }) => !['pending', 'running'].includes(status));
-      return hasEnded && told.size === made.length + 1 && (await statusOf(single)) !== 'active';
+      return hasEnded && withMissed.size === made.length + 1 && (await statusOf(single)) !== 'active';
     };
-    await waitFor(isSettled, { deadlineMs: SIZE.seenMs, everyMs: 200, what: 'what was missed to be seen to' });
+    await waitFor(isSettled, { deadlineMs: SIZE.seenMs, everyMs: 200, what: 'the missed occurrences to be settled' });
     await second.kill('SIGTERM');
     await second.exited;
     const runs = await allRuns();
     const of = (id: string): Run[] => runs.filter(({ scheduleId }) => scheduleId === id);
     const hasRun = (id: string, at: number): boolean =>
       of(id).some(({ occurrence, status }) => status === 'succeeded' && Date.parse(occurrence) === at);
-    /** The run that tells of those that were missed and do not run, and how many after it ran, up to three. */
+    /** The reason of the skipped run for the missed occurrences, and how many occurrences before and after it ran, up to three. */
     const missedOf = (id: string): { reason: string | null; ranBefore: number; ranAfter: number } => {
-      const told = of(id).findLast((run) => tellsOfMissed(run, killedAt));
-      const last = Date.parse(told?.occurrence ?? '');
+      const skipped = of(id).findLast((run) => standsForMissed(run, killedAt));
+      const last = Date.parse(skipped?.occurrence ?? '');
       return {
-        reason: told?.reason ?? null,
+        reason: skipped?.reason ?? null,
         ranBefore: of(id).filter(
           ({ occurrence: at, status }) => status === 'succeeded' && Date.parse(at) > killedAt && Date.parse(at) <= last,
         ).length,
