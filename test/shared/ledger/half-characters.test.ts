@@ -82,6 +82,19 @@ describe('half a character', () => {
     expect((await test.state(newest)).leftOut).toEqual(['cut \ufffd']);
   });
 
+  it('is not decoded for the note of a long message, nor is anything behind the beginning of its input', async () => {
+    const input = `","id":" ,"input":"${'\n"é\\'.repeat(100)}`;
+    const collected = { lane: LANE, mode: 'collect', context: nested(1500) } as const;
+    await test.claimed(await test.accepted({ lane: LANE }));
+    await test.accepted({ ...collected, input });
+    const newest = await test.accepted({ ...collected, input: HALF });
+    const [note = ''] = (await test.state(newest)).leftOut ?? [];
+    expect(note).toMatch(/\.\.\.$/);
+    expect(input.startsWith(note.slice(0, -3))).toBe(true);
+    expect(Buffer.byteLength(note)).toBeGreaterThan(160);
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(163);
+  });
+
   it('becomes the replacement character, and nothing else changes', () => {
     const texts = [HALF, '\udc00 at the start', String.raw`a path\ud83d`, `\\${HALF}`, 'complete 😀'];
     expect(JSON.parse(scriptJson(texts))).toEqual(texts.map((text) => text.toWellFormed()));
