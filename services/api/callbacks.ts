@@ -31,6 +31,7 @@ function getCallbackSecret({ ledger }: CallbackPorts): Route {
   return route({
     method: 'get',
     path: '/v1/callbacks/secret',
+    operationId: 'getCallbackSecret',
     summary: 'The secret that signs callbacks',
     scope: 'operate',
     responses: { 200: secretViewSchema },
@@ -43,6 +44,7 @@ function postCallbackSecret({ ledger }: CallbackPorts): Route {
   return route({
     method: 'post',
     path: '/v1/callbacks/secret',
+    operationId: 'changeCallbackSecret',
     summary: 'Change the secret that signs callbacks',
     description: 'For a day callbacks carry two signatures, that of the old secret as well.',
     scope: 'operate',
@@ -63,6 +65,7 @@ function getEndpoints({ ledger }: CallbackPorts): Route {
   return route({
     method: 'get',
     path: '/v1/callbacks/endpoints',
+    operationId: 'listCallbackEndpoints',
     summary: 'Callback endpoints that fail',
     description: 'An endpoint that failed for five days without a success is disabled, and its deliveries fail at once.',
     scope: 'read',
@@ -79,6 +82,7 @@ function postEndpointEnable({ ledger }: CallbackPorts): Route {
   return route({
     method: 'post',
     path: '/v1/callbacks/endpoints/enable',
+    operationId: 'enableCallbackEndpoint',
     summary: 'Call a disabled endpoint again',
     scope: 'operate',
     request: { body: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) },

@@ -46,6 +46,7 @@ function getDeliveries({ ledger }: DeliveryPorts): Route {
   return route({
     method: 'get',
     path: '/v1/deliveries',
+    operationId: 'listDeliveries',
     summary: 'List deliveries, newest task first',
     description: 'What was sent outward of results: replies to chats, and calls of `callbackUrl`.',
     scope: 'read',
@@ -68,6 +69,7 @@ function getTaskDeliveries({ ledger }: DeliveryPorts): Route {
   return route({
     method: 'get',
     path: '/v1/tasks/:id/deliveries',
+    operationId: 'listTaskDeliveries',
     summary: 'The deliveries of a task',
     scope: 'read',
     request: { params: taskPathSchema },
@@ -91,6 +93,7 @@ function postDeliveryRetry({ ledger, queues }: DeliveryPorts): Route {
   return route({
     method: 'post',
     path: '/v1/deliveries/:id/retry',
+    operationId: 'retryDelivery',
     summary: 'Try a delivery again',
     description: 'A delivery that is `failed` or `unknown`. Parts that were posted are not posted again.',
     scope: 'submit',

@@ -25,6 +25,7 @@ export function describeReceiver(path: string): RouteDescription {
   return {
     method: 'post',
     path,
+    operationId: 'receiveWebhook',
     summary: 'Take a webhook of a provider and make its task',
     description:
       "The provider's signature is the key: a hook of provider `hmac` has it in the header that its `options.header` names, one of provider `none` has none. The body is taken as it came and must not be compressed.",

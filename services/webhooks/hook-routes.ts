@@ -29,9 +29,12 @@ function postHook(parts: HookRouteParts): Route {
   return route({
     method: 'post',
     path: '/v1/hooks',
+    operationId: 'createHook',
     summary: 'Make a webhook endpoint',
     scope: 'operate',
-    request: { body: hookDraftSchema },
+    request: {
+      body: hookDraftSchema.meta({ id: 'HookRequest', examples: [{ provider: 'github', agent: 'reviewer', secret: 'a-secret-of-yours' }] }),
+    },
     responses: { 201: hookViewSchema },
     handle: async ({ body }, { tenant }) => {
       parts.assertRoom(tenant);
@@ -52,6 +55,7 @@ function getHooks({ store }: HookRouteParts): Route {
   return route({
     method: 'get',
     path: '/v1/hooks',
+    operationId: 'listHooks',
     summary: 'List webhook endpoints',
     scope: 'read',
     request: {
@@ -73,6 +77,7 @@ function getHook({ store }: HookRouteParts): Route {
   return route({
     method: 'get',
     path: '/v1/hooks/:id',
+    operationId: 'getHook',
     summary: 'Read a webhook endpoint',
     scope: 'read',
     request: { params: z.object({ id: z.string() }) },
@@ -91,6 +96,7 @@ function patchHook(parts: HookRouteParts): Route {
   return route({
     method: 'patch',
     path: '/v1/hooks/:id',
+    operationId: 'changeHook',
     summary: 'Change a webhook endpoint',
     scope: 'operate',
     request: { params: z.object({ id: z.string() }), body: hookPatchSchema },
@@ -113,6 +119,7 @@ function deleteHook({ store }: HookRouteParts): Route {
   return route({
     method: 'delete',
     path: '/v1/hooks/:id',
+    operationId: 'deleteHook',
     summary: 'Delete a webhook endpoint',
     scope: 'operate',
     request: { params: z.object({ id: z.string() }) },

@@ -7,39 +7,43 @@ const rate = z.strictObject({ perMinute: int(60), perHour: int(1000), burst: z.n
 export type Rate = z.infer<typeof rate>;
 
 /** Limits of a tenant; null is no limit. The figures suit a fleet that many tenants share. */
-export const tenantLimitsSchema = z.strictObject({
-  /** About how many bytes of Redis's memory its tasks, schedules, agents and hooks may take, as measured every few seconds. */
-  storedBytes: z.number().int().min(1).nullable().default(1_073_741_824),
-  /** Longest run of one attempt that its tasks and its own agents may ask for, in milliseconds; `tasks.maxTimeoutMs` holds besides. */
-  maxTimeoutMs: z.number().int().min(1).nullable().default(3_600_000),
-  /** Grants at once: tasks that run, and tasks whose ticket waits for a worker. */
-  running: z.number().int().min(1).nullable().default(20),
-  /** Tasks accepted but without a grant. */
-  waiting: z.number().int().min(0).nullable().default(100),
-  /** Grants at once per source class. */
-  runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1)).default({ proactive: 10, user: 15, webhook: 5 }),
-  /** Grants at once for tasks of priority 1. */
-  runningLow: z.number().int().min(1).nullable().default(5),
-  /** Tasks accepted per source class, and in all. */
-  rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate).default({
-    proactive: { perMinute: 50, perHour: 500, burst: 100 },
-    user: { perMinute: 60, perHour: 1000, burst: 60 },
-    webhook: { perMinute: 100, perHour: 2000, burst: 100 },
-    all: { perMinute: 500, perHour: 10_000, burst: 500 },
-  }),
-});
+export const tenantLimitsSchema = z
+  .strictObject({
+    /** About how many bytes of Redis's memory its tasks, schedules, agents and hooks may take, as measured every few seconds. */
+    storedBytes: z.number().int().min(1).nullable().default(1_073_741_824),
+    /** Longest run of one attempt that its tasks and its own agents may ask for, in milliseconds; `tasks.maxTimeoutMs` holds besides. */
+    maxTimeoutMs: z.number().int().min(1).nullable().default(3_600_000),
+    /** Grants at once: tasks that run, and tasks whose ticket waits for a worker. */
+    running: z.number().int().min(1).nullable().default(20),
+    /** Tasks accepted but without a grant. */
+    waiting: z.number().int().min(0).nullable().default(100),
+    /** Grants at once per source class. */
+    runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1)).default({ proactive: 10, user: 15, webhook: 5 }),
+    /** Grants at once for tasks of priority 1. */
+    runningLow: z.number().int().min(1).nullable().default(5),
+    /** Tasks accepted per source class, and in all. */
+    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate).default({
+      proactive: { perMinute: 50, perHour: 500, burst: 100 },
+      user: { perMinute: 60, perHour: 1000, burst: 60 },
+      webhook: { perMinute: 100, perHour: 2000, burst: 100 },
+      all: { perMinute: 500, perHour: 10_000, burst: 500 },
+    }),
+  })
+  .meta({ id: 'TenantLimits' });
 export type TenantLimits = z.infer<typeof tenantLimitsSchema>;
 
 /** A change of some of them: what is not named stays, and null takes a class's own figure away. */
-export const tenantLimitsPatchSchema = z.strictObject({
-  storedBytes: z.number().int().min(1).nullable().optional(),
-  maxTimeoutMs: z.number().int().min(1).nullable().optional(),
-  running: z.number().int().min(1).nullable().optional(),
-  waiting: z.number().int().min(0).nullable().optional(),
-  runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),
-  runningLow: z.number().int().min(1).nullable().optional(),
-  rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate.nullable()).optional(),
-});
+export const tenantLimitsPatchSchema = z
+  .strictObject({
+    storedBytes: z.number().int().min(1).nullable().optional(),
+    maxTimeoutMs: z.number().int().min(1).nullable().optional(),
+    running: z.number().int().min(1).nullable().optional(),
+    waiting: z.number().int().min(0).nullable().optional(),
+    runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),
+    runningLow: z.number().int().min(1).nullable().optional(),
+    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate.nullable()).optional(),
+  })
+  .meta({ id: 'TenantLimitsPatch' });
 export type TenantLimitsPatch = z.infer<typeof tenantLimitsPatchSchema>;
 
 /** What the fleet and each tenant may use. */

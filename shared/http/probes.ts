@@ -13,20 +13,28 @@ export interface ProbeOptions {
 /** Probes are asked every few seconds and given up by those who ask after a few. */
 const READINESS_MS = 1500;
 
-const readinessSchema = z.strictObject({ ok: z.boolean(), problems: z.array(z.string()) });
+const readinessSchema = z
+  .strictObject({
+    ok: z.boolean().meta({ description: 'Whether it can take work.' }),
+    problems: z.array(z.string()).meta({ description: 'What keeps it from that.' }),
+  })
+  .meta({ id: 'Readiness' });
+const healthSchema = z.strictObject({ ok: z.literal(true).meta({ description: 'It is up.' }) }).meta({ id: 'Health' });
 const PROBE = { method: 'get', tag: 'probes', scope: 'none' } as const;
 
 const PROBES: readonly RouteDescription[] = [
-  { ...PROBE, path: '/healthz', summary: 'Whether this process is up', responses: { 200: z.strictObject({ ok: z.literal(true) }) } },
+  { ...PROBE, path: '/healthz', operationId: 'getHealth', summary: 'Whether this process is up', responses: { 200: healthSchema } },
   {
     ...PROBE,
     path: '/readyz',
+    operationId: 'getReadiness',
     summary: 'Whether this process can take work',
     responses: { 200: readinessSchema, 503: readinessSchema.describe('It cannot, and this is why.') },
   },
   {
     ...PROBE,
     path: '/metrics',
+    operationId: 'getMetrics',
     summary: 'Metrics of this process, as Prometheus reads them',
     media: 'text/plain',
     responses: { 200: z.string() },

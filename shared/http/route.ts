@@ -54,7 +54,7 @@ export interface RouteDescription {
   /** As Express writes it: `/v1/tasks/:id`. */
   path: string;
   /** Names it for generated clients, the same for ever: `submitTask`. */
-  operationId?: string;
+  operationId: string;
   /** One sentence for the documentation. */
   summary: string;
   description?: string;

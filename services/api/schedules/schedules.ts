@@ -62,7 +62,10 @@ function postSchedule(parts: ScheduleParts): Route {
       'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
       'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes it once, however often it is sent. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number. A `platform` that no chat service serves answers 422 `schedule.platform-off`.',
     scope: 'submit',
-    request: { headers: createHeadersSchema, body: scheduleRequestSchema },
+    request: {
+      headers: createHeadersSchema,
+      body: scheduleRequestSchema,
+    },
     responses: { 200: scheduleViewSchema, 201: scheduleViewSchema },
     handle: async ({ body, headers }, { tenant, traceparent }) => {
       const idempotencyKey = body.idempotencyKey ?? headers['idempotency-key'];

@@ -53,12 +53,17 @@ export function postMessage(parts: Parts & MessageParts): Route {
   return route({
     method: 'post',
     path: '/v1/sessions/:id/messages',
+    operationId: 'sendMessage',
     summary: 'Send a message into a session',
     description:
       'It becomes a task of the session. What becomes of one that meets a running task is its mode: `mode` here or `/queue <mode>` in the text, else the session’s, the surface’s, or the one for all. A command is carried out at once and answered with 200. Send `Idempotency-Key` to be able to send again.',
     scope: 'submit',
     forVisitors: true,
-    request: { params: sessionPathSchema, headers: idempotencyHeadersSchema, body: messageSchema },
+    request: {
+      params: sessionPathSchema,
+      headers: idempotencyHeadersSchema,
+      body: messageSchema.meta({ id: 'MessageRequest', examples: [{ text: 'What is new?' }] }),
+    },
     responses: {
       200: z.union([commandSchema, acceptedMessageSchema]).meta({ description: 'A command, or the key came before.' }),
       202: acceptedMessageSchema.meta({ description: 'Accepted: it will reach its one outcome.' }),

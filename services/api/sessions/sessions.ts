@@ -19,6 +19,7 @@ export function getSessions({ ledger }: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions',
+    operationId: 'listSessions',
     summary: 'List the sessions that have tasks, by id',
     description: 'A page may be short while `nextCursor` says that there is more.',
     scope: 'read',
@@ -36,6 +37,7 @@ export function getSession({ ledger }: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id',
+    operationId: 'getSession',
     summary: 'A session: whose turn it is, what waits and why, its mode',
     description: 'A session that nobody used yet is answered like a free one.',
     scope: 'read',
@@ -51,6 +53,7 @@ export function putSessionMode({ ledger }: Parts): Route {
   return route({
     method: 'put',
     path: '/v1/sessions/:id/mode',
+    operationId: 'setSessionMode',
     summary: 'Choose what becomes of messages that meet a running task',
     description: '`default`, or `reset`, takes the choice back. Holds for the next message, at every process.',
     scope: 'submit',
@@ -71,6 +74,7 @@ export function postSessionStop({ ledger }: Parts): Route {
   return route({
     method: 'post',
     path: '/v1/sessions/:id/stop',
+    operationId: 'stopSession',
     summary: 'Withdraw what waits in a session, then stop what runs',
     description: 'What a stopped task delegated stops with it. Messages that come afterwards are not touched.',
     scope: 'submit',
@@ -95,6 +99,7 @@ export function getTranscript({ ledger }: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/transcript',
+    operationId: 'getTranscript',
     summary: 'What was said in a session, as its agents are given it',
     description: 'Oldest first, bounded by `sessions.transcriptTurns` and `transcriptBytes`, from where `/new` began it last.',
     scope: 'read',

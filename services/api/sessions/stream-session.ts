@@ -12,6 +12,7 @@ export function streamSession(parts: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/stream',
+    operationId: 'streamSession',
     summary: 'All that happens in a session while it happens',
     description:
       'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt}`; `output` of one that was stopped is what it had written, while that is kept. Then, for each message that has none yet and each new one: `message {taskId, text, user, agent, status, createdAt}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error}`. A run that begins anew starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) the output goes on behind that event; the rest is told again.',

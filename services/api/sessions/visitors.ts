@@ -11,6 +11,7 @@ export function postVisitor(parts: Parts): Route {
   return route({
     method: 'post',
     path: '/v1/sessions/:id/visitors',
+    operationId: 'createVisitor',
     summary: 'Make a token with which somebody may talk in this session and do nothing else',
     description:
       'It sends messages, reads the session, its stream and its transcript, chooses its mode, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`. The `id` names it where it is listed and ended.',
@@ -48,6 +49,7 @@ export function getVisitors(parts: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/visitors',
+    operationId: 'listVisitors',
     summary: 'The visitors of a session whose tokens have not expired',
     scope: 'read',
     request: { params: sessionPathSchema },
@@ -68,6 +70,7 @@ export function deleteVisitor(parts: Parts): Route {
   return route({
     method: 'delete',
     path: '/v1/sessions/:id/visitors/:visitorId',
+    operationId: 'revokeVisitor',
     summary: "End a visitor's token before it expires",
     description: 'Calls with it are refused at once, and its streams end within `http.streamCheckMs`. What it sent stays.',
     scope: 'submit',

@@ -87,7 +87,7 @@ const inputAcceptedSchema = z
     outcome: outcomeSchema.nullable().meta({ description: 'Null until the running task takes it, or it runs itself.' }),
     position: z.int().meta({ description: 'How many tasks are before it in its line.' }),
   })
-  .meta({ id: 'InputAccepted', examples: [{ id: EXAMPLE_ID, status: 'parked', outcome: null, position: 0 }] });
+  .meta({ id: 'InputAccepted', examples: [{ id: EXAMPLE_ID, status: 'pending', outcome: null, position: 0 }] });
 
 const inputBodySchema = z
   .strictObject({

@@ -70,7 +70,7 @@ const whySchema = z
     id: 'Why',
     examples: [
       {
-        status: 'parked',
+        status: 'pending',
         reasons: [
           { gate: 'lane', detail: 'another task of its session runs', since: '2026-05-01T09:00:00.000Z', until: null, taskId: null },
         ],

@@ -14,6 +14,11 @@ export interface SubmitPorts extends Intake {
   readonly events: EventFeed;
 }
 
+const taskBodySchema = taskRequestSchema.meta({
+  id: 'TaskRequest',
+  examples: [{ agent: 'echo', input: 'Summarize yesterday', session: 'team', priority: 5 }],
+});
+
 /** What submitting a task may be answered with at once. */
 const submittedSchema = z
   .union([taskViewSchema, acceptedViewSchema])
@@ -38,7 +43,7 @@ export function postTask(ports: SubmitPorts): Route {
       query: z.strictObject({
         waitMs: z.coerce.number().int().min(0).max(maxWaitMs).optional().meta({ description: 'Wait so long for the end of the task.' }),
       }),
-      body: taskRequestSchema,
+      body: taskBodySchema,
     },
     responses: { 200: submittedSchema, 202: acceptedViewSchema.meta({ description: 'Accepted: it will reach its end.' }) },
     handle: async ({ headers, query, body }, call) => {

@@ -27,6 +27,7 @@ export function describeReceiver(path: string): RouteDescription[] {
     {
       method: 'post',
       path,
+      operationId: 'receiveChatUpdate',
       summary: 'Receive what a chat platform sends',
       description: "The platform's signature is the key. Its messages become messages of sessions before they are answered with 200.",
       tag: 'chat',
@@ -52,6 +53,7 @@ export function describeReceiver(path: string): RouteDescription[] {
     {
       method: 'get',
       path,
+      operationId: 'verifyChatWebhook',
       summary: 'Answer a chat platform that checks this address',
       description: 'WhatsApp does so, with the verify token of its app.',
       tag: 'chat',

@@ -14,6 +14,7 @@ const routes: Route[] = [
   route({
     method: 'get',
     path: '/open',
+    operationId: 'operation1',
     summary: 'Needs no key',
     scope: 'none',
     responses: { 200: z.object({}) },
@@ -22,6 +23,7 @@ const routes: Route[] = [
   route({
     method: 'get',
     path: '/who',
+    operationId: 'operation2',
     summary: 'Who calls',
     scope: 'read',
     responses: { 200: z.object({}) },
@@ -34,6 +36,7 @@ const routes: Route[] = [
   route({
     method: 'post',
     path: '/things/:id',
+    operationId: 'operation3',
     summary: 'Takes everything apart',
     scope: 'submit',
     maxBodyBytes: 1000,
@@ -49,6 +52,7 @@ const routes: Route[] = [
   route({
     method: 'post',
     path: '/maybe',
+    operationId: 'operation4',
     summary: 'Takes a body or none',
     scope: 'submit',
     request: { body: z.strictObject({ reason: z.string() }).optional() },
@@ -58,6 +62,7 @@ const routes: Route[] = [
   route({
     method: 'post',
     path: '/forms',
+    operationId: 'operation5',
     summary: 'Takes what may have several forms',
     scope: 'submit',
     request: {
@@ -72,6 +77,7 @@ const routes: Route[] = [
   route({
     method: 'post',
     path: '/json',
+    operationId: 'operation6',
     summary: 'Takes any JSON',
     scope: 'submit',
     request: { body: z.object({ any: z.json() }) },
@@ -81,6 +87,7 @@ const routes: Route[] = [
   route({
     method: 'delete',
     path: '/fails/:how',
+    operationId: 'operation7',
     summary: 'Fails',
     scope: 'admin',
     request: { params: z.object({ how: z.string() }) },

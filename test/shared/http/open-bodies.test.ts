@@ -12,6 +12,7 @@ const redis = await useRedis();
 const take = route({
   method: 'post',
   path: '/take',
+  operationId: 'operation1',
   summary: 'Takes a text',
   scope: 'submit',
   request: { body: z.strictObject({ text: z.string() }) },

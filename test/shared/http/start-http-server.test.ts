@@ -23,6 +23,7 @@ const routes: Route[] = [
   route({
     method: 'get',
     path: '/v1/things/:id',
+    operationId: 'operation1',
     summary: 'One thing',
     scope: 'none',
     request: { params: z.object({ id: z.string() }) },
@@ -32,6 +33,7 @@ const routes: Route[] = [
   route({
     method: 'post',
     path: '/v1/things',
+    operationId: 'operation2',
     summary: 'Make one',
     scope: 'submit',
     request: { body: z.strictObject({ name: z.string() }) },
@@ -41,6 +43,7 @@ const routes: Route[] = [
   route({
     method: 'get',
     path: '/slow',
+    operationId: 'operation3',
     summary: 'Answers when told to',
     scope: 'none',
     responses: { 200: z.object({}) },

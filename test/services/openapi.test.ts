@@ -1,0 +1,138 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { z } from 'zod';
+import { innerOf, type JsonSchema, type Media, type OpenapiDocument } from '#shared/http/openapi-completion.ts';
+import { type RouteDescription, routesOf } from '#shared/http/route.ts';
+import { startHttpServer } from '#shared/http/start-http-server.ts';
+import { createApiService } from '../../services/api/create-api-service.ts';
+import { createChatService } from '../../services/chat/create-chat-service.ts';
+import { createWebhooksService } from '../../services/webhooks/create-webhooks-service.ts';
+import { useParts } from '../support/use-parts.ts';
+
+// Generators and the compiler are programs of their own, which take as long as the machine lets them.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
+
+const parts = await useParts();
+const routers = [createApiService(parts), createWebhooksService(parts), createChatService(parts)].flatMap(({ router }) =>
+  router ? [router] : [],
+);
+const routes = routers.flatMap((router) => routesOf(router));
+const { config, log } = parts;
+const server = await startHttpServer({ routers, host: '127.0.0.1', port: 0, config, log, readiness: () => Promise.resolve([]) });
+afterAll(() => server.close(500));
+const document = (await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json()) as OpenapiDocument;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ operation, name: `${method.toUpperCase()} ${path}` })),
+);
+
+it('the committed document is the one that the services serve; `npm run openapi` writes it', async () => {
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('../../docs/openapi.json');
+});
+
+describe('in the document', () => {
+  it('each operation has an id of its own', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('each parameter and each field has a description', () => {
+    const parameters = operations.flatMap(({ name, operation: { parameters: all = [] } }) =>
+      all.filter(({ description }) => !description).map((parameter) => `${name} ${parameter.name}`),
+    );
+    const fields = Object.entries(document.components.schemas).flatMap(([name, schema]) => undescribed(schema, name));
+    expect([...parameters, ...fields]).toEqual([]);
+  });
+
+  it('each JSON body is a named component', () => {
+    const unnamed = operations.flatMap(({ name, operation: { requestBody, responses } }) =>
+      [requestBody?.content, ...Object.values(responses).map(({ content }) => content)]
+        .map((content) => content?.['application/json'])
+        .filter((media) => media && media.schema?.$ref === undefined)
+        .map(() => name),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  it('each example is what the operation takes or answers', () => {
+    const wrong = routes.flatMap((route) =>
+      bodiesOf(route)
+        .filter(({ schema, media }) => media.example === undefined || !schema.safeParse(media.example).success)
+        .map(({ what }) => `${route.operationId} ${what}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('there is a server', () => {
+    expect(document).toMatchObject({ servers: [{ url: '/' }] });
+  });
+});
+
+describe('a client that is generated from the document', () => {
+  const bin = join(process.cwd(), 'node_modules/.bin');
+
+  it.each([
+    { generator: 'oazapfts', args: ['openapi.json', 'client.ts'] },
+    { generator: 'orval', args: ['--input', './openapi.json', '--output', './client.ts', '--client', 'fetch'] },
+  ])('by $generator compiles', async ({ generator, args }) => {
+    // Inside of the repository, so that the client finds its runtime.
+    const caches = join(process.cwd(), 'node_modules/.cache');
+    await mkdir(caches, { recursive: true });
+    const folder = await mkdtemp(join(caches, 'openapi-'));
+    try {
+      await writeFile(join(folder, 'openapi.json'), JSON.stringify(document));
+      await execa(join(bin, generator), args, { cwd: folder });
+      const options = [
+        '--ignoreConfig',
+        '--noEmit',
+        '--strict',
+        '--skipLibCheck',
+        '--target',
+        'esnext',
+        '--module',
+        'nodenext',
+        '--types',
+        'node',
+      ];
+      const compiled = await execa(join(bin, 'tsc'), [...options, 'client.ts'], { cwd: folder, reject: false });
+      expect(compiled.stdout).toBe('');
+      expect(compiled.exitCode).toBe(0);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+interface Body {
+  what: string;
+  schema: z.ZodType;
+  media: Media;
+}
+
+/** The JSON bodies of a route with what the document has of each. */
+function bodiesOf({ path, method, request, responses }: RouteDescription): Body[] {
+  const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method];
+  const answers = Object.entries(responses).map(([status, schema]) => ({
+    what: status,
+    schema,
+    media: operation?.responses[status]?.content?.['application/json'],
+  }));
+  const asked = { what: 'request', schema: request?.body, media: operation?.requestBody?.content['application/json'] };
+  return [asked, ...answers].filter((body): body is Body => body.schema !== undefined && body.media !== undefined);
+}
+
+/** Fields without a description; a reference is described by what it refers to. */
+function undescribed(schema: JsonSchema, at: string): string[] {
+  const found: string[] = [];
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (!field.description && field.$ref === undefined && !isNullableReference(field)) found.push(`${at}.${name}`);
+    found.push(...undescribed(field, `${at}.${name}`));
+  }
+  return [...found, ...innerOf(schema).flatMap((each) => undescribed(each, `${at}[]`))];
+}
+
+function isNullableReference({ anyOf = [] }: JsonSchema): boolean {
+  return anyOf.some(({ $ref }) => $ref !== undefined);
+}
