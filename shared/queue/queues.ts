@@ -57,7 +57,7 @@ export function openQueues(redis: RedisClient, keys: Keys, log: Log): Queues {
   };
 }
 
-/** The oldest Redis that Muster supports, as `doctor` says. */
+/** The oldest Redis that Muster supports, as `doctor` checks. */
 const OLDEST_REDIS = '6.2.0';
 
 interface BackendOptions {

@@ -26,7 +26,7 @@ export interface ConnectOptions {
 export const COMMAND_TIMEOUT_MS = 900;
 /** BullMQ's own backoff makes a 20 s outage 38 s long; a second is short enough for people and long enough for Redis. */
 const RECONNECT_MAX_MS = 1000;
-/** A link on which nothing comes back for so long is dead, whatever TCP says. Longer than BullMQ's blocking reads (5 s). */
+/** A link without a reply for so long is dead, whatever TCP reports. Longer than BullMQ's blocking reads (5 s). */
 const SOCKET_TIMEOUT_MS = 10_000;
 
 /** How often a cluster's client reads which node serves which keys: a node that is gone answers no `MOVED`. */

@@ -1,6 +1,6 @@
 /**
- * Everything that is found before a tenant is known, on the first shard. Each key says what it is and holds, how long that is kept, and
- * what bounds its size; names in backticks are settings.
+ * Keys that are read before a tenant is known, on the first shard. Each has its type and content, how long that is kept, and what bounds
+ * its size; dotted names in backticks are settings.
  */
 export function fleetKeys(prefix: string): FleetKeys {
   return keysUnder(prefix);

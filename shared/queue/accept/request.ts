@@ -43,9 +43,9 @@ export interface AcceptRequest extends TaskRequest {
   traceparent?: string;
 }
 
-/** Tells whether a request that comes again under its key is the same. */
+/** Identifies a request that comes again under its key. */
 export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
-  // The trace differs from call to call and says nothing about what is asked.
+  // The trace differs from call to call and is no part of the request.
   const body = idempotencyBody ?? canonicalJson({ ...request, traceparent: undefined });
   return createHash('sha256').update(body).digest('base64url');
 }

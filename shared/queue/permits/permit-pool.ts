@@ -19,7 +19,7 @@ const CONTENDED_POLLS = 3;
 
 /**
  * PermitPool is responsible for one worker's permits of one kind, so that it takes a ticket only when the fleet has room for it. While
- * nobody waits, a permit goes from one ticket to the next without a call to Redis. Times are monotonic milliseconds.
+ * no slot waits, a permit goes from one ticket to the next without a call to Redis. Times are monotonic milliseconds.
  */
 export class PermitPool {
   readonly #options: PermitPoolOptions;

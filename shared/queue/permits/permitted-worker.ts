@@ -79,7 +79,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
 
   /**
    * Waits as for an empty queue: `waiting` makes BullMQ's loop go on with the tickets that it has, `drained` makes it wait for the next
-   * ticket, and `limitUntil` says that no limit of its own applies. Null when there is no ticket or the wait ended.
+   * ticket, and `limitUntil` lifts its own limit. Null when there is no ticket or the wait ended.
    */
   async #waitForPermit({ pool, nextRank }: TicketPermits): Promise<Permit | null> {
     const acquiring = pool.acquire({ nextRank, signal: this.#wait.signal });

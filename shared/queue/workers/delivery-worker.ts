@@ -6,7 +6,7 @@ import type { TicketData } from '../queues.ts';
 import { type DeliveryJob, parseDeliveryJob } from './delivery-job.ts';
 
 /**
- * What becomes of a delivery's job; its record says what became of the delivery.
+ * What becomes of a delivery's job; its record has the state of the delivery.
  *
  * - `done`: nothing more to do; the note shows on the board
  * - `later`: due at `at` (ms since the epoch), at once when that is past

@@ -16,7 +16,7 @@ export interface TickClockOptions {
 export interface ClockRepairs {
   /** Jobs that were not claimed for a while, as when no process ran, or that were missing. */
   silent: string[];
-  /** Changes by somebody else. */
+  /** Changes that were not made here. */
   edited: string[];
 }
 

@@ -26,7 +26,7 @@ describe('the slots of a worker', () => {
     expect(slots({ ...quiet, tasks: { slots: 1 } }).get('critical')).toBe(1);
   });
 
-  it('are as the configuration says, and as MUSTER_QUEUES says before it', () => {
+  it('come from MUSTER_QUEUES, else from the configuration', () => {
     expect(slots({ critical: { slots: 0 } }).get('critical')).toBe(0);
     expect(slots({ chat: { slots: 3 } }).get('chat')).toBe(3);
     expect([...slots({ chat: { slots: 3 } }, 'chat=7,tasks=1')]).toEqual([

@@ -36,7 +36,7 @@ const failure = async (call: () => Promise<unknown>): Promise<string> => {
 const UNAVAILABLE = 'unavailable, in time';
 
 describe('Redis counts as unavailable', () => {
-  it('when nobody listens at its address', async () => {
+  it('when no server listens at its address', async () => {
     const redis = connect(`redis://127.0.0.1:${await freePort()}`);
     expect(await failure(() => redis.get('a'))).toBe(UNAVAILABLE);
   });

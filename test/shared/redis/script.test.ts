@@ -36,12 +36,12 @@ describe('a script', () => {
     expect(await redis.get('c')).toBe('5000');
   });
 
-  it('passes on what the server says is wrong', async () => {
+  it('throws the server’s error', async () => {
     await redis.set('d', 'not a number');
     await expect(run('d', 1)).rejects.toThrow('not an integer');
   });
 
-  it('cannot be run with another number of keys than its header says', async () => {
+  it('cannot be run with another number of keys than its header has', async () => {
     await expect(runScript(redis, scripts.get('add-twice') as Script, ['a', 'b'], [1])).rejects.toThrow('takes 1 keys, not 2');
     await expect(runScript(redis, scripts.get('add-twice') as Script, [], [1])).rejects.toThrow('takes 1 keys, not 0');
   });

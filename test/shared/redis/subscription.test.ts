@@ -16,14 +16,14 @@ const SOON = { deadlineMs: 5000 };
 let server: RedisServer;
 let redis: RedisClient;
 let opened: RedisClient[];
-let heard: string[];
+let received: string[];
 let failures: string[];
 let subscription: Subscription;
 
 beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
-  [opened, heard, failures] = [[], [], []];
+  [opened, received, failures] = [[], [], []];
 });
 afterEach(async () => {
   subscription.close();
@@ -40,7 +40,7 @@ function subscribe(open: () => RedisClient, echoMs = settings.echoMs): void {
     redis,
     keys: createKeys(1),
     channels: [CHANNEL],
-    onMessage: (message) => heard.push(message),
+    onMessage: (message) => received.push(message),
     settings: { ...settings, echoMs },
     fail: (error) => failures.push(error.message),
     log,
@@ -50,9 +50,9 @@ function subscribe(open: () => RedisClient, echoMs = settings.echoMs): void {
 
 const connect = (): RedisClient => connectRedis({ url: server.url, name: 'test', log, role: 'subscriber' });
 const hears = async (message: string): Promise<unknown> =>
-  await waitFor(async () => heard.includes(message) || (await redis.publish(CHANNEL, message), false), { ...SOON, what: message });
+  await waitFor(async () => received.includes(message) || (await redis.publish(CHANNEL, message), false), { ...SOON, what: message });
 
-it('hears its channels, and again after its connection was lost for good or heard nothing any more', async () => {
+it('receives its channels, also after its connection was lost for good or received nothing any more', async () => {
   subscribe(connect);
   await hears('first');
   opened[0]?.disconnect();

@@ -27,10 +27,10 @@ describe('a promise within a time', () => {
     expect(timers()).toBe(before);
   });
 
-  it('is late when the time is over first; what it does afterwards is nobody’s', async () => {
+  it('is late when the time is over first; its later end has no effect', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     expect(await within(promise, 1)).toBe(LATE);
-    reject(new Error('too late to be heard'));
+    reject(new Error('too late'));
     await new Promise(setImmediate);
   });
 });

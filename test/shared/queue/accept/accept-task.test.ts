@@ -101,7 +101,7 @@ describe('what a task has that a request did not say', () => {
     expect((await stored({ source })).body.execution.retryDelayMs).toBe(60_000);
   });
 
-  it('is its agent’s, unless the request says otherwise', async () => {
+  it('is its agent’s, unless the request has its own', async () => {
     expect((await stored({ agent: 'slow' })).body.execution).toMatchObject({ timeoutMs: 77_000, maxAttempts: 9 });
     expect((await stored({ agent: 'slow', execution: { timeoutMs: 5 } })).body.execution).toMatchObject({ timeoutMs: 5, maxAttempts: 9 });
   });
@@ -110,7 +110,7 @@ describe('what a task has that a request did not say', () => {
     expect((await stored({ session: 's', order: 17 })).state).toMatchObject({ lane: 'session:s', laneLimit: 1, order: '17' });
   });
 
-  it('is its session’s or its producer’s, and it shares its agent’s and its source’s besides, with the limits that the configuration says', async () => {
+  it('is its session’s or its producer’s, and it shares its agent’s and its source’s besides, with the limits of the configuration', async () => {
     const printer = { name: 'printer', limit: 2 };
     const background = { name: 'background', limit: 1 };
     expect((await stored({ agent: 'shared' })).state).toMatchObject({ sharedLanes: [printer] });
@@ -129,7 +129,7 @@ describe('what a task has that a request did not say', () => {
     expect(await Promise.all(takes)).toEqual([true, true, true, false, false]);
   });
 
-  it('is yielding its lane during a retry when its source’s policy says so', async () => {
+  it('yields its lane during a retry by its source’s policy', async () => {
     expect((await stored({ source: 'proactive' })).state.yields).toBe(true);
     expect((await stored()).state.yields).toBeUndefined();
   });
@@ -144,7 +144,7 @@ describe('what a task has that a request did not say', () => {
     expect((await stored()).state.tell).toBeUndefined();
   });
 
-  it('is critical when its deadline is near and nobody said otherwise, measured by what it is taken to need', async () => {
+  it('is critical when its deadline is near for its estimated duration and it has no priority of its own', async () => {
     const deadline = new Date(Date.now() + 400_000).toISOString();
     const request = { source: 'proactive', deadline } as const;
     expect((await stored(request)).state).toMatchObject({ priority: 10, queue: 'critical' });
@@ -173,7 +173,7 @@ describe('what a task has that a request did not say', () => {
 });
 
 describe('a request is refused', () => {
-  it('for an agent that nobody knows', async () => {
+  it('for an unknown agent', async () => {
     expect(await refusal({ agent: 'nobody' })).toMatchObject({ code: 'agent.unknown', details: { agent: 'nobody' } });
   });
 
@@ -191,7 +191,7 @@ describe('a request is refused', () => {
     expect(await refusal({ context })).toMatchObject({ code: 'request.invalid', details: { mostLevels: 100 } });
   });
 
-  it.each(['nowhere', 'constructor'])('for the lane %s, that its agent names and nobody configured', async (lane) => {
+  it.each(['nowhere', 'constructor'])('for the lane %s, that its agent names and the configuration lacks', async (lane) => {
     const agent = { kind: 'echo', lane } as const;
     const intake = { ...parts, findAgent: () => Promise.resolve(agent) };
     await expect(acceptTask(intake, { tenant: TENANT, agent: 'stray', input: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
@@ -228,12 +228,12 @@ describe('a request is refused', () => {
 });
 
 describe('the answer', () => {
-  it('says where the task stands', async () => {
+  it('has the position of the task', async () => {
     expect(await submit({ session: 's' })).toMatchObject({ status: 'queued', position: 0, isDuplicate: false, pressure: null });
     expect(await submit({ session: 's' })).toMatchObject({ status: 'pending', position: 1, outcome: null });
   });
 
-  it('says what became of a message that is not to run', async () => {
+  it('has the outcome of a message that is not to run', async () => {
     const { id } = await submit({ session: 's' });
     const outcome = { kind: 'rejected', taskId: id, reason: 'another task runs in its lane' };
     const request = { session: 's', mode: 'reject', idempotencyKey: 'm' } as const;
@@ -245,13 +245,13 @@ describe('the answer', () => {
     });
   });
 
-  it('tells a producer when to slow down, and when to stop', async () => {
+  it('advises a producer to slow down, and to stop', async () => {
     const levels = [];
     for (let n = 0; n < 6; n += 1) levels.push((await submit()).pressure?.level ?? null);
     expect(levels).toEqual([null, null, 'warning', 'warning', 'critical', 'critical']);
   });
 
-  it('says when a task for later will start', async () => {
+  it('has the start of a task for later', async () => {
     const { estimatedStartMs } = await submit({ scheduledFor: new Date(Date.now() + 60_000).toISOString() });
     expect(estimatedStartMs).toBeGreaterThan(59_000);
     expect(estimatedStartMs).toBeLessThanOrEqual(60_000);
@@ -306,7 +306,7 @@ describe('the same request under the same key', () => {
     await expect(submit({ ...request, input: 'y' })).rejects.toMatchObject({ code: 'task.idempotency-conflict', details: { id } });
   });
 
-  it('is compared by what the producer says, when it says so', async () => {
+  it('is compared by the producer’s own body where it has one', async () => {
     const { id } = await submit({ ...request, idempotencyBody: 'delivery 1' });
     expect((await submit({ idempotencyKey: 'k', input: 'rendered otherwise', idempotencyBody: 'delivery 1' })).id).toBe(id);
     await expect(submit({ ...request, idempotencyBody: 'delivery 2' })).rejects.toMatchObject({ code: 'task.idempotency-conflict' });
@@ -321,7 +321,7 @@ describe('the same request under the same key', () => {
 });
 
 describe('a request whose reply was lost between us and Redis', () => {
-  it('is no duplicate, because nobody asked twice', async () => {
+  it('is no duplicate, because there was one request', async () => {
     const ledger = ledgerOn(parts.redis);
     const twice: Ledger = {
       ...ledger,

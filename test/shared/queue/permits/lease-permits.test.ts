@@ -55,7 +55,7 @@ describe("the fleet's permits", () => {
     expect(await ask('a', { holds: 0, spare: 50 })).toEqual(held(1, true));
   });
 
-  it('that a worker gives back go to the best that waits', async () => {
+  it('that a worker returns go to the best waiting worker', async () => {
     await ask('a', { needs: 10 });
     await ask('later', { rank: rankOf(6, 2) });
     await ask('better', { rank: rankOf(2, 3) });
@@ -69,14 +69,14 @@ describe("the fleet's permits", () => {
   it('wake whom they go to', async () => {
     const log = createLog({ level: 'silent', service: 'test' });
     const listener = connectRedis({ url: server.url, name: 'test', log, role: 'subscriber' });
-    const heard: string[] = [];
-    listener.on('message', (_channel: string, message: string) => heard.push(message));
+    const received: string[] = [];
+    listener.on('message', (_channel: string, message: string) => received.push(message));
     await listener.subscribe(keys.fleet.permitSignal);
     await ask('a', { needs: 10 });
     await ask('b', { needs: 2 });
     await ask('a', { holds: 9, needs: 0 });
-    await waitFor(() => heard.length === 2, { deadlineMs: 5000, what: 'two messages' });
-    expect(heard).toEqual(['wanted ordinary b', 'free ordinary b']);
+    await waitFor(() => received.length === 2, { deadlineMs: 5000, what: 'two messages' });
+    expect(received).toEqual(['wanted ordinary b', 'free ordinary b']);
     listener.disconnect();
   });
 

@@ -58,7 +58,7 @@ describe('why a message waits', () => {
     expect(await why(last)).toMatchObject({ gate: 'lane', taskId: next });
   });
 
-  it('says until when it collects more', async () => {
+  it('shows until when it collects more', async () => {
     const end = await start(await submit());
     const id = await submit({ mode: 'collect' });
     await end();

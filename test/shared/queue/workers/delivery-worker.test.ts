@@ -94,7 +94,7 @@ describe('the job of a delivery', () => {
     expect(handled).toEqual([JOB, JOB]);
   });
 
-  it('that is for later keeps its time, unless it is said to be due', async () => {
+  it('that is for later keeps its time, unless it is due now', async () => {
     await ensureDeliveryJob(queues, 0, JOB, false);
     work((count) => (count === 1 ? { kind: 'later', at: Date.now() + HOUR } : done));
     await becomes('delayed');

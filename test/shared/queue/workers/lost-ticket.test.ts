@@ -45,7 +45,7 @@ describe('a ticket', () => {
     });
     const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'hello' });
     await waitFor(() => taken === id, { deadlineMs: 5000, what: 'the ticket to be taken' });
-    // From here on nobody renews its lock, as after a kill.
+    // From here on its lock is not renewed, as after a kill.
     connection.disconnect();
     const again = new Promise<string>((resolve) => {
       takeTickets((task) => {

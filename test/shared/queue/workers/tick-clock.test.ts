@@ -80,7 +80,7 @@ describe('the clock', () => {
   });
 });
 
-describe('what somebody did to it in the board is undone:', () => {
+describe('a change in the board is undone:', () => {
   it.each<[string, () => Promise<unknown>, keyof ClockRepairs, RegExp]>([
     ['a removed job', () => board.removeJobScheduler('one'), 'silent', /"one" was missing/],
     ['a job of another period', () => board.upsertJobScheduler('two', { every: 3_600_000 }), 'edited', /"two" ticked every 3600000 ms/],

@@ -23,7 +23,7 @@ describe('a deadline', () => {
     expect(await ended).toBeGreaterThan(1000 + 200 * 0.7);
   });
 
-  it('that was stopped says nothing', async () => {
+  it('that was stopped does not call back', async () => {
     let isOver = false;
     const stop = startDeadline(20, () => {
       isOver = true;
