@@ -5,18 +5,14 @@ import { assertSameOrigin, SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { findKey, hasScope } from '#shared/tenants/index.ts';
 import { createBoard } from './board/create-board.ts';
-import { requireBoardAccess } from './board/require-board-access.ts';
-import { sendBoardError } from './board/send-board-error.ts';
-import { compressedFiles } from './compressed-files.ts';
-import { pageHeaders } from './page-headers.ts';
-import { requireSignIn, personOf } from './require-sign-in.ts';
-import { sendPageError } from './send-page-error.ts';
-import { SignInLimiter } from './sign-in-limiter.ts';
-import { sendConsole } from './send-console.ts';
-import { sendPerson } from './send-person.ts';
-import { showSignIn, signIn, type SignInOptions } from './sign-in.ts';
-import { showSignOut, signOut } from './sign-out.ts';
-import { unknownPage } from './unknown-page.ts';
+import { requireBoardAccess, sendBoardError } from './board/board-access.ts';
+import { compressedFiles, sendConsole } from './console-files.ts';
+import { pageHeaders } from './pages/page-headers.ts';
+import { personOf, requireSignIn, sendPerson } from './sign-in/require-sign-in.ts';
+import { sendPageError, unknownPage } from './pages/page-errors.ts';
+import { SignInLimiter } from './sign-in/sign-in-limiter.ts';
+import { showSignIn, signIn, type SignInOptions } from './sign-in/sign-in.ts';
+import { showSignOut, signOut } from './sign-in/sign-out.ts';
 
 /** A key and a path. */
 const MAX_FORM_BYTES = 8192;

@@ -2,11 +2,9 @@ import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { MusterError } from '#shared/errors/index.ts';
 import type { RetryParts } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
-import { eachTicket, type TicketState } from './each-ticket.ts';
-import { removeTicket } from './remove-ticket.ts';
-import { retryTicket } from './retry-ticket.ts';
+import { applyToTickets, type TicketState } from './apply-to-tickets.ts';
+import { removeTicket, retryTicket, type TicketJob } from './ticket-actions.ts';
 import { TicketAdapter } from './ticket-adapter.ts';
-import type { TicketJob } from './ticket-job.ts';
 
 type Handler = AppControllerRoute['handler'];
 type BoardRequest = NonNullable<Parameters<Handler>[0]>;
@@ -75,20 +73,20 @@ function actions(parts: RetryParts): Record<string, Act> {
     },
     'put /api/queues/:queueName/retry/:queueStatus': async (request, { tickets }) => {
       if (request.params['queueStatus'] !== 'failed') return refusal('Only failed tickets can be retried.');
-      const { done, skipped } = await eachTicket(tickets, 'failed', retry);
+      const { done, skipped } = await applyToTickets(tickets, 'failed', retry);
       return { status: 200, body: { retried: done, skipped } };
     },
     'put /api/queues/:queueName/clean/:queueStatus': async (request, adapter) => {
       const status = String(request.params['queueStatus']);
       const ended = ENDED.find((each) => each === status);
       const waiting = WAITING.get(status);
-      if (ended) await eachTicket(adapter.tickets, ended, removeUnlessFresh);
-      else if (waiting) await eachTicket(adapter.tickets, waiting, remove);
+      if (ended) await applyToTickets(adapter.tickets, ended, removeUnlessFresh);
+      else if (waiting) await applyToTickets(adapter.tickets, waiting, remove);
       else return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
       return DONE;
     },
     'put /api/queues/:queueName/empty': async (_request, { tickets }) => {
-      for (const state of ['waiting', 'prioritized'] as const) await eachTicket(tickets, state, remove);
+      for (const state of ['waiting', 'prioritized'] as const) await applyToTickets(tickets, state, remove);
       return DONE;
     },
   };

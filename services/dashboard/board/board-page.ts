@@ -1,6 +1,9 @@
-import { Html, html } from '../html.ts';
+import { Html, html } from '../pages/page.ts';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
-export interface BoardPageOptions {
+interface BoardPageOptions {
   basePath: string;
   /** Bull Board's settings as JSON without `<` and `>`. */
   config: string;
@@ -30,4 +33,51 @@ export function boardPage({ basePath, config, assets }: BoardPageOptions): strin
         ${scripts.map((path) => html`<script defer src="${path}"></script>`)}
       </body>
     </html>`.text;
+}
+
+const ASSET = /(?:src|href)="(static\/[^"]+\.(?:js|css))"/g;
+
+interface BoardAssets {
+  /** The folder of Bull Board's user interface. */
+  directory: string;
+  /** Scripts and styles its page loads, in their order. */
+  assets: string[];
+}
+
+/** Finds what Bull Board's page loads; the names hold digests that differ from version to version. */
+export function findBoardAssets(): BoardAssets {
+  const directory = dirname(createRequire(import.meta.url).resolve('@bull-board/ui/package.json'));
+  const template = readFileSync(join(directory, 'dist', 'index.ejs'), 'utf8');
+  const assets = [...template.matchAll(ASSET)].map(([, path = '']) => path);
+  if (assets.length === 0) throw new Error('The page of @bull-board/ui names no scripts; its layout has changed');
+  return { directory, assets };
+}
+
+/** The table of a ticket's buttons, under whatever name the script has it. */
+const BUTTONS = /([\w$]+)=\{updateData:\{titleKey:"UPDATE_DATA"/;
+const REFUSED = ['updateData', 'duplicate', 'reschedule', 'reprioritise', 'promote', 'removeChildren'];
+
+interface TicketScript {
+  /** Its path below the folder of scripts. */
+  name: string;
+  text: string;
+}
+
+/**
+ * The script of Bull Board that shows a ticket, without the buttons that change a ticket behind its task's back: Bull Board has no
+ * setting for them. The names of its files differ from version to version.
+ */
+export function ticketScript(directory: string): TicketScript {
+  const folder = join(directory, 'js', 'async');
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.js'))) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const [, table] = BUTTONS.exec(text) ?? [];
+    if (table !== undefined) return { name: `js/async/${file}`, text: withoutButtons(text, table) };
+  }
+  throw new Error('No script of @bull-board/ui has the buttons of a ticket; its layout has changed');
+}
+
+/** They stand in lists of which each ends with another button. */
+function withoutButtons(text: string, table: string): string {
+  return text.replaceAll(new RegExp(`(?<![\\w$])${RegExp.escape(table)}\\.(?:${REFUSED.join('|')}),`, 'g'), '');
 }

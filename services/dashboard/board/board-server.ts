@@ -3,8 +3,7 @@ import { ExpressAdapter } from '@bull-board/express';
 import type { RequestHandler } from 'express';
 import type { RetryParts } from '#shared/queue/index.ts';
 import { guardRoute } from './board-actions.ts';
-import { boardPage } from './board-page.ts';
-import { ticketScript } from './ticket-script.ts';
+import { boardPage, ticketScript } from './board-page.ts';
 
 export interface BoardServerOptions {
   parts: RetryParts;

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Ledger } from '#shared/ledger/index.ts';
 import type { Queues } from '#shared/queue/index.ts';
 import { BoardServer } from './board-server.ts';
-import { findBoardAssets } from './find-board-assets.ts';
+import { findBoardAssets } from './board-page.ts';
 import { TicketAdapter } from './ticket-adapter.ts';
 
 export interface BoardOptions {

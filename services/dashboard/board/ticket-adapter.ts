@@ -8,7 +8,7 @@ export interface TicketAdapterOptions {
   hasShards: boolean;
   name: QueueName;
   queue: TicketQueue;
-  /** For people who may only look. */
+  /** For people who may only read. */
   isReadOnly: boolean;
 }
 
@@ -16,10 +16,10 @@ const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
   deliveries: 'Callbacks; retried by POST /v1/deliveries/:id/retry',
   replies: 'Replies to chats; retried by POST /v1/deliveries/:id/retry',
   maintenance: 'The fleet’s own chores',
-  ticks: 'The clock of the schedules; what anybody changes in it is undone',
+  ticks: 'The clock of the schedules; a change here is undone',
 };
 
-/** TicketAdapter is responsible for how the board sees one queue: which actions it shows, and what it says of a ticket. */
+/** TicketAdapter is responsible for how the board shows one queue: its actions, and the fields of its tickets. */
 export class TicketAdapter extends BullMQAdapter {
   readonly tickets: TicketQueue;
   /** A completed task is over; only a failed one opens again. */
@@ -33,7 +33,7 @@ export class TicketAdapter extends BullMQAdapter {
     super(queue, {
       prefix: hasShards ? `s${shard}:` : '',
       delimiter: hasShards ? ':' : '',
-      // The fleet's own chores find its orphans: nobody stops or removes them from here.
+      // The fleet's own chores repair it, so they cannot be stopped or removed here.
       readOnlyMode: isReadOnly || !carriesTasks,
       description: DESCRIPTIONS[name] ?? '',
       ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
@@ -58,7 +58,7 @@ export class TicketAdapter extends BullMQAdapter {
     return (await super.getJobs(...wanted)).map((job) => this.#shown(job));
   }
 
-  /** As people know it: with the task's own priority, and of another tenant's nothing that it said. */
+  /** With the priority of the task, and without what a task of another tenant returned. */
   #shown(job: ShownJob): ShownJob {
     const read = job.toJSON.bind(job);
     job.toJSON = () => {
@@ -71,7 +71,7 @@ export class TicketAdapter extends BullMQAdapter {
     return job;
   }
 
-  /** A limit of a queue that nobody wrote down would be a wait that `why` cannot explain; `queues.<name>.limiter` of the configuration is the way. */
+  /** `why` could not explain a limit that is set here; `queues.<name>.limiter` of the configuration sets one. */
   override get supportsGlobalRateLimit(): boolean {
     return false;
   }

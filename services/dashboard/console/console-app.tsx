@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { usePerson } from './api/use-person.ts';
+import { usePerson } from './api/queries.ts';
 import { ChatPage } from './chat/chat-page.tsx';
 import { OverviewPage } from './overview/overview-page.tsx';
 import { pageOfPath, type Page } from './routing/page-of-path.ts';

@@ -5,7 +5,7 @@ import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient } from './api/create-query-client.ts';
+import { createQueryClient } from './api/queries.ts';
 import { ConsoleApp } from './console-app.tsx';
 import { theme } from './theme.ts';
 

@@ -1,12 +1,12 @@
 import { ActionIcon, Drawer } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { usePerson } from '../api/use-person.ts';
+import { usePerson } from '../api/queries.ts';
 import { Icon } from '../parts/icon.tsx';
-import { goTo } from '../routing/go-to.ts';
+import { goTo } from '../routing/use-path.ts';
 import { sessionPath } from '../routing/page-of-path.ts';
 import classes from './chat-page.module.css';
 import { ConversationView } from './conversation-view.tsx';
-import { randomKey } from './random-key.ts';
+import { randomKey } from '../parts/random-key.ts';
 import { readRecentChats, rememberChat } from './recent-chats.ts';
 import { SessionList } from './session-list.tsx';
 

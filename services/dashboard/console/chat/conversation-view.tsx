@@ -2,12 +2,11 @@ import { Button, Title } from '@mantine/core';
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import { AgentPicker } from './agent-picker.tsx';
+import { AgentPicker, ModePicker } from './pickers.tsx';
 import { Composer } from './composer.tsx';
 import classes from './conversation-view.module.css';
 import { isOpen } from './conversation.ts';
-import { MessageList } from './message-list.tsx';
-import { ModePicker } from './mode-picker.tsx';
+import { MessageList } from './messages/message-list.tsx';
 import { useConversation } from './use-conversation.ts';
 
 export interface ConversationViewProps {

@@ -1,28 +1,28 @@
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import type { Outcome } from '../api/records.ts';
 
-/** What a person wrote, and what came of it. */
+/** A message of a person, with its answer. */
 export interface ChatMessage {
   /** Its task's id; ids sort in the order in which they were accepted. */
   id: string;
   text: string;
-  /** Null until it is known who answers. */
+  /** Null until the agent is known. */
   agent: string | null;
   status: TaskStatus;
   outcome: Outcome | null;
-  /** Why it failed. */
+  /** The reason of a failure. */
   error: string | null;
-  /** As far as it is written. */
+  /** What is written so far. */
   answer: string;
-  /** Which attempt wrote it, and its last piece. */
+  /** The attempt that wrote the answer, and the number of its last piece. */
   attempt: number;
   seq: number;
 }
 
-/** A line that is neither a message nor an answer: what a command answered. */
+/** The answer of a command. */
 export interface SystemLine {
   id: string;
-  /** The message it stands behind; null for the beginning. */
+  /** The message before it; null at the beginning. */
   after: string | null;
   text: string;
 }
@@ -30,7 +30,7 @@ export interface SystemLine {
 export interface Conversation {
   messages: readonly ChatMessage[];
   lines: readonly SystemLine[];
-  /** Whether what was said before is here. */
+  /** Whether the history is loaded. */
   isLoaded: boolean;
 }
 
@@ -52,7 +52,7 @@ interface StatusChange {
 
 export type ConversationChange =
   | { kind: 'history'; messages: readonly ChatMessage[] }
-  /** What the answer to sending it said, which may come later than the stream's word. */
+  /** From the answer to the request, which may arrive after the event of the stream. */
   | { kind: 'sent'; message: ChatMessage }
   | { kind: 'message'; message: ChatMessage }
   | { kind: 'output'; piece: OutputPiece }
@@ -61,7 +61,7 @@ export type ConversationChange =
 
 export const EMPTY_CONVERSATION: Conversation = { messages: [], lines: [], isLoaded: false };
 
-/** The conversation after a change. What it knows already changes nothing: streams repeat themselves after a cut. */
+/** Applies a change. A known change has no effect, because streams repeat events after a cut. */
 export function changeConversation(conversation: Conversation, change: ConversationChange): Conversation {
   const { messages, lines } = conversation;
   switch (change.kind) {
@@ -87,7 +87,7 @@ export function isOpen({ status }: ChatMessage): boolean {
   return !isTerminal(status);
 }
 
-/** One that has ended stays as it ended; of one that goes on, what is written stays. */
+/** An ended message does not change; an open one keeps its answer. */
 function withMessage(messages: readonly ChatMessage[], message: ChatMessage): readonly ChatMessage[] {
   const known = messages.find(({ id }) => id === message.id);
   if (!known) return [...messages, message].toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -99,7 +99,7 @@ function withMessage(messages: readonly ChatMessage[], message: ChatMessage): re
 
 function withOutput(message: ChatMessage, { taskId, attempt, seq, text }: OutputPiece): ChatMessage {
   if (message.id !== taskId || attempt < message.attempt) return message;
-  // A run that begins anew, or is told from its beginning, starts with its first piece.
+  // A run that starts again, or is repeated from its beginning, starts with its first piece.
   if (attempt > message.attempt || seq <= 1) return { ...message, attempt, seq, answer: text };
   return seq <= message.seq ? message : { ...message, seq, answer: message.answer + text };
 }

@@ -6,7 +6,7 @@ import { callApi } from '../api/call-api.ts';
 import { listOf, taskSchema, type Task } from '../api/records.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import { goTo } from '../routing/go-to.ts';
+import { goTo } from '../routing/use-path.ts';
 import { FirstSteps } from './first-steps.tsx';
 import classes from './overview.module.css';
 import { StatusPicker } from './status-picker.tsx';

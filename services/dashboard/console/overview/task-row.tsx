@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Task } from '../api/records.ts';
-import { Age } from '../parts/age.tsx';
+import { Age } from '../parts/time.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { PageLink } from '../routing/page-link.tsx';
 import classes from './overview.module.css';

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import { STATUS_TONES, type Tone } from '../../status-tones.ts';
+import { STATUS_TONES, type Tone } from './status-tones.ts';
 import classes from './status-badge.module.css';
 
 /** A task's status as a coloured word. */

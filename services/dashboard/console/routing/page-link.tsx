@@ -1,5 +1,5 @@
 import type { ComponentPropsWithoutRef, MouseEvent, ReactElement } from 'react';
-import { goTo } from './go-to.ts';
+import { goTo } from './use-path.ts';
 
 export interface PageLinkProps extends ComponentPropsWithoutRef<'a'> {
   href: string;

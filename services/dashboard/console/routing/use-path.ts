@@ -1,5 +1,4 @@
 import { useSyncExternalStore } from 'react';
-import { MOVED } from './go-to.ts';
 
 /** The path of the page, also after going back and forth. */
 export function usePath(): string {
@@ -26,4 +25,14 @@ function subscribe(onChange: () => void): () => void {
 
 function readPath(): string {
   return window.location.pathname;
+}
+
+/** Fires when the console goes to another of its own pages. */
+const MOVED = 'muster:moved';
+
+/** Shows another page of the console, without asking the server for it. */
+export function goTo(path: string, { replace = false }: { replace?: boolean } = {}): void {
+  if (replace) window.history.replaceState(null, '', path);
+  else window.history.pushState(null, '', path);
+  window.dispatchEvent(new Event(MOVED));
 }

@@ -5,7 +5,7 @@ import { runScheduleNow, setScheduleStatus } from '../api/schedule-calls.ts';
 import type { Schedule } from '../api/schedule-records.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import type { Tone } from '../../status-tones.ts';
+import type { Tone } from '../parts/status-tones.ts';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { zoneTime } from '../parts/zone-time.ts';
 import { DeleteSchedule } from './delete-schedule.tsx';

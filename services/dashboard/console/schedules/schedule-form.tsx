@@ -1,7 +1,7 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactElement, type SubmitEvent } from 'react';
 import type { Schedule } from '../api/schedule-records.ts';
-import { useAgentNames } from '../api/use-agent-names.ts';
+import { useAgentNames } from '../api/queries.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { fieldProblems } from './field-problems.ts';
 import { RulePreview } from './rule-preview.tsx';

@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import { goTo } from '../routing/go-to.ts';
+import { goTo } from '../routing/use-path.ts';
 import type { Page } from '../routing/page-of-path.ts';
 import { PageLink } from '../routing/page-link.tsx';
 import classes from './shell.module.css';

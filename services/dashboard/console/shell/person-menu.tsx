@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { usePerson } from '../api/use-person.ts';
+import { usePerson } from '../api/queries.ts';
 import classes from './shell.module.css';
 
 /** Who is signed in, and the way out. */

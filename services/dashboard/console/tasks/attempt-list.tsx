@@ -1,12 +1,11 @@
 import type { ReactElement } from 'react';
-import { durationText } from '../../duration-text.ts';
-import type { Tone } from '../../status-tones.ts';
-import type { Attempt } from '../api/task-records.ts';
-import { ClockTime } from '../parts/clock-time.tsx';
+import { durationText } from '../parts/duration-text.ts';
+import type { Tone } from '../parts/status-tones.ts';
+import type { Attempt, TaskError } from '../api/tasks.ts';
+import { ClockTime, useNow } from '../parts/time.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
-import { useNow } from '../parts/use-now.ts';
-import { Diagnostics } from './diagnostics.tsx';
 import classes from './tasks.module.css';
+import { ScrollBox } from './scroll-box.tsx';
 
 const TONES: Readonly<Record<string, Tone>> = {
   running: 'busy',
@@ -15,7 +14,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   timeout: 'warn',
 };
 
-export interface AttemptListProps {
+interface AttemptListProps {
   attempts: readonly Attempt[];
   /** Whether the page says already why the last one failed. */
   isLastExplained: boolean;
@@ -63,5 +62,29 @@ function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: 
         </>
       ) : null}
     </li>
+  );
+}
+
+/** What a failure's details say, each part apart and folded: where it was thrown, what a program wrote to stderr, and the rest. */
+export function Diagnostics({ details }: { details: TaskError['details'] }): ReactElement | null {
+  if (!details) return null;
+  const { stack, stderr, ...rest } = details;
+  return (
+    <>
+      {typeof stderr === 'string' ? <Part title="End of stderr" text={stderr} isOpen /> : null}
+      {typeof stack === 'string' ? <Part title="Stack" text={stack} /> : null}
+      {Object.keys(rest).length > 0 ? <Part title="Details" text={JSON.stringify(rest, null, 2)} /> : null}
+    </>
+  );
+}
+
+function Part({ title, text, isOpen = false }: { title: string; text: string; isOpen?: boolean }): ReactElement {
+  return (
+    <details className={classes['part']} open={isOpen}>
+      <summary>{title}</summary>
+      <ScrollBox className={classes['said']} label={title}>
+        <pre>{text}</pre>
+      </ScrollBox>
+    </details>
   );
 }

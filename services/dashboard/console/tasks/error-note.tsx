@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import type { Attempt, TaskError, TaskRecord } from '../api/task-records.ts';
-import { ClockTime } from '../parts/clock-time.tsx';
-import { Diagnostics } from './diagnostics.tsx';
+import type { Attempt, TaskError, TaskRecord } from '../api/tasks.ts';
+import { ClockTime } from '../parts/time.tsx';
+import { Diagnostics } from './attempt-list.tsx';
 import classes from './tasks.module.css';
 
 export interface ErrorNoteProps {

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import type { Tone } from '../../status-tones.ts';
-import type { LogEntry } from '../api/task-records.ts';
-import { ClockTime } from '../parts/clock-time.tsx';
+import type { Tone } from '../parts/status-tones.ts';
+import type { LogEntry } from '../api/tasks.ts';
+import { ClockTime } from '../parts/time.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { ScrollBox } from './scroll-box.tsx';
 import classes from './tasks.module.css';

@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { changePriority, type TaskPlace } from '../api/task-calls.ts';
+import { changePriority, type TaskPlace } from '../api/tasks.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
 
 const NAMES: Readonly<Record<number, string>> = { 1: 'low', 5: 'normal', 8: 'high', 10: 'highest' };

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { taskApiPath, tenantHeaders, type TaskPlace } from '../api/task-calls.ts';
+import { taskApiPath, tenantHeaders, type TaskPlace } from '../api/tasks.ts';
 
 export interface TaskStreamOptions {
   place: TaskPlace;

@@ -1,7 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { TaskPlace } from '../api/task-calls.ts';
-import type { TaskRecord } from '../api/task-records.ts';
-import { ClockTime } from '../parts/clock-time.tsx';
+import type { TaskPlace, TaskRecord } from '../api/tasks.ts';
+import { ClockTime } from '../parts/time.tsx';
 import { PageLink } from '../routing/page-link.tsx';
 import { sessionPath } from '../routing/page-of-path.ts';
 import { taskPath } from './task-path.ts';

@@ -2,15 +2,14 @@ import { Button, CopyButton, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { cancelTask, retryTask, type TaskPlace } from '../api/task-calls.ts';
-import type { TaskRecord } from '../api/task-records.ts';
-import { Age } from '../parts/age.tsx';
+import { cancelTask, retryTask, type TaskPlace, type TaskRecord } from '../api/tasks.ts';
+import { Age } from '../parts/time.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { PriorityPicker } from './priority-picker.tsx';
 import classes from './tasks.module.css';
-import { useMaySubmit } from './use-may-submit.ts';
+import { useMaySubmit } from './use-task.ts';
 
 export interface TaskHeadProps {
   place: TaskPlace;

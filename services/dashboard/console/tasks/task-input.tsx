@@ -1,13 +1,13 @@
 import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent, type ReactElement } from 'react';
-import { sendInput, type TaskPlace } from '../api/task-calls.ts';
-import { randomKey } from '../chat/random-key.ts';
+import { sendInput, type TaskPlace } from '../api/tasks.ts';
+import { randomKey } from '../parts/random-key.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { PageLink } from '../routing/page-link.tsx';
 import { taskPath } from './task-path.ts';
 import classes from './tasks.module.css';
-import { useMaySubmit } from './use-may-submit.ts';
+import { useMaySubmit } from './use-task.ts';
 
 /** Writes to a task while it runs. What its agent does not take becomes a task after it. */
 export function TaskInput({ place, onSent }: { place: TaskPlace; onSent: () => void }): ReactElement | null {

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { TaskRecord } from '../api/task-records.ts';
-import { useStickToEnd } from '../chat/use-stick-to-end.ts';
+import type { TaskRecord } from '../api/tasks.ts';
+import { useStickToEnd } from '../chat/messages/use-stick-to-end.ts';
 import { ScrollBox } from './scroll-box.tsx';
 import classes from './tasks.module.css';
 import type { WrittenOutput } from './written-output.ts';

@@ -1,4 +1,4 @@
-import type { TaskPlace } from '../api/task-calls.ts';
+import type { TaskPlace } from '../api/tasks.ts';
 
 /** The address of a task's page; of another tenant's it has the tenant. */
 export function taskPath({ id, tenant }: TaskPlace): string {

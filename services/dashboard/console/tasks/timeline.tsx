@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Step } from '../api/task-records.ts';
-import { ClockTime } from '../parts/clock-time.tsx';
+import type { Step } from '../api/tasks.ts';
+import { ClockTime } from '../parts/time.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import classes from './tasks.module.css';
 

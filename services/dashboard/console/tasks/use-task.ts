@@ -2,9 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { ApiProblem } from '../api/api-problem.ts';
-import { readTaskParts, type TaskParts, type TaskPlace } from '../api/task-calls.ts';
+import { readTaskParts, type TaskParts, type TaskPlace } from '../api/tasks.ts';
 import { readTaskStream } from './read-task-stream.ts';
 import { addOutput, NOTHING_WRITTEN, type WrittenOutput } from './written-output.ts';
+import { usePerson } from '../api/queries.ts';
 
 /** Without a stream that says when something happened, and with one. */
 const LOOK_MS = 2000;
@@ -66,4 +67,13 @@ function lookAfter(parts: TaskParts | undefined, error: unknown, isLive: boolean
 /** What asking again would not change. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.status >= 400 && error.status < 500 && error.status !== 429;
+}
+
+/** Scopes that include `submit`. */
+const SUBMITTING = new Set(['admin', 'operate', 'submit']);
+
+/** Whether who is signed in may make and stop tasks. */
+export function useMaySubmit(): boolean {
+  const { data } = usePerson();
+  return data?.scopes.some((scope) => SUBMITTING.has(scope)) ?? false;
 }

@@ -1,8 +1,7 @@
 import type { ReactElement } from 'react';
-import { durationText } from '../../duration-text.ts';
-import type { TaskPlace } from '../api/task-calls.ts';
-import type { Why } from '../api/task-records.ts';
-import { ClockTime } from '../parts/clock-time.tsx';
+import { durationText } from '../parts/duration-text.ts';
+import type { TaskPlace, Why } from '../api/tasks.ts';
+import { ClockTime } from '../parts/time.tsx';
 import { PageLink } from '../routing/page-link.tsx';
 import { taskPath } from './task-path.ts';
 import classes from './tasks.module.css';

@@ -6,9 +6,8 @@ import {
   type Conversation,
   type ConversationChange,
 } from '../../../../../services/dashboard/console/chat/conversation.ts';
-import { outcomeText } from '../../../../../services/dashboard/console/chat/outcome-text.ts';
+import { outcomeText, waitTexts } from '../../../../../services/dashboard/console/chat/messages/message-texts.ts';
 import { readLiveEvent } from '../../../../../services/dashboard/console/chat/read-live-event.ts';
-import { waitTexts } from '../../../../../services/dashboard/console/chat/wait-text.ts';
 
 const FIRST = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const SECOND = '01BX5ZZKBKACTAV9WEVGEMMVRZ';

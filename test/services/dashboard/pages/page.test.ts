@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { html } from '../../../services/dashboard/html.ts';
+import { html } from '../../../../services/dashboard/pages/page.ts';
 
 test('values are escaped, in text and in attributes, also inside lists', () => {
   const evil = `<script>"&'`;

@@ -1,10 +1,10 @@
-import { PageLink } from '../routing/page-link.tsx';
+import { PageLink } from '../../routing/page-link.tsx';
 import { memo, useDeferredValue, type ReactElement } from 'react';
-import { Icon } from '../parts/icon.tsx';
-import type { ChatMessage } from './conversation.ts';
+import { Icon } from '../../parts/icon.tsx';
+import type { ChatMessage } from '../conversation.ts';
 import { MarkdownText } from './markdown-text.tsx';
 import classes from './message-view.module.css';
-import { outcomeText } from './outcome-text.ts';
+import { outcomeText } from './message-texts.ts';
 
 export interface MessageViewProps {
   message: ChatMessage;

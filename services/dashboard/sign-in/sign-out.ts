@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { SignIns } from '#shared/http/index.ts';
-import { html } from './html.ts';
-import { sendPage } from './send-page.ts';
+import { html, sendPage } from '../pages/page.ts';
 
 /** `GET /sign-out`: asks, because a link alone must not sign anybody out. */
 export function showSignOut(): RequestHandler {

@@ -1,13 +1,45 @@
-import { Button, Menu } from '@mantine/core';
+import { QUEUE_MODES, type QueueMode } from '#shared/config/queue-mode.ts';
+import { NativeSelect, Button, Menu } from '@mantine/core';
 import type { ReactElement } from 'react';
-import type { QueueMode } from '#shared/config/queue-mode.ts';
+import { useAgentNames } from '../api/queries.ts';
 import { Icon } from '../parts/icon.tsx';
-import { MODES, MODE_TEXTS } from './mode-texts.ts';
 import classes from './mode-picker.module.css';
 
-export type ModeChoice = QueueMode | 'default';
+/** What becomes of a message that meets work of its session, in a line for people. */
+const MODE_TEXTS: Readonly<Record<QueueMode, string>> = {
+  queue: 'Joins the running answer if its agent takes more, else waits its turn',
+  interrupt: 'Stops the running answer and replaces what waits',
+  collect: 'Waits, and becomes one turn together with what else waits',
+  steer: 'Goes into the running answer, past what waits, if its agent takes more',
+  latest: 'Replaces what waits; the running answer goes on',
+  reject: 'Is refused while an answer is running',
+};
 
-export interface ModePickerProps {
+const MODES: readonly QueueMode[] = QUEUE_MODES;
+
+interface AgentPickerProps {
+  /** Null for the one that the configuration names. */
+  agent: string | null;
+  onPick: (agent: string | null) => void;
+}
+
+/** Who answers. */
+export function AgentPicker({ agent, onPick }: AgentPickerProps): ReactElement {
+  const names = useAgentNames();
+  return (
+    <NativeSelect
+      aria-label="Agent"
+      size="xs"
+      value={agent ?? ''}
+      onChange={(event) => onPick(event.currentTarget.value === '' ? null : event.currentTarget.value)}
+      data={[{ value: '', label: 'Usual agent' }, ...names.map((name) => ({ value: name, label: name }))]}
+    />
+  );
+}
+
+type ModeChoice = QueueMode | 'default';
+
+interface ModePickerProps {
   /** The session's own mode; `default` for that of its surface. */
   mode: ModeChoice;
   /** What holds now, wherever it comes from; null until that is known. */

@@ -1,12 +1,12 @@
-import type { ErrorRequestHandler } from 'express';
+import { Router, type ErrorRequestHandler, type Request } from 'express';
+import { MusterError } from '#shared/errors/index.ts';
 import { requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import { html } from './html.ts';
-import { isApiCall } from './is-api-call.ts';
-import { knownPerson } from './require-sign-in.ts';
-import { sendPage } from './send-page.ts';
+import { isApiCall, knownPerson } from '../sign-in/require-sign-in.ts';
+import { pageHeaders } from './page-headers.ts';
+import { html, sendPage } from './page.ts';
 
-/** Answers with what went wrong: a page for people, a problem for programs. */
+/** Reports an error: as a page to people, as a problem to programs. */
 export function sendPageError(log: Log): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const error = requestError(thrown);
@@ -26,4 +26,22 @@ export function sendPageError(log: Log): ErrorRequestHandler {
     </section>`;
     sendPage(response, { title, person: knownPerson(request), content }, status);
   };
+}
+
+/** Shows a page for an unknown address to people; programs get the server's problem. Errors: `request.not-found`. */
+export function unknownPage(): Router {
+  const router = Router();
+  router.use(
+    (request, _response, next) => (isBrowserRequest(request) ? next() : next('router')),
+    ...pageHeaders('page'),
+    (request) => {
+      throw new MusterError('request.not-found', `There is no page ${request.path.slice(0, 200)}`);
+    },
+  );
+  return router;
+}
+
+/** Only browsers request HTML explicitly. */
+function isBrowserRequest(request: Request): boolean {
+  return request.method === 'GET' && request.get('accept')?.includes('text/html') === true;
 }

@@ -1,7 +1,8 @@
 import { type ApiKey, publicTenantId } from '#shared/tenants/index.ts';
-import { html, type Html } from './html.ts';
+import type { Response } from 'express';
+import { chosenScheme } from '../scheme-cookie.ts';
 
-export interface PageOptions {
+interface PageOptions {
   title: string;
   /** Who is signed in; null shows no navigation. */
   person: ApiKey | null;
@@ -11,7 +12,7 @@ export interface PageOptions {
 }
 
 /** A whole page around its content. */
-export function page({ title, person, content, scheme }: PageOptions): string {
+function page({ title, person, content, scheme }: PageOptions): string {
   return html`<!doctype html>
     <html lang="en" data-scheme="${scheme ?? 'auto'}">
       <head>
@@ -41,4 +42,38 @@ function navigation(person: ApiKey): Html {
       <span title="${person.name}">${publicTenantId(person.tenant)} · ${person.scopes.join(', ')}</span
       ><button class="quiet">Sign out</button>
     </form>`;
+}
+
+/** HTML that may stand in a page as it is. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type HtmlPart = Html | string | number | null | undefined | readonly HtmlPart[];
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Builds HTML from a template. Every value is escaped, unless it is `Html` already; lists are joined, null and undefined are nothing. */
+export function html(strings: TemplateStringsArray, ...parts: HtmlPart[]): Html {
+  return new Html(strings.map((text, position) => (position === 0 ? text : `${toText(parts[position - 1])}${text}`)).join(''));
+}
+
+function toText(part: HtmlPart): string {
+  if (part === null || part === undefined) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'string' || typeof part === 'number')
+    return String(part).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return part.map(toText).join('');
+}
+
+export function sendPage(response: Response, options: Omit<PageOptions, 'scheme'>, status = 200): void {
+  const scheme = chosenScheme(response.req.get('cookie'));
+  response
+    .status(status)
+    .type('html')
+    .send(page({ ...options, scheme }));
 }

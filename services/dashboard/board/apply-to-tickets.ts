@@ -1,32 +1,29 @@
 import { MusterError } from '#shared/errors/index.ts';
 import type { TicketQueue } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
-import type { TicketJob } from './ticket-job.ts';
+import type { TicketJob } from './ticket-actions.ts';
 
 export type TicketState = 'completed' | 'failed' | 'waiting' | 'prioritized' | 'delayed';
 
-/** Tickets one click reaches; for more, click again. Keeps a request within seconds. */
+/** The tickets of one click, so that a request takes seconds. */
 const MAX_TICKETS = 1000;
-/** Tickets looked at for them: those of other tenants are passed over. */
+/** The tickets that are read for them, because those of other tenants are skipped. */
 const MAX_SCANNED = 20_000;
 const PAGE = 1000;
 const BATCH = 20;
 
-export interface EachTicketAnswer {
+export interface TicketActionCounts {
   done: number;
   /** Refused by the ledger, and still there. */
   skipped: number;
 }
 
-/**
- * Does something to every ticket of a state that is the installation's own, one by one through the ledger, so that each task's own rules
- * hold.
- */
-export async function eachTicket(
+/** Applies an action to each ticket of a state that belongs to the default tenant, through the ledger, so that the rules of each task hold. */
+export async function applyToTickets(
   queue: TicketQueue,
   state: TicketState,
   act: (job: TicketJob) => Promise<void>,
-): Promise<EachTicketAnswer> {
+): Promise<TicketActionCounts> {
   const jobs = await ownTickets(queue, state);
   let done = 0;
   for (let start = 0; start < jobs.length; start += BATCH) {
@@ -41,7 +38,7 @@ async function ownTickets(queue: TicketQueue, state: TicketState): Promise<Ticke
   const found: TicketJob[] = [];
   for (let from = 0; from < MAX_SCANNED && found.length < MAX_TICKETS; from += PAGE) {
     const page = await queue.getJobs([state], from, from + PAGE - 1);
-    // One that went meanwhile comes as nothing.
+    // A ticket that was removed meanwhile is undefined.
     found.push(...page.filter((job) => Boolean(job) && job.data.tenant === DEFAULT_TENANT));
     if (page.length < PAGE) break;
   }

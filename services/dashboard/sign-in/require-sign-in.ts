@@ -1,10 +1,9 @@
-import { type ApiKey, publicTenantId, type TenantDirectory } from '#shared/tenants/index.ts';
 import type { Request, RequestHandler, Response } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
 import type { SignIns } from '#shared/http/index.ts';
-import { isApiCall } from './is-api-call.ts';
+import { publicTenantId, type ApiKey, type TenantDirectory } from '#shared/tenants/index.ts';
 
-export interface RequireSignInOptions {
+interface RequireSignInOptions {
   signIns: SignIns;
   tenants: TenantDirectory;
 }
@@ -12,13 +11,14 @@ export interface RequireSignInOptions {
 const people = new WeakMap<object, ApiKey>();
 
 /**
- * Lets signed-in people through: their sign-in and its key are looked up anew at each request. Others are sent to sign in. Errors, for calls that no person sees: `auth.missing`; for all: `tenant.disabled`.
+ * Admits people who are signed in, and reads their sign-in and its key for each request. Others are redirected to the sign-in.
+ * Errors: `auth.missing` for calls of programs, `tenant.disabled`.
  */
 export function requireSignIn({ signIns, tenants }: RequireSignInOptions): RequestHandler {
   return async (request, response, next) => {
     const key = await signIns.find(request);
     if (key === null) {
-      askToSignIn(request, response);
+      redirectToSignIn(request, response);
       return;
     }
     if (tenants.get(key.tenant)?.disabled === true)
@@ -28,21 +28,34 @@ export function requireSignIn({ signIns, tenants }: RequireSignInOptions): Reque
   };
 }
 
-/** The same where it need not be: null for somebody who is not signed in, and before `requireSignIn`. */
+/** Null when nobody is signed in, and before `requireSignIn`. */
 export function knownPerson(request: object): ApiKey | null {
   return people.get(request) ?? null;
 }
 
-/** The key that the person signed in with. Only behind `requireSignIn`. */
+/** The key that the person signed in with. Only after `requireSignIn`. */
 export function personOf(request: object): ApiKey {
   const key = knownPerson(request);
-  if (!key) throw new Error('This handler is not behind requireSignIn');
+  if (!key) throw new Error('This handler does not come after requireSignIn');
   return key;
 }
 
-function askToSignIn(request: Request, response: Response): void {
+function redirectToSignIn(request: Request, response: Response): void {
   if (isApiCall(request) || request.method !== 'GET')
     throw new MusterError('auth.missing', 'You are not signed in, or no longer. Reload the page.');
   const next = request.originalUrl === '/' ? '' : `?next=${encodeURIComponent(request.originalUrl)}`;
   response.redirect(303, `/sign-in${next}`);
+}
+
+/** Whether a program made the request, instead of a person. */
+export function isApiCall(request: Request): boolean {
+  return request.originalUrl.startsWith('/board/api/') || request.accepts(['html', 'json']) !== 'html';
+}
+
+/** `GET /console/person`: the person who is signed in. */
+export function sendPerson(): RequestHandler {
+  return (request, response) => {
+    const { tenant, name, scopes } = personOf(request);
+    response.json({ tenant: publicTenantId(tenant), name, scopes });
+  };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
 import { expect, test } from 'vitest';
-import { compressedFiles } from '../../../services/dashboard/compressed-files.ts';
+import { compressedFiles } from '../../../services/dashboard/console-files.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { serveApp } from '../../support/serve-app.ts';
 import { useFolder } from '../../support/use-folder.ts';

@@ -4,10 +4,8 @@ import { z } from 'zod';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import type { SignIns } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import { nextPath } from './next-path.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
-import { sendPage } from './send-page.ts';
-import { signInPage, type SignInPageOptions } from './sign-in-page.ts';
+import { sendPage, html, type Html } from '../pages/page.ts';
 
 export interface SignInOptions {
   signIns: SignIns;
@@ -59,4 +57,48 @@ function refuse(response: Response, error: unknown, next: string): void {
 
 function showForm(response: Response, options: SignInPageOptions, status = 200): void {
   sendPage(response, { title: 'Sign in', person: null, content: signInPage(options) }, status);
+}
+
+interface SignInPageOptions {
+  /** Where to go on to afterwards; a path of this site. */
+  next: string;
+  /** Why the last try did not work. */
+  problem?: string;
+}
+
+/** The form that asks for a key. */
+function signInPage({ next, problem }: SignInPageOptions): Html {
+  return html`<section class="card narrow">
+    <h1>Sign in</h1>
+    <p class="faint">With an API key. The first one was printed when this installation started for the first time.</p>
+    ${problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`}
+    <form method="post" action="/sign-in">
+      <input type="hidden" name="next" value="${next}" />
+      <label for="key">API key</label>
+      <input
+        id="key"
+        name="key"
+        type="password"
+        required
+        autofocus
+        autocomplete="current-password"
+        maxlength="512"
+        placeholder="mk_…"
+        spellcheck="false"
+      />
+      <button>Sign in</button>
+    </form>
+  </section>`;
+}
+
+/** Only to resolve against; nothing is ever sent there. */
+const NOWHERE = 'http://nowhere.invalid';
+
+/** The path to go on to after signing in, when it is one of this site; `/` for everything else, so that no link leads elsewhere. */
+export function nextPath(wanted: unknown): string {
+  if (typeof wanted !== 'string' || !wanted.startsWith('/')) return '/';
+  const url = URL.parse(wanted, NOWHERE);
+  if (url?.origin !== NOWHERE) return '/';
+  // `/.//elsewhere` resolves to `//elsewhere`, which a browser takes for a host.
+  return url.pathname.startsWith('//') ? '/' : `${url.pathname}${url.search}`;
 }

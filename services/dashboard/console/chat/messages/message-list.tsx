@@ -1,12 +1,12 @@
 import { ActionIcon, Skeleton } from '@mantine/core';
 import { Fragment, type ReactElement } from 'react';
-import type { Session } from '../api/records.ts';
-import { Icon } from '../parts/icon.tsx';
-import type { Conversation, SystemLine } from './conversation.ts';
+import type { Session } from '../../api/records.ts';
+import { Icon } from '../../parts/icon.tsx';
+import type { Conversation, SystemLine } from '../conversation.ts';
 import classes from './message-list.module.css';
 import { MessageView } from './message-view.tsx';
 import { useStickToEnd } from './use-stick-to-end.ts';
-import { waitTexts } from './wait-text.ts';
+import { waitTexts } from './message-texts.ts';
 
 export interface MessageListProps {
   conversation: Conversation;
