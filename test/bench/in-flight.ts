@@ -1,5 +1,5 @@
-/** Calls `work` `count` times with at most `most` calls under way. Resolves when all are done. */
-export async function inFlight(count: number, most: number, work: (index: number) => Promise<unknown>): Promise<void> {
+/** Calls `work` `count` times with at most `limit` concurrent calls. Resolves when all are done. */
+export async function inFlight(count: number, limit: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < count) {
@@ -8,7 +8,7 @@ export async function inFlight(count: number, most: number, work: (index: number
       await work(index);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(most, count) }, lane));
+  await Promise.all(Array.from({ length: Math.min(limit, count) }, lane));
 }
 
 /** How many times a second `work` handled one of `count` items. It may say itself how long that took, in ms. */

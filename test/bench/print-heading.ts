@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { print } from './print.ts';
 
-/** What is measured, in a few lines, and on what: a stranger reads the figures below by it. */
+/** Explains what is measured, and on which machine, to a reader who sees the figures for the first time. */
 export async function printHeading(redisUrl: string, title: string, lines: readonly string[]): Promise<void> {
   const redis = new Redis(redisUrl);
   const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];

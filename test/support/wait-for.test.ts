@@ -3,32 +3,36 @@ import { waitFor } from './wait-for.ts';
 
 describe('waitFor', () => {
   it('answers what the check saw as soon as that is truthy', async () => {
-    let looks = 0;
-    const seen = await waitFor(() => (++looks === 3 ? `look ${looks}` : null), { deadlineMs: 5000, what: 'the third look', everyMs: 1 });
-    expect(seen).toBe('look 3');
+    let checks = 0;
+    const seen = await waitFor(() => (++checks === 3 ? `check ${checks}` : null), {
+      deadlineMs: 5000,
+      what: 'the third check',
+      everyMs: 1,
+    });
+    expect(seen).toBe('check 3');
   });
 
   it('goes on after a check that throws', async () => {
-    let looks = 0;
+    let checks = 0;
     const check = (): boolean => {
-      looks += 1;
-      if (looks < 3) throw new Error('not there');
+      checks += 1;
+      if (checks < 3) throw new Error('not there');
       return true;
     };
     expect(await waitFor(check, { deadlineMs: 5000, what: 'it', everyMs: 1 })).toBe(true);
   });
 
   it.each([
-    ['the value it saw last', (): unknown => 0, 'Waited 30 ms for a thing; the last look saw 0'],
-    ['nothing', (): unknown => undefined, 'Waited 30 ms for a thing; the last look saw undefined'],
+    ['the value it saw last', (): unknown => 0, 'Waited 30 ms for a thing; the last check saw 0'],
+    ['nothing', (): unknown => undefined, 'Waited 30 ms for a thing; the last check saw undefined'],
     [
       'the error it met last',
       (): unknown => {
         throw new Error('refused');
       },
-      'Waited 30 ms for a thing; the last look failed: refused',
+      'Waited 30 ms for a thing; the last check failed: refused',
     ],
-    ['a look that never ended', (): unknown => new Promise(() => undefined), 'Waited 30 ms for a thing; the last look did not end'],
+    ['a check that never ended', (): unknown => new Promise(() => undefined), 'Waited 30 ms for a thing; the last check did not end'],
   ])('fails at the deadline, naming what was waited for and %s', async (_name, check, message) => {
     await expect(waitFor(check, { deadlineMs: 30, what: 'a thing', everyMs: 1 })).rejects.toThrow(message);
   });

@@ -5,21 +5,21 @@ export interface WaitForOptions {
   deadlineMs: number;
   /** What is waited for, as the end of "Waited 500 ms for ...". */
   what: string;
-  /** Between two looks, in milliseconds. Defaults to 10. */
+  /** Between two checks, in milliseconds. Defaults to 10. */
   everyMs?: number;
 }
 
 /**
- * Looks again and again until `check` answers something truthy, and returns that. The only place of the tests that polls:
- * use an event where there is one. A check that throws, or that hangs, counts as "not yet".
- * Throws after the deadline, saying what the last look saw.
+ * Repeats `check` until it returns something truthy, and returns that. Only this function of the tests polls: use an event where
+ * there is one. A check that throws or hangs counts as "not yet".
+ * Throws after the deadline with what the last check saw.
  */
 export async function waitFor<T>(check: () => T | Promise<T>, options: WaitForOptions): Promise<NonNullable<T>> {
   const endsAt = performance.now() + options.deadlineMs;
-  let last: Look<T> = { kind: 'late' };
+  let last: Outcome<T> = { kind: 'late' };
   do {
     const leftMs = Math.max(endsAt - performance.now(), 1);
-    last = await look(check, leftMs);
+    last = await attempt(check, leftMs);
     if (last.kind === 'value' && last.value) return last.value;
     await delay(Math.min(options.everyMs ?? 10, leftMs));
   } while (performance.now() < endsAt);
@@ -29,9 +29,9 @@ export async function waitFor<T>(check: () => T | Promise<T>, options: WaitForOp
   );
 }
 
-type Look<T> = { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'late' };
+type Outcome<T> = { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'late' };
 
-async function look<T>(check: () => T | Promise<T>, ms: number): Promise<Look<T>> {
+async function attempt<T>(check: () => T | Promise<T>, ms: number): Promise<Outcome<T>> {
   const timer = new AbortController();
   const late = delay(ms, { kind: 'late' } as const, { signal: timer.signal });
   try {
@@ -44,13 +44,13 @@ async function look<T>(check: () => T | Promise<T>, ms: number): Promise<Look<T>
   }
 }
 
-function describe(last: Look<unknown>): string {
+function describe(last: Outcome<unknown>): string {
   switch (last.kind) {
     case 'value':
-      return `the last look saw ${JSON.stringify(last.value) ?? String(last.value)}`;
+      return `the last check saw ${JSON.stringify(last.value) ?? String(last.value)}`;
     case 'error':
-      return `the last look failed: ${last.error instanceof Error ? last.error.message : String(last.error)}`;
+      return `the last check failed: ${last.error instanceof Error ? last.error.message : String(last.error)}`;
     case 'late':
-      return 'the last look did not end';
+      return 'the last check did not end';
   }
 }

@@ -94,7 +94,7 @@ async function liveAndEnd(tenant: string): Promise<string[]> {
   ];
   await waitFor(() => secrets.length > 10, { deadlineMs: 20_000, what: 'some keys' });
   expect((await call('DELETE', `/v1/tenants/${tenant}`)).status).toBe(204);
-  // Its callers have not heard of it.
+  // Its callers do not know of the deletion.
   await Promise.all(callers.map((caller) => caller.stop()));
   await work();
   await makeKey();
@@ -149,7 +149,7 @@ describe('a tenant that is deleted under load from several processes', () => {
     await fleet.client.make('/v1/tenants', { id: 'paused' });
     const key = (await fleet.client.make('/v1/tenants/paused/keys', { name: 'k', scopes: ['admin'] })).secret;
     expect((await call('PATCH', '/v1/tenants/paused', { body: { disabled: true } })).status).toBe(200);
-    // No process has to hear of it first.
+    // The change applies without a notification of each process.
     for (const url of apis) {
       const answers = await Promise.all([
         call('POST', '/v1/tasks', { key, url, body: { agent: 'echo', input: 'x' } }),

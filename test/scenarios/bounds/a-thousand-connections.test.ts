@@ -44,7 +44,7 @@ async function standStill(): Promise<void> {
   await api.kill('SIGCONT');
 }
 
-it('a thousand connections at once are all served, and none is told that Redis does not answer', async () => {
+it('a thousand connections at once are all served, and none gets the error that Redis does not answer', async () => {
   const answers: string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = answers.length;

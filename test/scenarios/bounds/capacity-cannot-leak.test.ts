@@ -39,7 +39,7 @@ const running = async (): Promise<number> =>
   (await fleet.client.call('GET', '/v1/tasks?status=running&limit=200', acme)).body.items.length as number;
 
 describe("a tenant's cap", () => {
-  it('is never passed while workers are killed, and is whole again afterwards', async () => {
+  it('is never exceeded while workers are killed, and is completely free again afterwards', async () => {
     let [doomed, other]: ServiceProcess[] = await Promise.all([fleet.start('worker'), fleet.start('worker')]);
     const submit = (_: unknown, position: number): Promise<string> =>
       fleet.client.submit(

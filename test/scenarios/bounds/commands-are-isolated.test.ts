@@ -13,7 +13,7 @@ const MODEL_KEY = 'model-key-that-no-command-may-see';
 const BOT_TOKEN = 'bot-token-that-no-command-may-see';
 
 /** What a program of the same user can read without privileges: its own environment, and that of the worker. */
-const LOOK_AROUND = `env; tr '\\0' '\\n' < /proc/$PPID/environ; echo looked`;
+const READ_ENVIRONMENT = `env; tr '\\0' '\\n' < /proc/$PPID/environ; echo looked`;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-commands-'));
@@ -22,7 +22,7 @@ beforeAll(async () => {
       commands: { folder },
       worker: { leaseMs: 2000 },
       agents: {
-        'look-around': { kind: 'command', command: ['sh', '-c', LOOK_AROUND] },
+        'read-environment': { kind: 'command', command: ['sh', '-c', READ_ENVIRONMENT] },
         'stay-behind': {
           kind: 'command',
           command: ['sh', '-c', 'setsid sleep 600 & echo $! > pids; echo $$ >> pids; wait'],
@@ -51,7 +51,7 @@ async function readPids(): Promise<number[] | null> {
 describe('a command agent', () => {
   it('finds none of the fleet’s secrets in its environment or in that of its worker', async () => {
     const worker = await fleet.start('worker', { MUSTER_QUEUES: 'tasks=2' });
-    const id = await fleet.client.submit({ agent: 'look-around' });
+    const id = await fleet.client.submit({ agent: 'read-environment' });
     const [task] = await fleet.client.ended([id], 20_000);
     expect(task?.output).toMatch(/looked\n$/);
     // It did read the environment of its worker.

@@ -163,7 +163,7 @@ const sessionCalls = (id: string): [method: string, path: string, body?: object]
 ];
 
 /** Those that answer at once, and the same each time. */
-const looks = (id: string): [method: string, path: string, body?: object][] =>
+const readsOf = (id: string): [method: string, path: string, body?: object][] =>
   sessionCalls(id).filter(([, path]) => !/visitors|stream$/.test(path));
 
 describe('a session of another tenant', () => {
@@ -171,8 +171,8 @@ describe('a session of another tenant', () => {
     const seen = async (): Promise<Reply['body']> => (await fleet.client.call('GET', '/v1/sessions/shared', theirs)).body;
     const before = await seen();
     expect(before.holder).toMatchObject({ taskId: own.task });
-    const unused = looks('nobody-used-this');
-    for (const [position, [method, path, body]] of looks('shared').entries()) {
+    const unused = readsOf('nobody-used-this');
+    for (const [position, [method, path, body]] of readsOf('shared').entries()) {
       const [, unusedPath = ''] = unused[position] ?? [];
       const answer = await fleet.client.call(method, path, { ...mine, body });
       const other = await fleet.client.call(method, unusedPath, { ...mine, body });

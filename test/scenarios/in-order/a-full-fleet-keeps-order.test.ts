@@ -12,7 +12,7 @@ const PRIORITIES = ['3', '8', '2', '5', '10', '9', '7', '6', '4', 'critical'];
 const BEST_FIRST = ['critical', '10', '9', '8', '7', '6', '5', '4', '3', '2'];
 const LONG = { workMs: [120_000] };
 const WATCH_MS = 4000;
-/** Of two workers that look twice a second whether there is room; refused claims would be thousands. */
+/** Two workers poll twice a second for room; refused claims would be thousands. */
 const MORE_COMMANDS_PER_SECOND = 250;
 
 afterEach(async () => {

@@ -25,7 +25,7 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-/** How many of these ran at once at most, as their agents saw it. */
+/** The maximum of these that ran at once, from the journal of their agents. */
 function mostAtOnce(ids: readonly string[]): number {
   let now = 0;
   const own = fleet.journal().filter(({ task }) => ids.includes(task));

@@ -43,7 +43,7 @@ describe('a message for a running task', () => {
     const [attempt] = await fleet.client.attempts(id);
     const holder = workers.find(({ pid }) => attempt?.worker.includes(`-${pid}-`));
     await holder?.kill();
-    // Nobody hears of this one; it waits for the next attempt, or for its own turn.
+    // No agent receives this message; it waits for the next attempt, or for its own turn.
     const later = await say('killed', 'said to nobody');
     const [task, taken, last] = await fleet.client.ended([id, message, later], 40_000);
     expect(task).toMatchObject({ status: 'completed', attempt: 1 });

@@ -29,7 +29,7 @@ const started = (count: number): Promise<boolean> =>
   waitFor(() => fleet.journal().filter(({ event }) => event === 'start').length >= count, { deadlineMs: 20_000, what: `${count} runs` });
 
 describe('infrastructure never costs an attempt', () => {
-  it('a worker told to end hands back what runs longer than its grace, and exits with 0 in time', async () => {
+  it('a worker that is stopped hands over the tasks that run longer than its grace, and exits with 0 in time', async () => {
     const slots = { MUSTER_QUEUES: 'tasks=6' };
     const leaving = await fleet.start('worker', slots);
     // Two that end within the grace, three that heed their abort, and one that does not.
@@ -100,7 +100,7 @@ describe('infrastructure never costs an attempt', () => {
     expect(attempts.map((list) => list.map(({ status }) => status))).toEqual(ids.map(() => ['interrupted', 'success']));
   });
 
-  it.each(['late', 'lost with its connection'])('a claim that Redis carried out and whose answer is %s', async (way) => {
+  it.each(['late', 'lost with its connection'])('a claim that Redis applied and whose answer is %s', async (loss) => {
     const proxy = await startRedisProxy(fleet.redis.port);
     try {
       const env = { REDIS_URL: proxy.url, MUSTER_QUEUES: 'tasks=4', LOG_LEVEL: 'debug' };
@@ -112,9 +112,9 @@ describe('infrastructure never costs an attempt', () => {
       const id = await fleet.client.submit({ execution: ONCE });
       await fleet.client.reaches(id, ['running']);
       const late = (): number => worker.lines.filter(({ msg }) => msg === 'nothing could be reclaimed now').length;
-      if (way === 'late') await waitFor(() => late() > 1, { deadlineMs: 20_000, what: 'the worker to stop waiting for answers' });
+      if (loss === 'late') await waitFor(() => late() > 1, { deadlineMs: 20_000, what: 'the worker to stop waiting for answers' });
       else proxy.reset();
-      proxy.mend();
+      proxy.repair();
       const [task] = await fleet.client.ended([id], 20_000);
       expect(task).toMatchObject({ status: 'completed', attempt: 1 });
       expect((await fleet.client.attempts(id)).map(({ status }) => status)).toEqual(['interrupted', 'success']);

@@ -75,7 +75,7 @@ describe('one live attempt', () => {
         ['success', undefined],
       ]);
       const stream = await streamOf(task.id);
-      // A run that begins anew counts its output anew.
+      // A run that starts again counts its output from 1.
       const second = stream.slice(stream.findLastIndex(({ seq }) => seq === 1)).map(({ text }) => text);
       expect(second.join('')).toBe(task.output);
     }
@@ -101,7 +101,7 @@ describe('one live attempt', () => {
 
     await waitFor(() => Date.now() - cutAt > 45_000, { deadlineMs: 50_000, everyMs: 100, what: '45 s without Redis' });
     await other.kill();
-    proxy.mend();
+    proxy.repair();
     const mendedAt = Date.now();
     await fleet.client.ended([await fleet.client.submit()], 30_000);
     reportFigure('worker cut from Redis: useful again after', spread([(entries('start', cut).at(-1)?.at ?? 0) - mendedAt]));

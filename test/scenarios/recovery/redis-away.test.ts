@@ -102,7 +102,7 @@ describe('a producer whose reply from Redis was lost', () => {
     proxy.loseAnswerTo(body.input);
     const lost = await send();
     expect([lost.status, lost.body.code]).toEqual([503, 'unavailable.redis']);
-    proxy.mend();
+    proxy.repair();
     const again = await waitFor(async () => [await send()].find(({ status }) => status !== 503), { deadlineMs: 10_000, what: 'an answer' });
     expect(again.status).toBe(200);
     await fleet.client.ended([again.body.id], 20_000);

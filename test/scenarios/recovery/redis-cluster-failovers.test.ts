@@ -19,7 +19,7 @@ const TENANTS = ['acme', 'gamma', 'blue', 'kappa', 'tau', 'c'].filter(
 /** Of the queues `background`, `tasks` and `critical`; the second is the load's. */
 const PRIORITIES = ['low', 'normal', 'critical'] as const;
 const UNLIMITED = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
-/** From a new master on, until a task of every shard and every schedule has run: a stop is seen and mended in this time, on a busy machine too. */
+/** From a new master on, until a task of every shard and every schedule has run: a stop is noticed and repaired in this time, on a busy machine too. */
 const MOVES_MS = 30_000;
 
 let cluster: RedisCluster;
@@ -36,7 +36,7 @@ afterEach(async () => {
   await cluster.stop();
 });
 
-/** Submits on every shard, pausing while it is told to, and keeps what was answered 202. */
+/** Submits on every shard, except while paused, and keeps the accepted tasks. */
 function load(): {
   accepted: { id: string; caller: FleetCall }[];
   hold: () => Promise<void>;

@@ -25,7 +25,7 @@ const TASKS = 10;
 /** A ticket that goes straight to its queue is taken within a second also on a busy machine; the sweep's comes after three. */
 const START_MS = 2000;
 
-/** Submits tasks and tells how long each waited for its start. Fails when one has not started. */
+/** Submits tasks and returns how long each waited for its start. Fails when one has not started. */
 async function startDelays(): Promise<number[]> {
   const ids = await Promise.all(Array.from({ length: TASKS }, () => fleet.client.submit({ agent: 'echo', input: 'hello' })));
   const ended = await fleet.client.ended(ids, 20_000);

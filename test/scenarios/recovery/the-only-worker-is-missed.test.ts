@@ -11,7 +11,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-it("operators are told of an idle worker that was killed, also when it was the fleet's only one", async () => {
+it("operators are notified of an idle worker that was killed, also when it was the fleet's only one", async () => {
   await fleet.start('api');
   const worker = await fleet.start('worker');
   const parts = await openTestParts({ redisUrl: fleet.redis.url });

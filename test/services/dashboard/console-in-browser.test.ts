@@ -189,7 +189,7 @@ test.skipIf(!hasBrowser)('a stream that is cut comes back by itself, and the pag
   await dashboard.cut();
   await page.getByText('The connection is cut').waitFor();
   release();
-  await dashboard.mend();
+  await dashboard.repair();
   await message('before').getByText('I heard before and am done.').waitFor();
   await page.getByText('The connection is cut').waitFor({ state: 'detached' });
   expect(await page.getByRole('article').count()).toBe(1);

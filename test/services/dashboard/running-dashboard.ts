@@ -21,9 +21,9 @@ export interface RunningDashboard {
   /** Signs in with a new key and returns the cookie, or nothing when that failed. */
   signIn(scopes: Scope[], tenant?: string): Promise<string>;
   newSecret(scopes: Scope[], tenant?: string): Promise<string>;
-  /** Cuts every connection and takes no more, until it is mended. */
+  /** Cuts every connection and accepts none until the repair. */
   cut(): Promise<void>;
-  mend(): Promise<void>;
+  repair(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -87,8 +87,8 @@ export async function startDashboard(settings: SettingsInput = {}, options: Dash
     await redis.stop();
   };
   const cut = (): Promise<void> => server.close(0);
-  const mend = async (): Promise<void> => {
+  const repair = async (): Promise<void> => {
     server = await listen(port);
   };
-  return { url, cut, mend, parts, redis, call, signIn, newSecret, close };
+  return { url, cut, repair, parts, redis, call, signIn, newSecret, close };
 }

@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await open(id);
     await region('Output so far').getByText('heard hello').waitFor();
     await dashboard.cut();
-    await dashboard.mend();
+    await dashboard.repair();
     goOn();
     await badge('completed').waitFor();
     await region('Output').getByText('done').waitFor();

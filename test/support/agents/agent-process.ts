@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether a process has ended; one that ended and that nobody has asked about yet (a zombie) counts as gone. */
+/** Whether a process has ended. A zombie counts as gone. */
 export function isProcessGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,7 +10,7 @@ export function isProcessGone(pid: number): boolean {
   try {
     return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
-    // No /proc on this system, or it went this moment: the next look will tell.
+    // This system has no /proc, or the process has just ended, which the next check sees.
     return false;
   }
 }

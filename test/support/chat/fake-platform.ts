@@ -47,7 +47,7 @@ export interface PersonMessage {
   user?: string;
 }
 
-/** A chat platform on the loopback, as far as a bot can tell. */
+/** A chat platform on the loopback with the calls that a bot uses. */
 export interface FakePlatform {
   readonly name: string;
   readonly url: string;

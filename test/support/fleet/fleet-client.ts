@@ -5,9 +5,9 @@ import { waitFor } from '../wait-for.ts';
 export interface Reply {
   status: number;
   headers: Headers;
-  /** From the call to the whole answer. */
+  /** From the call to the end of the answer. */
   ms: number;
-  /** Tests look into answers of every shape; what is not there fails them. */
+  /** Tests read answers of every shape; a missing field fails them. */
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
@@ -22,7 +22,7 @@ export interface FleetCall {
   url?: string;
 }
 
-/** What scenarios look at of a task's record. */
+/** The fields of a task's record that scenarios read. */
 export interface TaskView {
   id: string;
   status: TaskStatus;
@@ -51,7 +51,7 @@ export interface FleetClient {
   call(method: string, path: string, options?: FleetCall): Promise<Reply>;
   /** Submits a task to the agent `work` (or the one named) and returns its id; fails unless the answer is 202. */
   submit(request?: Partial<TaskRequest>, options?: Omit<FleetCall, 'body'>): Promise<string>;
-  /** Makes something else (a tenant, a key, a hook) and returns the answer's body; fails unless the answer is 201. */
+  /** Creates something else (a tenant, a key, a hook) and returns the answer's body; fails unless the answer is 201. */
   make(path: string, body: object, options?: Omit<FleetCall, 'body'>): Promise<Reply['body']>;
   task(id: string, options?: FleetCall): Promise<TaskView>;
   attempts(id: string, options?: FleetCall): Promise<AttemptView[]>;
@@ -62,7 +62,7 @@ export interface FleetClient {
 }
 
 const REACH_MS = 20_000;
-/** Calls under way at once while many tasks are looked at. */
+/** The number of concurrent calls while many tasks are read. */
 const AT_ONCE = 20;
 
 export function createFleetClient({ url, key }: { url: () => string; key: string }): FleetClient {
@@ -94,14 +94,14 @@ export function createFleetClient({ url, key }: { url: () => string; key: string
 
 async function allEnded(read: (id: string) => Promise<TaskView>, ids: readonly string[], deadlineMs: number): Promise<TaskView[]> {
   const found = new Map<string, TaskView>();
-  const look = async (id: string): Promise<void> => {
+  const readEnded = async (id: string): Promise<void> => {
     // What cannot be read now is read in the next round.
     const seen = await read(id).catch(() => null);
     if (seen && isTerminal(seen.status)) found.set(id, seen);
   };
   const round = async (): Promise<boolean> => {
     const left = ids.filter((id) => !found.has(id));
-    for (let from = 0; from < left.length; from += AT_ONCE) await Promise.all(left.slice(from, from + AT_ONCE).map(look));
+    for (let from = 0; from < left.length; from += AT_ONCE) await Promise.all(left.slice(from, from + AT_ONCE).map(readEnded));
     return found.size === new Set(ids).size;
   };
   await waitFor(round, { deadlineMs, everyMs: 100, what: `the end of ${ids.length} tasks` }).catch((cause: unknown) => {

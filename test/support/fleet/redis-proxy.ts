@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A wire between a service and Redis that can be cut without either side being told. */
+/** A connection between a service and Redis that can be cut without notice to either side. */
 export interface RedisProxy {
   /** What the service takes as `REDIS_URL`. */
   readonly url: string;
-  /** From here on nothing gets through, either way. Connections stay open. */
+  /** Forwards nothing from now on, in both directions. Connections stay open. */
   cut(): void;
-  /** Lets the first command that contains this text through and from then on no answers: what it did is done, and nobody is told. */
+  /** Forwards the first command with this text, and no answers from then on: Redis applies it, and nobody learns that. */
   loseAnswerTo(text: string): void;
   /** Both sides lose their connections, with what is on the wire. */
   reset(): void;
-  /** From here on each connection waits so long before its second INFO gets through, with what comes behind it. Once per connection. */
+  /** Holds the second INFO of each connection, and the data after it, for so long; once per connection. */
   holdSecondInfo(ms: number): void;
-  /** Everything gets through again, what was held back first. */
-  mend(): void;
+  /** Forwards everything again, the held back data first. */
+  repair(): void;
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
       });
       from.on('error', () => undefined);
       from.on('close', () => {
-        // A cut wire does not carry the end either; it shows when the wire is mended.
+        // A cut connection does not forward its end, which follows after the repair.
         if (isCut === null || from === client) to.destroy();
         links.delete(link);
       });
@@ -101,7 +101,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     holdSecondInfo: (ms) => {
       holdInfoMs = ms;
     },
-    mend: () => set(null),
+    repair: () => set(null),
     close: async () => {
       set(null);
       reset();

@@ -48,14 +48,14 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     await killed.server.kill();
     whileDown?.();
     const others = nodes.filter((node) => node !== killed);
-    await waitFor(async () => (await findMaster(others, key)) !== killed && (await areWhole(others)), until('a replica to take over'));
+    await waitFor(async () => (await findMaster(others, key)) !== killed && (await areComplete(others)), until('a replica to take over'));
     await killed.server.restart();
     await waitFor(async () => (await field(killed.client, 'replication', 'role')) === 'slave', until('the old master to follow'));
     await waitFor(
       async () => (await field(killed.client, 'replication', 'master_link_status')) === 'up',
       until('the old master to have all'),
     );
-    await waitFor(() => areWhole(nodes), until('the cluster to be whole'));
+    await waitFor(() => areComplete(nodes), until('the cluster to be complete'));
   };
   return {
     url: `redis+cluster://${nodes.map(({ server }) => `127.0.0.1:${server.port}`).join(',')}`,
@@ -92,10 +92,10 @@ async function join(nodes: readonly Node[]): Promise<void> {
   for (const { client } of nodes.slice(MASTERS)) {
     await waitFor(async () => (await field(client, 'replication', 'master_link_status')) === 'up', until('a replica to have all'));
   }
-  await waitFor(() => areWhole(nodes), until('the cluster to be whole'));
+  await waitFor(() => areComplete(nodes), until('the cluster to be complete'));
 }
 
-async function areWhole(nodes: readonly Node[]): Promise<boolean> {
+async function areComplete(nodes: readonly Node[]): Promise<boolean> {
   const states = await Promise.all(nodes.map(({ client }) => client.call('CLUSTER', 'INFO')));
   return states.every((state) => String(state).includes('cluster_state:ok'));
 }

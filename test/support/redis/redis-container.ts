@@ -9,7 +9,7 @@ import { waitFor } from '../wait-for.ts';
 const START_MS = 60_000;
 const ANSWER_MS = 10_000;
 
-/** The label that tells one container of ours from all others. */
+/** The label that identifies the container of a test. */
 const LABEL = 'muster.test-redis';
 
 /** Whether a container engine answers on this machine. */

@@ -73,7 +73,7 @@ describe('a Redis of a test', () => {
   it('says nothing while it is stopped by SIGSTOP, and answers after SIGCONT', async () => {
     const redis = await start();
     await redis.kill('SIGSTOP');
-    await expect(waitFor(() => isUp(redis), { deadlineMs: 200, what: 'an answer' })).rejects.toThrow('the last look did not end');
+    await expect(waitFor(() => isUp(redis), { deadlineMs: 200, what: 'an answer' })).rejects.toThrow('the last check did not end');
     await redis.kill('SIGCONT');
     expect(await waitFor(() => isUp(redis), { deadlineMs: 5000, what: 'an answer' })).toBe(true);
   });

@@ -83,7 +83,7 @@ it('hands back, uncharged, what it was claiming when it was to end', async () =>
   send(child, { kind: 'run', call: 2, ticket: { tenant: 'default', task: id }, isolation: 'own' });
   await Promise.race([once(child, 'message'), once(child, 'exit')]);
   const exited = child.exitCode === null ? once(child, 'exit') : null;
-  proxy.mend();
+  proxy.repair();
   await exited;
   expect(await stateOf(id)).toMatchObject({ status: 'queued', spent: 0 });
   expect(eventsOf(id)).toEqual([]);
