@@ -136,11 +136,11 @@ describe('the board', () => {
   });
 
   it('takes a key of tenant default: it shows the tickets of all tenants', async () => {
-    const stranger = await dashboard.signIn(['admin'], 'acme');
-    const page = await dashboard.call('GET', '/board', { cookie: stranger });
+    const otherTenant = await dashboard.signIn(['admin'], 'acme');
+    const page = await dashboard.call('GET', '/board', { cookie: otherTenant });
     expect(page.status).toBe(403);
-    expect(await page.text()).toContain('takes a key of tenant');
-    const call = await act('GET', '', { cookie: stranger });
+    expect(await page.text()).toContain('needs a key of tenant');
+    const call = await act('GET', '', { cookie: otherTenant });
     expect(call.status).toBe(403);
     expect(await call.json()).toMatchObject({ code: 'auth.forbidden' });
   });

@@ -130,7 +130,7 @@ export async function changePriority(place: TaskPlace, priority: number): Promis
 const inputSchema = z.object({ id: z.string(), outcome: outcomeSchema.nullish() });
 
 /** Writes to a running task. Answers with the message's own task, and what became of it so far. With the same key again it is the same message. */
-export async function sendInput(place: TaskPlace, text: string, key: string): Promise<z.infer<typeof inputSchema>> {
+export async function sendInput(place: TaskPlace, message: string, key: string): Promise<z.infer<typeof inputSchema>> {
   const headers = { ...tenantHeaders(place), 'Idempotency-Key': key };
-  return await callApi(inputSchema, `${taskApiPath(place)}/input`, { method: 'POST', body: { text }, headers });
+  return await callApi(inputSchema, `${taskApiPath(place)}/input`, { method: 'POST', body: { text: message }, headers });
 }
