@@ -26,8 +26,8 @@ const IS_STILL = `document.getAnimations().every(
   ({ playState, effect }) => playState !== 'running' || effect.getComputedTiming().iterations === Infinity,
 )`;
 
-// A browser shares two cores with other tests; a page that hangs is named by its step long before.
-vi.setConfig({ testTimeout: 60_000 });
+// A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
+vi.setConfig({ testTimeout: 180_000 });
 
 let dashboard: RunningDashboard;
 let browser: TestBrowser;

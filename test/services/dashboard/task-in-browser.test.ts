@@ -13,8 +13,8 @@ import { builtConsole } from './built-console.ts';
 import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
 
-// A browser shares two cores with other tests; a page that hangs is named by its step long before.
-vi.setConfig({ testTimeout: 60_000 });
+// A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
+vi.setConfig({ testTimeout: 180_000 });
 
 let dashboard: RunningDashboard;
 let browser: TestBrowser;
