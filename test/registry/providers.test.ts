@@ -3,7 +3,7 @@ import { optionsProblem, hookOptionsSchema, PROVIDER_NAMES, PROVIDERS, secretPro
 import { exists, read } from '../deploy/repository.ts';
 import { helpOf, namesInTables, serveOpenapi } from './documents.ts';
 
-const { document } = await serveOpenapi();
+const { document, text } = await serveOpenapi();
 
 test.each(PROVIDER_NAMES)('the provider %s is in every document and help text, and has a test', (provider) => {
   expect(namesInTables('services/webhooks/README.md')).toContain(provider);
@@ -21,9 +21,9 @@ test.each(PROVIDER_NAMES)('the headers that the provider %s reads are in the Ope
 });
 
 test('a hook may be of every provider of the registry and of no other', () => {
-  const provider = { enum: [...PROVIDER_NAMES] };
-  const body = { content: { 'application/json': { schema: { properties: { provider } } } } };
-  expect(document).toMatchObject({ paths: { '/v1/hooks': { post: { requestBody: body } } } });
+  const listed = [...text.matchAll(/"provider":\{[^}]*?"enum":(\[[^\]]*\])/g)].map(([, names = '']): unknown => JSON.parse(names));
+  expect(listed.length).toBeGreaterThan(0);
+  for (const names of listed) expect(names).toEqual(PROVIDER_NAMES);
 });
 
 test('no two providers read the same header, which the document describes once', () => {
