@@ -3,7 +3,7 @@ import type { AgentFunction } from 'muster/config';
 
 const LOOK_MS = 50;
 /** By default, and at most. */
-const LISTEN_MS = { usual: 5000, most: 600_000 };
+const LISTEN_MS = { usual: 5000, max: 600_000 };
 
 /**
  * Notes down what it is told while it runs, for `context.listenMs` (5 s unless said otherwise): an example of an agent that takes
@@ -25,5 +25,5 @@ export const run: AgentFunction = async (task, { input, history, write, signal }
 };
 
 function listenMsOf(wanted: unknown): number {
-  return typeof wanted === 'number' ? Math.min(Math.max(wanted, 0), LISTEN_MS.most) : LISTEN_MS.usual;
+  return typeof wanted === 'number' ? Math.min(Math.max(wanted, 0), LISTEN_MS.max) : LISTEN_MS.usual;
 }

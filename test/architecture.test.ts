@@ -12,6 +12,7 @@ import {
 } from './architecture/import-rules.ts';
 import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts } from './architecture/lua-rules.ts';
 import { readSources, type SourceFile } from './architecture/source-file.ts';
+import { oldWords, readOldWords } from './architecture/word-rules.ts';
 import { badDoors, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
 
 type Rule = (files: readonly SourceFile[]) => string[];
@@ -157,6 +158,18 @@ const CASES: Case[] = [
     ],
   },
   {
+    sentence: 'names and comments use the words of the glossary, and none that it replaces',
+    rule: (files) => oldWords(files, GLOSSARY),
+    good: ['shared/time/x.ts', "/** Releases the lane. */\nexport const release = 'told';\n"],
+    bad: [
+      ['shared/time/rouse.ts', ''],
+      ['shared/time/x.ts', 'export const tellFleet = 1;'],
+      ['shared/time/x.ts', 'const a = `${hiderOf(1)}`;'],
+      ['shared/time/x.ts', '// The lane is let go.'],
+      ['shared/ledger/scripts/include/x.lua', 'local deed = 1'],
+    ],
+  },
+  {
     sentence: 'a script documents exactly the keys and arguments it uses, and what it returns',
     rule: undocumentedScripts,
     good: [script, `${header}-- include: emit\nreturn redis.call('HSET', KEYS[1], 'now', ARGV[1]) -- KEYS[9] is no use`],
@@ -190,6 +203,8 @@ const CASES: Case[] = [
     ],
   },
 ];
+
+const GLOSSARY = readOldWords(readFileSync(resolve(import.meta.dirname, '../.github/GLOSSARY.md'), 'utf8'));
 
 const sources = readSources(resolve(import.meta.dirname, '..'));
 /** The cases below break the rules on purpose. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
-import { type AgentDefinition, agentIdSchema, apiAgentDefinitionSchema } from '#shared/config/index.ts';
+import { type AgentDefinition, agentIdSchema, apiAgentDefinitionSchema, appliesDirectives } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
@@ -30,7 +30,7 @@ const agentViewSchema = z
     maxAttempts: z.int().nullable().meta({ description: 'Attempts of a task; null takes those of the configuration.' }),
     retryDelayMs: z.int().nullable().meta({ description: 'Before the first retry; null takes that of the configuration.' }),
     retryBackoff: z.enum(['exponential', 'linear']).nullable().meta({ description: 'How that delay grows; null takes the default.' }),
-    writs: z.boolean().meta({ description: 'Whether `/schedule` lines in its output are applied.' }),
+    directives: z.boolean().meta({ description: 'Whether `/schedule` lines in its output are applied.' }),
     baseUrl: z.string().optional().meta({ description: 'Address of the API of an `openai` agent, without a login.' }),
     model: z.string().optional().meta({ description: 'Model of an `openai` agent.' }),
     system: z.string().optional().meta({ description: 'Instructions of an `openai` agent.' }),
@@ -52,7 +52,7 @@ const agentViewSchema = z
         maxAttempts: null,
         retryDelayMs: null,
         retryBackoff: null,
-        writs: true,
+        directives: true,
         url: 'https://writer.example.com/run',
         hasSecret: true,
       },
@@ -172,7 +172,7 @@ function viewAgent({ id, origin, definition }: CatalogEntry): AgentView {
     maxAttempts: definition.maxAttempts ?? null,
     retryDelayMs: definition.retryDelayMs ?? null,
     retryBackoff: definition.retryBackoff ?? null,
-    writs: definition.kind !== 'echo' && definition.writs !== false,
+    directives: appliesDirectives(definition),
     ...fieldsOfKind(definition),
   };
 }

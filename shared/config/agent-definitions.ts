@@ -10,11 +10,13 @@ const common = {
   lane: z.string().max(64).optional(),
 };
 
-const writs = {
+const directives = {
   /**
    * Whether the lines of its output that begin with `/schedule` are applied, as its tenant's. Say false for an agent that may repeat
    * what unknown people wrote. Defaults to true.
    */
+  directives: z.boolean().optional(),
+  /** The old name of `directives`, still read. */
   writs: z.boolean().optional(),
 };
 
@@ -29,7 +31,7 @@ const functionAgent = z.strictObject({
   run: z.custom<AgentFunction>((value) => typeof value === 'function', 'expected a function').optional(),
   /** Whether it calls `context.input()` while it runs, so that messages may go into its run. */
   takesInput: z.boolean().optional(),
-  ...writs,
+  ...directives,
   ...common,
 });
 
@@ -59,7 +61,7 @@ const openai = z.strictObject({
   maxSteps: z.number().int().min(1).max(100).optional(),
   /** Price of a million input and output tokens in millionths of a US dollar, for `usage.costMicroUsd`. */
   priceMicroUsdPerMillion: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
-  ...writs,
+  ...directives,
   ...common,
 });
 
@@ -70,7 +72,7 @@ const http = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   /** Standard Webhooks secret, `whsec_...`. */
   secret: z.string().min(1).optional(),
-  ...writs,
+  ...directives,
   ...common,
 });
 
@@ -94,13 +96,18 @@ const command = z.strictObject({
    * that reads to the end before it works comes to that end. What arrives later is the session's next turn. Defaults to 5000 ms.
    */
   inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
-  ...writs,
+  ...directives,
   ...common,
 });
 
 /** One agent of the catalog, as `muster.config.ts` writes it. */
 export const agentDefinitionSchema = z.discriminatedUnion('kind', [echo, functionAgent, openai, http, command]);
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
+/** Whether `/schedule` lines of its output are applied. */
+export function appliesDirectives(definition: AgentDefinition): boolean {
+  return definition.kind !== 'echo' && (definition.directives ?? definition.writs ?? true);
+}
+
 export type AgentKind = AgentDefinition['kind'];
 
 /** What the API may add: nothing that runs code of the caller's on our machines. */

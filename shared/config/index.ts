@@ -8,6 +8,7 @@ export {
   type ApiAgentDefinition,
   agentIdSchema,
   apiAgentDefinitionSchema,
+  appliesDirectives,
 } from './agent-definitions.ts';
 export type { AgentContext, AgentFunction, AgentInput, AgentLog, AgentResult, AgentTask, AgentTurn, AgentUsage } from './agent-function.ts';
 export { CHAT_PLATFORMS, type ChatPlatformName, chatPlatforms } from './chat-environment.ts';
@@ -18,7 +19,7 @@ export { DEFAULT_DATA_DIRECTORY, type Environment, REDIS_URL_FORM } from './envi
 export { executionFields, type Network, readNetwork } from './fields.ts';
 export { describeImportFailure, importModule } from './import-module.ts';
 export { type Rate, type TenantLimits, type TenantLimitsPatch, tenantLimitsPatchSchema, tenantLimitsSchema } from './limits-settings.ts';
-export { type Config, invalidConfig, loadConfig } from './load-config.ts';
+export { type Config, describeOldNames, invalidConfig, loadConfig } from './load-config.ts';
 export { QUEUE_MODES, type QueueMode } from './queue-mode.ts';
 export type { SchedulerSettings } from './schedule-settings.ts';
 export { secretVariables, withVariables, withdrawVariables } from './secret-variables.ts';

@@ -40,7 +40,21 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
   applyEnvironment(env.data, settings.data);
   offerAssistant(env.data, settings.data);
-  return { env: env.data, settings: settings.data, directory: resolve(file, '..'), readVariable: (name) => given[name] };
+  return {
+    env: env.data,
+    settings: settings.data,
+    directory: resolve(file, '..'),
+    readVariable: (name) => given[name],
+  };
+}
+
+/** A line for each setting under a name that changed and is still read. */
+export function describeOldNames({ agents, scheduler }: Settings): string[] {
+  const named = Object.entries(agents).filter(([, agent]) => 'writs' in agent && agent.writs !== undefined);
+  return [
+    ...named.map(([id]) => `agents.${id}.writs is called directives now`),
+    ...(scheduler.maxWritsPerRun === undefined ? [] : ['scheduler.maxWritsPerRun is called scheduler.maxDirectivesPerRun now']),
+  ];
 }
 
 /** What the environment says wins over the file. */

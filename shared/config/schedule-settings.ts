@@ -41,7 +41,9 @@ export const schedulerSettingsSchema = z.strictObject({
   /** Bytes of a schedule's message. */
   maxMessageBytes: int(65_536),
   /** `/schedule` lines in one output of an agent that are applied; 0 leaves them all as they are. */
-  maxWritsPerRun: int(5, 0),
+  maxDirectivesPerRun: int(5, 0),
+  /** The old name of `maxDirectivesPerRun`, still read; it wins where it is set. */
+  maxWritsPerRun: z.number().int().min(0).optional(),
   /** Characters of a run's output that its record shows. */
   resultSummaryChars: int(500, 0),
 });

@@ -1,4 +1,4 @@
-import { loadConfig, secretVariables, withdrawVariables } from '../config/index.ts';
+import { describeOldNames, loadConfig, secretVariables, withdrawVariables } from '../config/index.ts';
 import { createLog, type Log } from '../log/index.ts';
 import { createInstallationService } from './create-installation-service.ts';
 import { endOnSignals } from './end-on-signals.ts';
@@ -24,6 +24,7 @@ export async function runService(name: string, create: (parts: Parts) => Service
     const { LOG_LEVEL: level, SHUTDOWN_GRACE_MS: graceMs } = config.env;
     const serviceLog = createLog({ level, service: name });
     log = serviceLog;
+    for (const warning of describeOldNames(config.settings)) log.warn({ event: 'config.old-name' }, warning);
     const failure = Promise.withResolvers<Error>();
     const starting = startFleet({
       name,

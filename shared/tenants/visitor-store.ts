@@ -64,7 +64,7 @@ export async function createVisitor(
   if ((await redis.zcard(all)) > max) {
     await redis.zrem(all, digest);
     throw new MusterError('limit.visitors', `Tenant ${publicTenantId(tenant)} has ${max} visitor tokens already`, {
-      details: { most: max },
+      details: { max },
     });
   }
   const command = ['SET', JSON.stringify(key), 'PX', expiresInMs] as const;

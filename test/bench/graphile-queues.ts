@@ -7,7 +7,7 @@ import { BENCH_QUEUE_SLOTS } from './our-fleet.ts';
 const AT_ONCE = 1000;
 const POLL_MS = 100;
 /** By then it is measured, whether or not all jobs are done: with many queues it is slow. */
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /**
  * How many jobs a second graphile-worker runs, in the first minute at most, when each belongs to one of its named queues, which
@@ -48,7 +48,7 @@ async function runFor(pgPool: Pool, logger: Logger, count: number): Promise<numb
     noHandleSignals: true,
     taskList: { nothing },
   });
-  await wait(MOST_MS, over.signal);
+  await wait(MAX_MS, over.signal);
   const rate = done / ((performance.now() - startedAt) / 1000);
   await runner.stop();
   return rate;

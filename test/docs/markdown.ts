@@ -48,8 +48,8 @@ const FENCE = /(?:<!-- snippet: ([^>]*?) -->\s*\n)?^```(\w+)\n([^]*?)^```$/gm;
 export function snippetsOf(page: string): Snippet[] {
   const text = readPage(page);
   return [...text.matchAll(FENCE)].map((match) => {
-    const [whole, said = '', language = '', body = ''] = match;
-    const before = text.slice(0, match.index + whole.indexOf('```'));
+    const [block, said = '', language = '', body = ''] = match;
+    const before = text.slice(0, match.index + block.indexOf('```'));
     const stops = /stops after (\d+) s/.exec(said)?.[1];
     return {
       page,

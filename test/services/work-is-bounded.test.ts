@@ -12,7 +12,7 @@ import { plainBody, worstBodies } from './worst-bodies.ts';
 
 const SIZE = { bytes: 262_144, values: 5000, depth: 128 };
 /** How many times the CPU time of a plain body of the same size the worst one may take. */
-const MOST_TIMES = 12;
+const MAX_TIMES = 12;
 /** Below this, in microseconds, the process's own noise is measured. */
 const LEAST_MICROS = 10_000;
 
@@ -55,7 +55,7 @@ test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as cons
   'the worst body for %s costs a bounded multiple of a plain one of the same size',
   async (name, route) => {
     const plain = await leastCpuMicros(() => send(route, plainBody(SIZE.bytes)));
-    const bound = Math.max(plain, LEAST_MICROS) * MOST_TIMES;
+    const bound = Math.max(plain, LEAST_MICROS) * MAX_TIMES;
     const costly: string[] = [];
     for (const { name: what, text } of (VALID[name] ?? [{}]).flatMap((valid) => worstBodies(route, valid, SIZE))) {
       const micros = await leastCpuMicros(() => send(route, text), bound);

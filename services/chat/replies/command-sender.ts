@@ -10,7 +10,7 @@ export interface CommandSenderOptions {
 }
 
 /** Answers on their way at once; one more is dropped, with a line in the log. */
-const MAX_UNDER_WAY = 500;
+const MAX_IN_FLIGHT = 500;
 /** Between two tries, when the platform names no time. */
 const RETRY_MS = 1000;
 /** An answer is dropped when the platform throttles for longer: nobody waits for it any more. */
@@ -23,7 +23,7 @@ const MAX_WAIT_MS = 30_000;
 export class CommandSender {
   readonly #log: Log;
   readonly #tries: number;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
 
   constructor({ log, tries }: CommandSenderOptions) {
@@ -33,18 +33,18 @@ export class CommandSender {
 
   /** Begins to send and returns: the platform that brought the command waits for its own answer. */
   send(port: ChatPort, thread: string, text: string): void {
-    if (this.#underWay.size >= MAX_UNDER_WAY) {
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) {
       this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform }, 'too many answers to commands are on their way');
       return;
     }
-    const sending = this.#send(port, thread, ellipsize(text, port.maxCharacters)).finally(() => this.#underWay.delete(sending));
-    this.#underWay.add(sending);
+    const sending = this.#send(port, thread, ellipsize(text, port.maxCharacters)).finally(() => this.#inFlight.delete(sending));
+    this.#inFlight.add(sending);
   }
 
   /** Waits for answers on their way, without further tries. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await within(Promise.all(this.#underWay), graceMs);
+    await within(Promise.all(this.#inFlight), graceMs);
   }
 
   async #send(port: ChatPort, thread: string, text: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { appliesDirectives } from '#shared/config/index.ts';
 import type { AgentCatalog } from '#shared/agents/index.ts';
 import { type Ledger, parseState, readInputs } from '#shared/ledger/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
@@ -46,7 +47,8 @@ export async function applyDirectives(parts: ApplyDirectivesParts, execution: An
 }
 
 async function withResults(parts: ApplyDirectivesParts, execution: Answered, output: string): Promise<string> {
-  const max = parts.schedules.settings.scheduler.maxWritsPerRun;
+  const { maxDirectivesPerRun, maxWritsPerRun } = parts.schedules.settings.scheduler;
+  const max = maxWritsPerRun ?? maxDirectivesPerRun;
   if (max === 0 || !(await mayDirect(parts, execution))) return output;
   const { text, directives, places } = extractDirectives(output, max);
   const lines = text === '' ? [] : text.split('\n');
@@ -64,7 +66,7 @@ async function mayDirect({ catalog, schedules }: ApplyDirectivesParts, execution
   const { signal } = attempt;
   if (await retryWhileAway(() => answersVisitor(schedules.ledger, execution), { signal })) return false;
   const entry = await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal });
-  return entry !== null && entry.definition.kind !== 'echo' && entry.definition.writs !== false;
+  return entry !== null && appliesDirectives(entry.definition);
 }
 
 /**

@@ -22,7 +22,7 @@ export function assertBytes(field: string, text: string, maxBytes: number): void
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return;
   throw new MusterError('request.too-large', `${field}: expected at most ${maxBytes} bytes, got ${bytes}`, {
-    details: { bytes, mostBytes: maxBytes },
+    details: { bytes, maxBytes: maxBytes },
   });
 }
 
@@ -30,7 +30,7 @@ export function assertBytes(field: string, text: string, maxBytes: number): void
 export function assertContext(field: string, value: unknown, maxBytes: number): void {
   if (isDeeper(value, MAX_LEVELS)) {
     throw new MusterError('request.invalid', `${field}: expected at most ${MAX_LEVELS} levels of objects and lists in each other`, {
-      details: { mostLevels: MAX_LEVELS },
+      details: { maxLevels: MAX_LEVELS },
     });
   }
   assertBytes(field, JSON.stringify(value), maxBytes);

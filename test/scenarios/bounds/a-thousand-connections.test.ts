@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 /** A call on a connection of its own. Answers its status and code. */
-async function callAlone(): Promise<string> {
+async function callByItself(): Promise<string> {
   const headers = { authorization: `Bearer ${fleet.adminKey}`, 'content-type': 'application/json' };
   const agent = new Agent({ keepAlive: false });
   const sent = request(`${api.url}/v1/tasks`, { method: 'POST', headers, agent, timeout: ANSWER_MS });
@@ -48,7 +48,7 @@ it('a thousand connections at once are all served, and none gets the error that 
   const answers: string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = answers.length;
-    const calling = Array.from({ length: CONNECTIONS }, async () => answers.push(await callAlone()));
+    const calling = Array.from({ length: CONNECTIONS }, async () => answers.push(await callByItself()));
     await waitFor(() => answers.length > before, { deadlineMs: ANSWER_MS, everyMs: 1, what: 'the first answer' });
     await standStill();
     await Promise.all(calling);

@@ -34,7 +34,7 @@ function runningOverTime(): number[] {
   return fleet.journal().map(({ event }) => (now += event === 'start' ? 1 : -1));
 }
 const running = (): number => runningOverTime().at(-1) ?? 0;
-const mostAtOnce = (): number => Math.max(...runningOverTime());
+const maxAtOnce = (): number => Math.max(...runningOverTime());
 
 async function submitAll(inputs: readonly string[], request: (input: string) => object): Promise<string[]> {
   const ids: string[] = [];
@@ -64,7 +64,7 @@ describe('a fleet that may run one task at a time', () => {
     await cancel(holder);
     await fleet.client.ended(ids, 30_000);
     expect(starts().slice(1)).toEqual(BEST_FIRST);
-    expect(mostAtOnce()).toBe(1);
+    expect(maxAtOnce()).toBe(1);
   });
 
   it('starts twenty equal tasks in the order in which they came', async () => {
@@ -75,7 +75,7 @@ describe('a fleet that may run one task at a time', () => {
     await cancel(holder);
     await fleet.client.ended(ids, 30_000);
     expect(starts().slice(1)).toEqual(inputs);
-    expect(mostAtOnce()).toBe(1);
+    expect(maxAtOnce()).toBe(1);
   });
 
   it('says in why how full it is and how many are in front', async () => {
@@ -104,7 +104,7 @@ describe('a fleet that may run eight tasks at a time', () => {
     expect(starts().at(-1)).toBe('a');
     await cancel(first);
     await waitFor(() => starts().at(-1) === 'b', { deadlineMs: 5000, what: 'the other critical run, before all that waited longer' });
-    expect(mostAtOnce()).toBe(8);
+    expect(maxAtOnce()).toBe(8);
   });
 
   it('asks Redis for little more while tasks wait than while none does', async () => {

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** The maximum of these that ran at once, from the journal of their agents. */
-function mostAtOnce(ids: readonly string[]): number {
+function maxAtOnce(ids: readonly string[]): number {
   let now = 0;
   const own = fleet.journal().filter(({ task }) => ids.includes(task));
   return Math.max(...own.map(({ event }) => (now += event === 'start' ? 1 : -1)));
@@ -54,13 +54,13 @@ it("an agent's lane holds for scheduled runs, messages of sessions and tasks by 
   const ids = (await Promise.all([...tasks, ...messages, runSchedules('gpu')])).flat();
   const ended = await fleet.client.ended(ids, 60_000);
   expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
-  expect(mostAtOnce(ids)).toBe(1);
+  expect(maxAtOnce(ids)).toBe(1);
 });
 
 it('the lane of a source holds for all of its tasks', async () => {
   const ids = await runSchedules('other');
   await fleet.client.ended(ids, 30_000);
-  expect(mostAtOnce(ids)).toBe(1);
+  expect(maxAtOnce(ids)).toBe(1);
 });
 
 it('why names each lane that a task waits for', async () => {

@@ -38,10 +38,10 @@ describe('infrastructure never costs an attempt', () => {
     const ids = await Promise.all(contexts.map((context) => fleet.client.submit({ context, execution: ONCE })));
     await started(ids.length);
     const other = await fleet.start('worker', slots);
-    const toldAt = Date.now();
+    const notifiedAt = Date.now();
     await leaving.kill('SIGTERM');
     expect(await leaving.exited).toEqual({ code: 0, signal: null });
-    reportFigure(`SIGTERM with 6 running tasks and a grace of ${GRACE_MS / 1000} s: exit 0 after`, spread([Date.now() - toldAt]));
+    reportFigure(`SIGTERM with 6 running tasks and a grace of ${GRACE_MS / 1000} s: exit 0 after`, spread([Date.now() - notifiedAt]));
 
     const tasks = await fleet.client.ended(ids, 20_000);
     expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual(ids.map(() => ['completed', 1]));

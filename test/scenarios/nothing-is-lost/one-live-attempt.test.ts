@@ -102,9 +102,9 @@ describe('one live attempt', () => {
     await waitFor(() => Date.now() - cutAt > 45_000, { deadlineMs: 50_000, everyMs: 100, what: '45 s without Redis' });
     await other.kill();
     proxy.repair();
-    const mendedAt = Date.now();
+    const repairedAt = Date.now();
     await fleet.client.ended([await fleet.client.submit()], 30_000);
-    reportFigure('worker cut from Redis: useful again after', spread([(entries('start', cut).at(-1)?.at ?? 0) - mendedAt]));
+    reportFigure('worker cut from Redis: useful again after', spread([(entries('start', cut).at(-1)?.at ?? 0) - repairedAt]));
 
     expect(entries('end', cut)).toHaveLength(1);
     expect(

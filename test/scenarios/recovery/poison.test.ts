@@ -30,11 +30,11 @@ async function endedWorkers(): Promise<number> {
 }
 
 describe.each([
-  { poison: 'exit', mostEnded: 1, says: /a task ended its process with code 7/ },
-  { poison: 'kill', mostEnded: 1, says: /was ended by SIGKILL/ },
-  { poison: 'memory', mostEnded: 1, says: /^Its process (ended|was ended)/ },
-  { poison: 'block', mostEnded: 0, says: /a task blocked its event loop for \d+ s/ },
-])('a task that does $poison to its process', ({ poison, mostEnded, says }) => {
+  { poison: 'exit', maxEnded: 1, says: /a task ended its process with code 7/ },
+  { poison: 'kill', maxEnded: 1, says: /was ended by SIGKILL/ },
+  { poison: 'memory', maxEnded: 1, says: /^Its process (ended|was ended)/ },
+  { poison: 'block', maxEnded: 0, says: /a task blocked its event loop for \d+ s/ },
+])('a task that does $poison to its process', ({ poison, maxEnded, says }) => {
   it('fails by itself after a bounded number of losses, and costs its neighbours no attempt', async () => {
     const submit = (): Promise<string> => fleet.client.submit({ context: { workMs: [6000] }, execution: { maxAttempts: 1 } });
     const neighbours = await Promise.all(Array.from({ length: NEIGHBOURS }, submit));
@@ -53,6 +53,6 @@ describe.each([
     const attempts = (await Promise.all(neighbours.map((id) => fleet.client.attempts(id)))).flat();
     expect(attempts.filter(({ status }) => status !== 'success' && status !== 'interrupted')).toEqual([]);
     expect(fleet.journal().filter(({ event, task: id }) => event === 'start' && id === guilty).length).toBeLessThanOrEqual(4);
-    expect(await endedWorkers()).toBeLessThanOrEqual(mostEnded);
+    expect(await endedWorkers()).toBeLessThanOrEqual(maxEnded);
   });
 });

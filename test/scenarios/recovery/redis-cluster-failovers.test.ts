@@ -45,7 +45,7 @@ function load(): {
 } {
   const accepted: { id: string; caller: FleetCall }[] = [];
   let gate: PromiseWithResolvers<void> | null = null;
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const submit = async (caller: FleetCall): Promise<void> => {
     const body = { agent: 'echo', input: 'one two three', context: { paceMs: 100 } };
     const answer = await fleet.client.call('POST', '/v1/tasks', { ...caller, body }).catch(() => null);
@@ -54,8 +54,8 @@ function load(): {
   const sides = callers.map((caller) =>
     repeatUntilStopped(async () => {
       await gate?.promise;
-      const submitting = submit(caller).finally(() => underWay.delete(submitting));
-      underWay.add(submitting);
+      const submitting = submit(caller).finally(() => inFlight.delete(submitting));
+      inFlight.add(submitting);
       await submitting;
     }, 50),
   );
@@ -67,7 +67,7 @@ function load(): {
     accepted,
     hold: async () => {
       gate = Promise.withResolvers();
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
     release,
     stop: async () => {

@@ -98,8 +98,8 @@ describe('deleting a tenant', () => {
     expect((await api.call('DELETE', '/v1/tenants/default')).body.code).toBe('request.invalid');
     expect((await api.call('DELETE', '/v1/tenants/nobody')).body.code).toBe('tenant.not-found');
     await api.call('POST', '/v1/tenants', { body: { id: 'other' } });
-    const stranger = (await api.call('POST', '/v1/tenants/other/keys', { body: { name: 'k', scopes: ['admin'] } })).body.secret;
-    expect((await api.call('DELETE', '/v1/tenants/other', { key: stranger })).status).toBe(403);
+    const outsider = (await api.call('POST', '/v1/tenants/other/keys', { body: { name: 'k', scopes: ['admin'] } })).body.secret;
+    expect((await api.call('DELETE', '/v1/tenants/other', { key: outsider })).status).toBe(403);
     expect((await api.call('GET', '/v1/tenants/other')).status).toBe(200);
   });
 });

@@ -260,7 +260,7 @@ describe('who receives what', () => {
 
   it('is the fleet for its operators only', async () => {
     const look = await api.keyOf('default', ['read']);
-    const stranger = await api.keyOf('other', ['admin']);
+    const outsider = await api.keyOf('other', ['admin']);
     const operator = await readNotifications(api, { key: await api.keyOf('default', ['operate']) });
     const reader = await readNotifications(api, { key: look, kinds: '*' });
     const { parts } = api;
@@ -277,7 +277,7 @@ describe('who receives what', () => {
     ]);
     await reader.waitFor({ kind: 'task.created', taskId: await submit() });
     expect(JSON.stringify(reader.received())).not.toContain('fleet');
-    for (const key of [look, stranger])
+    for (const key of [look, outsider])
       expect((await api.call('GET', '/v1/notifications/stream?kinds=fleet.*', { key })).body.code).toBe('auth.forbidden');
     await Promise.all([operator.leave(), reader.leave()]);
   });

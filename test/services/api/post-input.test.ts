@@ -70,9 +70,9 @@ describe('input for a running task', () => {
 
   it('is refused for a task that does not run, or whose agent takes none', async () => {
     expect(await say(await submit())).toMatchObject({ status: 409, body: { code: 'task.not-running' } });
-    const deaf = await submit({ context: { noInput: true } });
-    await drive.start(deaf);
-    expect(await say(deaf)).toMatchObject({ status: 409, body: { code: 'task.takes-no-input' } });
+    const inattentive = await submit({ context: { noInput: true } });
+    await drive.start(inattentive);
+    expect(await say(inattentive)).toMatchObject({ status: 409, body: { code: 'task.takes-no-input' } });
   });
 
   it('is refused without a text, for what is no task, for another tenant’s, and without the scope', async () => {

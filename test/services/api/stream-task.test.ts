@@ -20,7 +20,7 @@ interface ReadOptions {
 const read = (id: string, { lastEventId, query = '', url = api.url }: ReadOptions = {}): Promise<EventReader> =>
   readEvents(`${url}/v1/tasks/${id}/stream${query}`, { key: api.key, lastEventId });
 
-const told = ({ events }: EventReader): unknown[] => events.map(({ event, data }) => [event, JSON.parse(data)]);
+const sent = ({ events }: EventReader): unknown[] => events.map(({ event, data }) => [event, JSON.parse(data)]);
 
 async function submit(): Promise<string> {
   return (await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello' } })).body.id;
@@ -38,7 +38,7 @@ describe('the stream of a task', () => {
     await drive.write(attempt, 1, 2, 'two\n');
     await drive.end(attempt, 'one two\n');
     await reader.ended;
-    expect(told(reader)).toEqual([
+    expect(sent(reader)).toEqual([
       ['status', { status: 'queued' }],
       ['status', { status: 'running' }],
       ['output', { attempt: 1, seq: 1, text: 'one ' }],
@@ -60,7 +60,7 @@ describe('the stream of a task', () => {
     await drive.end(second, 'whole');
     const reader = await read(id);
     await reader.ended;
-    expect(told(reader).slice(0, 2)).toEqual([
+    expect(sent(reader).slice(0, 2)).toEqual([
       ['output', { attempt: 1, seq: 1, text: 'half' }],
       ['output', { attempt: 2, seq: 1, text: 'whole' }],
     ]);
@@ -78,13 +78,13 @@ describe('the stream of a task', () => {
     expect(lastId).toMatch(/^\d+-\d+$/);
     for (const resumed of [await read(id, { lastEventId: lastId }), await read(id, { query: `?lastEventId=${lastId}` })]) {
       await resumed.ended;
-      expect(told(resumed).map(([event]: any) => event)).toEqual([...Array.from({ length: 10 }, () => 'output'), 'status', 'end']); // oxlint-disable-line typescript/no-explicit-any
-      expect(told(resumed)[0]).toEqual(['output', { attempt: 1, seq: 441, text: '441 ' }]);
+      expect(sent(resumed).map(([event]: any) => event)).toEqual([...Array.from({ length: 10 }, () => 'output'), 'status', 'end']); // oxlint-disable-line typescript/no-explicit-any
+      expect(sent(resumed)[0]).toEqual(['output', { attempt: 1, seq: 441, text: '441 ' }]);
     }
     const last = reader.events.at(-1)?.id ?? '';
     const again = await read(id, { lastEventId: last });
     await again.ended;
-    expect(told(again)).toEqual([
+    expect(sent(again)).toEqual([
       ['status', { status: 'completed' }],
       ['end', { status: 'completed' }],
     ]);
@@ -95,7 +95,7 @@ describe('the stream of a task', () => {
     await drive.complete(id, 'all of it');
     const reader = await read(id);
     await reader.ended;
-    expect(told(reader)[0]).toEqual(['output', { attempt: 1, seq: 0, text: 'all of it' }]);
+    expect(sent(reader)[0]).toEqual(['output', { attempt: 1, seq: 0, text: 'all of it' }]);
   });
 
   it('refuses an id that is none, and more streams than it may have open', async () => {
@@ -139,6 +139,6 @@ describe('the stream of a task', () => {
     await other.close();
     // One that was cut after the grace would reject.
     await reader.ended;
-    expect(told(reader)).toEqual([['status', { status: 'queued' }]]);
+    expect(sent(reader)).toEqual([['status', { status: 'queued' }]]);
   });
 });

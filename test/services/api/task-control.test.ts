@@ -78,14 +78,14 @@ describe('listing tasks', () => {
     expect(await found('?since=2100-01-01T00:00:00Z')).toEqual([]);
     expect(await found('?until=2001-01-01T00:00:00Z')).toEqual([]);
 
-    const walked: string[] = [];
+    const listed: string[] = [];
     let cursor = '';
     do {
       const page: Reply = await call(`?limit=2${cursor}`);
-      walked.push(...page.body.items.map(({ id }: { id: string }) => id));
+      listed.push(...page.body.items.map(({ id }: { id: string }) => id));
       cursor = page.body.nextCursor === null ? '' : `&cursor=${page.body.nextCursor}`;
     } while (cursor !== '');
-    expect(walked).toEqual(ids.toReversed());
+    expect(listed).toEqual(ids.toReversed());
   });
 
   it.each(['stauts=queued', 'status=done', 'limit=0', 'limit=201', 'limit=a', 'cursor=x', 'since=yesterday', 'agent=UPPER', 'q='])(

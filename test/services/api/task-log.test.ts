@@ -74,8 +74,8 @@ describe('what an agent reports', () => {
     const resumeAt = reader.events.find(({ event }) => event === 'progress')?.id;
     goesOn.resolve();
     await reader.ended;
-    const told = reader.events.map(({ event, data }) => Object.assign(JSON.parse(data) as object, { event }));
-    expect(told.filter(({ event }) => event === 'log')).toEqual([
+    const sent = reader.events.map(({ event, data }) => Object.assign(JSON.parse(data) as object, { event }));
+    expect(sent.filter(({ event }) => event === 'log')).toEqual([
       {
         event: 'log',
         at: expect.any(String),
@@ -86,7 +86,7 @@ describe('what an agent reports', () => {
       },
       { event: 'log', at: expect.any(String), attempt: 1, level: 'warn', text: 'uses [hidden]', fields: null },
     ]);
-    expect(told.filter(({ event }) => event === 'progress')).toMatchObject([
+    expect(sent.filter(({ event }) => event === 'progress')).toMatchObject([
       { note: 'half of it', percent: 50 },
       { note: 'the rest', percent: 100 },
     ]);

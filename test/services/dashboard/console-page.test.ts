@@ -21,9 +21,9 @@ test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules', '/tasks/01
       expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]),
     );
     expect(policy).not.toMatch(/unsafe|https?:|data:|\*/);
-    const stranger = await dashboard.call('GET', path);
-    expect(stranger.status).toBe(303);
-    expect(stranger.headers.get('location')).toMatch(/^\/sign-in/);
+    const outsider = await dashboard.call('GET', path);
+    expect(outsider.status).toBe(303);
+    expect(outsider.headers.get('location')).toMatch(/^\/sign-in/);
   },
 );
 
@@ -88,6 +88,6 @@ test('the API takes the sign-in of the console, with its scopes, and changes fro
   expect((await submit(OWN_PAGE, reader)).status).toBe(403);
   const list = (await (await dashboard.call('GET', '/v1/tasks', { cookie: reader })).json()) as { items: unknown[] };
   expect(list.items).toHaveLength(2);
-  const stranger = await dashboard.signIn(['admin'], 'rival');
-  expect(await (await dashboard.call('GET', '/v1/tasks', { cookie: stranger })).json()).toMatchObject({ items: [] });
+  const outsider = await dashboard.signIn(['admin'], 'rival');
+  expect(await (await dashboard.call('GET', '/v1/tasks', { cookie: outsider })).json()).toMatchObject({ items: [] });
 });

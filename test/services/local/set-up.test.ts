@@ -48,7 +48,7 @@ test('without a redis-server and a way to get one it ends with 1 and names the w
   const env = { ...childEnvironment(), PATH: bin };
   const { status, stderr } = spawnSync(process.execPath, [setUp], { encoding: 'utf8', env, timeout: 10_000 });
   expect(status).toBe(1);
-  for (const way of ['apt-get install', 'brew install', 'Docker', 'REDIS_URL']) expect(stderr).toContain(way);
+  for (const option of ['apt-get install', 'brew install', 'Docker', 'REDIS_URL']) expect(stderr).toContain(option);
   expect(stderr).not.toContain('    at ');
 });
 

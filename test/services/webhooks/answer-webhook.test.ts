@@ -24,8 +24,8 @@ const parts: AnswerWebhookParts = {
 };
 
 function hook(draft: Record<string, unknown> = {}): Hook {
-  const whole = hookDraftSchema.parse({ provider: 'github', secret: SECRET, agent: 'echo', ...draft });
-  return { ...whole, id: ID, tenant: 'default', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+  const parsed = hookDraftSchema.parse({ provider: 'github', secret: SECRET, agent: 'echo', ...draft });
+  return { ...parsed, id: ID, tenant: 'default', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 }
 
 async function github(body: string, delivery: string | undefined, event = 'pull_request') {

@@ -43,16 +43,16 @@ async function keyFor(tenant: string, scopes: Scope[]): Promise<string> {
   return (await createKey(fleet, { tenant, name: 'test', scopes })).secret;
 }
 
-interface Told {
+interface Answer {
   status: number;
   body: Record<string, unknown>;
 }
 
-async function api(method: string, path: string, body?: unknown, key = operator): Promise<Told> {
+async function api(method: string, path: string, body?: unknown, key = operator): Promise<Answer> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const response = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const text = await response.text();
-  return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Told['body']) };
+  return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
 }
 
 async function makeHook(draft: Record<string, unknown> = {}): Promise<string> {
@@ -65,10 +65,10 @@ async function post(
   id: string,
   body: NonNullable<RequestInit['body']>,
   headers: Record<string, string> = {},
-): Promise<Told & { type: string | null }> {
+): Promise<Answer & { type: string | null }> {
   const streaming = body instanceof ReadableStream ? { duplex: 'half' as const } : {};
   const response = await fetch(`${base}/hooks/${id}`, { method: 'POST', headers, body, ...streaming });
-  return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as Told['body'] };
+  return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as Answer['body'] };
 }
 
 async function github(text: string, delivery = 'd-1'): Promise<Record<string, string>> {

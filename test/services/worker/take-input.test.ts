@@ -28,7 +28,7 @@ const held: AgentFunction = (task, context) =>
   });
 
 const parts = await useParts({
-  agents: { echo: { kind: 'echo' }, held: { kind: 'function', run: held, takesInput: true }, deaf: { kind: 'function', run: held } },
+  agents: { echo: { kind: 'echo' }, held: { kind: 'function', run: held, takesInput: true }, inattentive: { kind: 'function', run: held } },
   routing: { queue: { collect: { debounceMs: 20, cap: 3 } } },
   worker: { leaseMs: 1000, orphanCheckIntervalMs: 100, cancelGraceMs: 300 },
 });
@@ -170,7 +170,7 @@ describe('an agent that reads its session', () => {
     await takes(run);
     run.finish('eins');
     await ended(id);
-    const next = await offer('talk', 'two', { agent: 'deaf' });
+    const next = await offer('talk', 'two', { agent: 'inattentive' });
     const { context, finish } = await runOf(next);
     expect(await context.history()).toEqual([{ taskId: id, input: 'one\n\nand more', output: 'eins' }]);
     finish('zwei');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { text as wholeText } from 'node:stream/consumers';
+import { text as bodyText } from 'node:stream/consumers';
 import { Router } from 'express';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -188,7 +188,7 @@ describe('a server', () => {
   ])('refuses %s with a problem, and closes', async (_what, sent, status, code) => {
     const socket = await connected(served.server.port);
     socket.write(sent);
-    const [head = '', body = ''] = (await wholeText(socket)).split('\r\n\r\n');
+    const [head = '', body = ''] = (await bodyText(socket)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nContent-Type: application/problem\\+json`));
     expect(JSON.parse(body)).toMatchObject({ status, code, type: `urn:muster:problem:${code}` });
   });
@@ -198,13 +198,13 @@ describe('a server', () => {
     socket.write('GET /begun HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n');
     await once(socket, 'data');
     socket.write('123456789 and no HTTP\r\n\r\n');
-    expect(await wholeText(socket)).not.toContain('HTTP/1.1');
+    expect(await bodyText(socket)).not.toContain('HTTP/1.1');
   });
 
   it('passes over what it is expected to do and does not know', async () => {
     const socket = await connected(served.server.port);
     socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n');
-    expect(await wholeText(socket)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await bodyText(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('lets a running request end while it closes, and takes no new one', async () => {

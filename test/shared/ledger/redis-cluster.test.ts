@@ -35,8 +35,8 @@ beforeAll(async () => {
   server = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] });
   const node = connectRedis({ url: server.url, name: 'node', log });
   await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  const isWhole = async (): Promise<boolean> => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok');
-  await waitFor(isWhole, { deadlineMs: 10_000, what: 'the cluster' });
+  const isComplete = async (): Promise<boolean> => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok');
+  await waitFor(isComplete, { deadlineMs: 10_000, what: 'the cluster' });
   node.disconnect();
   redis = connectRedis({ url: server.url.replace('redis://', 'redis+cluster://'), name: 'test', log });
   const limits = tenantLimitsSchema.parse({});

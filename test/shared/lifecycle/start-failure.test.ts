@@ -19,7 +19,7 @@ test('a port in use is named, with the variable that changes it, and nothing to 
   expect(failure.message).toContain('PORT=');
 });
 
-test('a configuration that is wrong is for the operator to mend', () => {
+test('a configuration that is wrong is for the operator to repair', () => {
   expect(describeStartFailure(new MusterError('config.invalid', 'PORT: too large'))).toEqual({
     message: 'PORT: too large',
     exitCode: 78,

@@ -7,26 +7,26 @@ import { waitFor } from '../../support/wait-for.ts';
 import { TENANT, type TaskWish } from '../ledger/test-ledger.ts';
 import { useLedger } from '../ledger/use-ledger.ts';
 
-const book = await useLedger({ sessions: { transcriptTurns: 3, transcriptBytes: 60 } });
-beforeEach(() => book.reset());
+const ledger = await useLedger({ sessions: { transcriptTurns: 3, transcriptBytes: 60 } });
+beforeEach(() => ledger.reset());
 
 const SESSION = 'alice';
 const inSession = (wish: TaskWish = {}): TaskWish => ({ session: SESSION, lane: { name: `session:${SESSION}`, limit: 1 }, ...wish });
 
 /** Accepts and runs one turn. */
 async function turn(input: string, output: string, wish: TaskWish = {}): Promise<string> {
-  const id = await book.accepted(inSession({ input, ...wish }));
+  const id = await ledger.accepted(inSession({ input, ...wish }));
   await answer(id, output);
   return id;
 }
 
 async function answer(id: string, output: string): Promise<void> {
-  await book.settle(await book.claimed(id), { kind: 'completed', output, result: null, usage: null });
+  await ledger.settle(await ledger.claimed(id), { kind: 'completed', output, result: null, usage: null });
 }
 
 /** Redis's time, ms since the epoch. */
 async function now(): Promise<number> {
-  const [seconds, micros] = await book.redis.time();
+  const [seconds, micros] = await ledger.redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
@@ -37,9 +37,9 @@ async function passMillisecond(): Promise<void> {
 }
 
 const read = (before?: string): Promise<AgentTurn[]> =>
-  readTranscript(book.ledger, TENANT, SESSION, before === undefined ? {} : { before });
+  readTranscript(ledger.ledger, TENANT, SESSION, before === undefined ? {} : { before });
 const said = async (before?: string): Promise<string[]> => (await read(before)).map(({ input, output }) => `${input}: ${output}`);
-const length = (): Promise<number> => countTurns(book.ledger, TENANT, SESSION);
+const length = (): Promise<number> => countTurns(ledger.ledger, TENANT, SESSION);
 
 describe('the transcript of a session', () => {
   it('is empty for a session that nobody used', async () => {
@@ -59,17 +59,17 @@ describe('the transcript of a session', () => {
 
   it('leaves out the task that asks, what waits and what came to nothing', async () => {
     await turn('one', 'eins');
-    const failed = await book.claimed(await book.accepted(inSession({ input: 'failed' })));
-    await book.settle(failed, {
+    const failed = await ledger.claimed(await ledger.accepted(inSession({ input: 'failed' })));
+    await ledger.settle(failed, {
       kind: 'failed',
       error: { code: 'AGENT_ERROR', message: 'no', retryable: false },
       delayMs: null,
       usage: null,
     });
-    const cancelled = await book.claimed(await book.accepted(inSession({ input: 'cancelled' })));
-    await book.settle(cancelled, { kind: 'cancelled', reason: 'enough' });
-    const running = await book.claimed(await book.accepted(inSession({ input: 'running' })));
-    await book.accepted(inSession({ input: 'waiting' }));
+    const cancelled = await ledger.claimed(await ledger.accepted(inSession({ input: 'cancelled' })));
+    await ledger.settle(cancelled, { kind: 'cancelled', reason: 'enough' });
+    const running = await ledger.claimed(await ledger.accepted(inSession({ input: 'running' })));
+    await ledger.accepted(inSession({ input: 'waiting' }));
     expect(await said(running.id)).toEqual(['one: eins']);
     const done = await turn('last', 'letzte', { session: SESSION, lane: { name: 'elsewhere', limit: 1 } });
     expect(await said(done)).toEqual(['one: eins']);
@@ -77,10 +77,10 @@ describe('the transcript of a session', () => {
   });
 
   it('follows the order in which the turns were run, not that in which they were accepted', async () => {
-    const holder = await book.claimed(await book.accepted(inSession({ input: 'zero' })));
-    const late = await book.accepted(inSession({ input: 'two', lane: { name: `session:${SESSION}`, limit: 1, order: 2 } }));
-    const early = await book.accepted(inSession({ input: 'one', lane: { name: `session:${SESSION}`, limit: 1, order: 1 } }));
-    await book.settle(holder, { kind: 'cancelled', reason: 'enough' });
+    const holder = await ledger.claimed(await ledger.accepted(inSession({ input: 'zero' })));
+    const late = await ledger.accepted(inSession({ input: 'two', lane: { name: `session:${SESSION}`, limit: 1, order: 2 } }));
+    const early = await ledger.accepted(inSession({ input: 'one', lane: { name: `session:${SESSION}`, limit: 1, order: 1 } }));
+    await ledger.settle(holder, { kind: 'cancelled', reason: 'enough' });
     await answer(early, 'eins');
     // Runs within the same millisecond could not be told apart.
     await passMillisecond();
@@ -114,14 +114,14 @@ describe('the transcript of a session', () => {
 
   it('finds its turns behind many tasks that came to nothing', async () => {
     await turn('one', 'eins');
-    const ids = await Promise.all(Array.from({ length: 120 }, () => book.accepted(inSession({ lane: { name: 'many', limit: 1000 } }))));
-    await Promise.all(ids.map(async (id) => book.settle(await book.claimed(id), { kind: 'cancelled', reason: 'enough' })));
+    const ids = await Promise.all(Array.from({ length: 120 }, () => ledger.accepted(inSession({ lane: { name: 'many', limit: 1000 } }))));
+    await Promise.all(ids.map(async (id) => ledger.settle(await ledger.claimed(id), { kind: 'cancelled', reason: 'enough' })));
     expect(await said()).toEqual(['one: eins']);
   });
 
   it('begins where it was last begun anew', async () => {
     await turn('one', 'eins');
-    await beginTranscript(book.ledger, TENANT, SESSION);
+    await beginTranscript(ledger.ledger, TENANT, SESSION);
     expect([await said(), await length()]).toEqual([[], 0]);
     await passMillisecond();
     await turn('two', 'zwei');
@@ -131,8 +131,8 @@ describe('the transcript of a session', () => {
   it('has the messages that became part of a turn', async () => {
     const id = await turn('one', 'eins');
     const part = await turn('more', '', { session: 'elsewhere', lane: { name: 'elsewhere', limit: 1 } });
-    const state = { ...(await book.state(id)), inputs: [{ id: part, how: 'steered' }] };
-    await book.redis.hset(book.keys.tenant(TENANT).states, id, JSON.stringify(state));
+    const state = { ...(await ledger.state(id)), inputs: [{ id: part, how: 'steered' }] };
+    await ledger.redis.hset(ledger.keys.tenant(TENANT).states, id, JSON.stringify(state));
     expect(await said()).toEqual(['one\n\nmore: eins']);
   });
 });

@@ -12,8 +12,8 @@ afterEach(async () => {
   await parts.redis.flushall();
 });
 
-const make = async (tenant = 'acme', most = 10): Promise<VisitorKey & { token: string }> =>
-  await createVisitor(parts, { tenant, session: 'room', name: 'Ada', expiresInMs: 60_000 }, most);
+const make = async (tenant = 'acme', max = 10): Promise<VisitorKey & { token: string }> =>
+  await createVisitor(parts, { tenant, session: 'room', name: 'Ada', expiresInMs: 60_000 }, max);
 
 /** Lets the token's time pass, as Redis and we see it. */
 async function expire(token: string, tenant = 'acme'): Promise<void> {

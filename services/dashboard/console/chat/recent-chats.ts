@@ -7,7 +7,7 @@ export interface RecentChat {
   title: string;
 }
 
-const MOST = 30;
+const MAX_CHATS = 30;
 const TITLE_CHARACTERS = 60;
 const chatsSchema = z.array(z.object({ id: z.string(), title: z.string() })).catch([]);
 
@@ -25,7 +25,7 @@ export function readRecentChats(tenant: string): RecentChat[] {
 export function rememberChat(tenant: string, id: string, text: string): void {
   const known = readRecentChats(tenant);
   if (known.some((chat) => chat.id === id)) return;
-  const chats = [{ id, title: titleOf(text) }, ...known].slice(0, MOST);
+  const chats = [{ id, title: titleOf(text) }, ...known].slice(0, MAX_CHATS);
   try {
     window.localStorage.setItem(placeOf(tenant), JSON.stringify(chats));
   } catch {

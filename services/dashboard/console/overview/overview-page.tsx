@@ -16,7 +16,7 @@ const LOOK_MS = 3000;
 const FIRST = 20;
 const MORE = 60;
 /** What the API gives at once. */
-const MOST = 200;
+const MAX_ROWS = 200;
 const tasksSchema = listOf(taskSchema);
 
 interface Wanted {
@@ -75,7 +75,7 @@ interface TaskListsProps extends TasksShown {
 
 function TaskLists({ running, newest, wanted, onWant }: TaskListsProps): ReactElement {
   if (newest.length === 0 && wanted.status === null) return <FirstSteps />;
-  const canShowMore = newest.length >= wanted.count && wanted.count < MOST;
+  const canShowMore = newest.length >= wanted.count && wanted.count < MAX_ROWS;
   return (
     <>
       <section className={classes['section']}>
@@ -93,7 +93,7 @@ function TaskLists({ running, newest, wanted, onWant }: TaskListsProps): ReactEl
         </div>
         <TaskList tasks={newest} whenEmpty="No task is in this status." />
         {canShowMore ? (
-          <Button mt="md" variant="default" onClick={() => onWant({ ...wanted, count: Math.min(MOST, wanted.count + MORE) })}>
+          <Button mt="md" variant="default" onClick={() => onWant({ ...wanted, count: Math.min(MAX_ROWS, wanted.count + MORE) })}>
             Show more
           </Button>
         ) : null}

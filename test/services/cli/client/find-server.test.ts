@@ -53,7 +53,7 @@ describe('where a command finds the server', () => {
     const { code, stderr } = await runMuster(['tasks'], { env: { MUSTER_DATA_DIR: directory } });
 
     expect(code).toBe(2);
-    for (const way of ['npm start', '--url and --key', 'MUSTER_URL and MUSTER_API_KEY']) expect(stderr).toContain(way);
+    for (const option of ['npm start', '--url and --key', 'MUSTER_URL and MUSTER_API_KEY']) expect(stderr).toContain(option);
   });
 
   it('ends with 3 and names the address when nothing listens there', async () => {

@@ -31,9 +31,9 @@ const parts = await useParts({
     echo: { kind: 'echo' },
     planner: { kind: 'function', run: repeats },
     writer: { kind: 'function', run: writes },
-    quiet: { kind: 'function', run: repeats, writs: false },
+    quiet: { kind: 'function', run: repeats, directives: false },
   },
-  scheduler: { maxWritsPerRun: 3 },
+  scheduler: { maxDirectivesPerRun: 3 },
 });
 const schedules = openScheduleParts(parts);
 await useWorker(parts);
@@ -123,7 +123,7 @@ describe('a directive of an agent', () => {
   it('is bounded: what is too much stays as it was, with a note', async () => {
     const task = await run([1, 2, 3, 4].map((hours) => `/schedule in ${hours} hours: look`).join('\n'));
     expect(task.output?.match(/^OK: /gm)).toHaveLength(3);
-    expect(task.output).toMatch(/\n\/schedule in 4 hours: look\n\n\[.* one was not carried out: at most 3 /);
+    expect(task.output).toMatch(/\n\/schedule in 4 hours: look\n\n\[.* one was not applied: one answer has at most 3/);
     expect(await made()).toHaveLength(3);
   });
 

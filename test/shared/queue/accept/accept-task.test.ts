@@ -188,7 +188,7 @@ describe('a request is refused', () => {
 
   it('for a context that is deeper than anybody needs', async () => {
     const context = JSON.parse('{"a":'.repeat(101) + '1' + '}'.repeat(101)) as Record<string, never>;
-    expect(await refusal({ context })).toMatchObject({ code: 'request.invalid', details: { mostLevels: 100 } });
+    expect(await refusal({ context })).toMatchObject({ code: 'request.invalid', details: { maxLevels: 100 } });
   });
 
   it.each(['nowhere', 'constructor'])('for the lane %s, that its agent names and the configuration lacks', async (lane) => {

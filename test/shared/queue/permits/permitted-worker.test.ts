@@ -24,7 +24,7 @@ let queues: Queues;
 let stops: (() => Promise<unknown>)[];
 /** Names of the tickets in the order of their starts, and how many ran at once. */
 let started: string[];
-let most: number;
+let atOnce: number;
 let inside: number;
 let held: (() => void)[];
 let isOver: boolean;
@@ -33,7 +33,7 @@ beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
   queues = openQueues(redis, keys, log);
-  [stops, started, held, most, inside, isOver] = [[], [], [], 0, 0, false];
+  [stops, started, held, atOnce, inside, isOver] = [[], [], [], 0, 0, false];
 });
 
 afterEach(async () => {
@@ -78,7 +78,7 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
         handle: async ({ task }) => {
           started.push(task);
           inside += 1;
-          most = Math.max(most, inside);
+          atOnce = Math.max(atOnce, inside);
           await handle();
           inside -= 1;
           return { kind: 'done', note: 'done' };
@@ -120,7 +120,7 @@ describe('takers under a cap', () => {
     startWorker('one', { cap: 3, slots: 4 });
     startWorker('two', { cap: 3, slots: 4 });
     await untilStarted(300);
-    expect(most).toBeLessThanOrEqual(3);
+    expect(atOnce).toBeLessThanOrEqual(3);
     expect(new Set(started).size).toBe(300);
   });
 

@@ -107,11 +107,11 @@ describe('a queue', () => {
   it('is worked on by as many slots as were given, and no more', async () => {
     await add(...Array.from({ length: 12 }, (_, n) => ({ task: `t${n}` })));
     let inside = 0;
-    let most = 0;
+    let atOnce = 0;
     const gates: (() => void)[] = [];
     const looks = work(async () => {
       inside += 1;
-      most = Math.max(most, inside);
+      atOnce = Math.max(atOnce, inside);
       await new Promise<void>((resolve) => gates.push(resolve));
       inside -= 1;
       return done();
@@ -119,7 +119,7 @@ describe('a queue', () => {
     await waitFor(() => gates.length === 4, { deadlineMs: 5000, what: 'four starts' });
     for (let n = 0; n < 12; n += 1) (await waitFor(() => gates.shift(), { deadlineMs: 5000, what: 'a start' }))();
     await waitFor(() => inside === 0 && looks.length === 12, { deadlineMs: 5000, what: 'all to end' });
-    expect(most).toBe(4);
+    expect(atOnce).toBe(4);
   });
 });
 

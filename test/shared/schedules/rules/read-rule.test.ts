@@ -326,8 +326,8 @@ describe('an unreadable rule', () => {
       tuple(words, words, words, words, words).map((all) => all.join(' ')),
     );
     assert(
-      property(phrases, constantFrom('phrase', 'cron', 'every', 'at'), (text, way) => {
-        expect(['read', 'schedule.unreadable']).toContain(codeOf({ [way]: text }));
+      property(phrases, constantFrom('phrase', 'cron', 'every', 'at'), (text, field) => {
+        expect(['read', 'schedule.unreadable']).toContain(codeOf({ [field]: text }));
       }),
       { numRuns: 500 },
     );

@@ -9,7 +9,7 @@ const EXCERPT_CHARACTERS = 40;
  * the one whose turn it is may have a reason too.
  */
 export function waitTexts(session: Session | undefined, messages: readonly ChatMessage[]): Map<string, string> {
-  const named = (reason: string): string => reason.replaceAll(TASK, (whole, id: string) => quote(messages, id) ?? whole);
+  const named = (reason: string): string => reason.replaceAll(TASK, (found, id: string) => quote(messages, id) ?? found);
   const texts = new Map(session?.waiting.map(({ taskId, reason }) => [taskId, named(reason)]));
   const holder = session?.holder;
   if (holder && holder.reason !== null) texts.set(holder.taskId, named(holder.reason));

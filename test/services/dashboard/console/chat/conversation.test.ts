@@ -88,9 +88,9 @@ describe('a conversation', () => {
   it('is told by the answer to sending only what the stream did not tell before', () => {
     const sent = { kind: 'sent', message: message(FIRST, { text: '/queue latest hi', agent: null, status: 'queued' }) } as const;
     expect(after(sent).messages).toMatchObject([{ status: 'queued' }]);
-    const told = [{ text: 'hi', agent: 'echo', status: 'running' }];
-    expect(after(arrival(FIRST, { text: 'hi' }), sent).messages).toMatchObject(told);
-    expect(after(sent, arrival(FIRST, { text: 'hi' })).messages).toMatchObject(told);
+    const shown = [{ text: 'hi', agent: 'echo', status: 'running' }];
+    expect(after(arrival(FIRST, { text: 'hi' }), sent).messages).toMatchObject(shown);
+    expect(after(sent, arrival(FIRST, { text: 'hi' })).messages).toMatchObject(shown);
   });
 
   it('has what a command answered behind the message that was last then', () => {
