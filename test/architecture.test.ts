@@ -13,7 +13,7 @@ import {
 import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts } from './architecture/lua-rules.ts';
 import { readSources, type SourceFile } from './architecture/source-file.ts';
 import { oldWords, readOldWords } from './architecture/word-rules.ts';
-import { badDoors, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
+import { badDoors, crowdedFolders, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
 
 type Rule = (files: readonly SourceFile[]) => string[];
 
@@ -147,6 +147,12 @@ const CASES: Case[] = [
     ],
   },
   {
+    sentence: 'no folder has more than 20 entries',
+    rule: crowdedFolders,
+    good: ['shared/time/x.ts', ''],
+    bad: [],
+  },
+  {
     sentence: 'nothing refers to what a reader of the repository cannot open',
     rule: wordsFromElsewhere,
     good: ['README.md', 'Read README.md, then POST to /v1/tasks.'],
@@ -221,6 +227,13 @@ describe('in this repository', () => {
     const paths = sources.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['shared/time/clock.ts', script, 'test/architecture.test.ts', 'package.json']));
   });
+});
+
+it('a folder of 21 files is too full, and one of 20 with its door is not', () => {
+  const files = Array.from({ length: 20 }, (_, n) => ({ path: `shared/time/x${n}.ts`, text: '' }));
+  const door = { path: 'shared/time/index.ts', text: '' };
+  expect(crowdedFolders([...files, door])).toEqual([]);
+  expect(crowdedFolders([...files, door, { path: 'shared/time/y.ts', text: '' }])).toEqual([expect.stringContaining('21 entries')]);
 });
 
 describe('the decision records', () => {

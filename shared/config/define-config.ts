@@ -1,4 +1,4 @@
-import type { SettingsInput } from './settings.ts';
+import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
 export type { AgentContext, AgentFunction, AgentInput, AgentResult, AgentTask, AgentTurn, AgentUsage } from './agent-function.ts';

@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import { chatProblems } from './chat-environment.ts';
 import { describeImportFailure, importModule } from './import-module.ts';
 import { environmentSchema, type Environment } from './environment.ts';
-import { laneProblems } from './routing-settings.ts';
-import { settingsSchema, type Settings } from './settings.ts';
+import { laneProblems } from './settings/routing-settings.ts';
+import { settingsSchema, type Settings } from './settings/settings.ts';
 import { MusterError } from '../errors/index.ts';
 
 export interface Config {

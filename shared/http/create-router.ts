@@ -5,7 +5,7 @@ import { Authenticator } from './authentication.ts';
 import { sendEvents, type EventsPlace } from './event-stream.ts';
 import { contextOf, createServerLoad, type HttpPorts, type RequestContext, type ServerLoad } from './request-context.ts';
 import { parseInput } from './parse-input.ts';
-import { readBody, type BodyBounds } from './read-body.ts';
+import { readBody, type BodyBounds } from './bodies/read-body.ts';
 import { type Answer, type Call, rememberRoutes, type Route } from './route.ts';
 import { sendProblem } from './problems.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
 import { truncate } from '../text/index.ts';
 import type { RequestSchemas } from './route.ts';
-import { withoutNulls } from './without-nulls.ts';
+import { withoutNulls } from './bodies/without-nulls.ts';
 
 /** What one part of a request got wrong. */
 interface InputProblem {

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
-import { docsRouter } from './openapi.ts';
+import { docsRouter } from './openapi/openapi.ts';
 import { probeRouter } from './probes.ts';
 import { refuseUnreadable, requestError, sendProblem } from './problems.ts';
 import { contextOf, createServerLoad, type ServerLoad } from './request-context.ts';

@@ -62,6 +62,24 @@ export function longFiles(files: readonly SourceFile[]): string[] {
     .map(({ path, lines, max }) => `${path} has ${lines} lines, more than ${max}`);
 }
 
+const MAX_ENTRIES = 20;
+
+/** Files and folders of a folder, apart from its door and the fragments of its scripts. */
+export function crowdedFolders(files: readonly SourceFile[]): string[] {
+  const entries = new Map<string, Set<string>>();
+  for (const { path } of files.filter((file) => /^(services|shared|test)\//.test(file.path))) {
+    const parts = path.split('/').filter((part) => !part.startsWith('index.'));
+    if (parts.includes('include')) continue;
+    for (let depth = 1; depth < parts.length; depth += 1) {
+      const folder = parts.slice(0, depth).join('/');
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(parts[depth] ?? ''));
+    }
+  }
+  return [...entries]
+    .filter(([, names]) => names.size > MAX_ENTRIES)
+    .map(([folder, { size }]) => `${folder} has ${size} entries, more than ${MAX_ENTRIES}`);
+}
+
 export function wordsFromElsewhere(files: readonly SourceFile[]): string[] {
   const known = new Set(files.map(({ path }) => basename(path)));
   return files.flatMap(({ path, text }) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { wait } from '#shared/time/wait.ts';
 import type { ServiceProcess } from '../support/fleet/service-process.ts';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';

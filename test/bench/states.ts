@@ -1,12 +1,12 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { createLedger, type Ledger, ledgerScripts } from '#shared/ledger/ledger.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
-import { aTask, DONE, limitsOf, TENANT, TestLedger } from '../shared/ledger/test-ledger.ts';
+import { aTask, DONE, limitsOf, TENANT, TestLedger } from '../shared/ledger/support/test-ledger.ts';
 import { inFlight } from './in-flight.ts';
 import { print } from './print.ts';
 import { median } from './statistics.ts';

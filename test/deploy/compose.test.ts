@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf } from '#shared/queue/queue-names.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { ingressPaths } from './manifests.ts';
 import { ENVIRONMENT_NAMES, exists, mayHold, read, SECRETS, SERVICES } from './repository.ts';
 

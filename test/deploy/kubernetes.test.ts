@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf, type WorkerQueue } from '#shared/queue/queue-names.ts';
 import {
   type Container,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TRANSITIONS } from '#shared/tasks/transitions.ts';
+import { keyRows } from './key-table.ts';
 import { readPage, ROOT } from './markdown.ts';
 
 const page = readPage('docs/architecture.md');
@@ -40,12 +41,14 @@ it('the order of modules is the one that the imports keep', () => {
   expect(drawn).toEqual(order?.toReversed());
 });
 
-it('the key map has every key that the code names, and no other', () => {
-  const rows = [...section('Keys').matchAll(/^\| `([\w<>:-]+)` \|/gm)].map(([, name = '']) => name.replaceAll(/<\w+>/g, '*'));
-  const source = readFileSync(join(ROOT, 'shared/redis/keys.ts'), 'utf8');
-  const named = [...source.matchAll(/`\$\{(?:tag\(0\)|prefix)\}([^`]+)`/g)].map(([, name = '']) => name.replaceAll(/\$\{\w+\}/g, '*'));
-  expect(named.length).toBeGreaterThan(50);
-  expect(rows.toSorted()).toEqual(named.toSorted());
+it('the key map says of every key what the code says', () => {
+  const rows = keyRows();
+  expect(rows.length).toBeGreaterThan(50);
+  expect(
+    section('Keys')
+      .split('\n')
+      .filter((line) => line.startsWith('| `')),
+  ).toEqual(rows);
 });
 
 it('the files of each flow are there', () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { openFleet, type Fleet } from '../support/fleet/open-fleet.ts';
 import { childEnvironment } from '../support/test-environment.ts';
 import { listPages, ROOT, snippetsOf, type Snippet } from './markdown.ts';

@@ -4,8 +4,8 @@ import type { AttemptRef } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { read } from '../deploy/repository.ts';
-import { driveTasks } from '../services/api/drive-tasks.ts';
-import { useApi } from '../services/api/use-api.ts';
+import { driveTasks } from '../services/api/support/drive-tasks.ts';
+import { useApi } from '../services/api/support/use-api.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { helpOf } from './documents.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { read } from '../deploy/repository.ts';
 
 interface Setting {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
-import { innerOf, type JsonSchema, type Media, type OpenapiDocument } from '#shared/http/openapi-completion.ts';
+import { innerOf, type JsonSchema, type Media, type OpenapiDocument } from '#shared/http/openapi/complete-document.ts';
 import { type RouteDescription, routesOf } from '#shared/http/route.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { type RouteDescription, routesOf } from '#shared/http/route.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { createKey } from '#shared/tenants/key-store.ts';

@@ -1,5 +1,5 @@
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import { type SettingsInput, settingsSchema } from '#shared/config/settings.ts';
+import { type SettingsInput, settingsSchema } from '#shared/config/settings/settings.ts';
 import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 

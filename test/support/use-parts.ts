@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { closeAfterTests } from './close-after-tests.ts';
 import { openTestParts } from './open-test-parts.ts';

@@ -22,7 +22,7 @@ export function assertBytes(field: string, text: string, maxBytes: number): void
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return;
   throw new MusterError('request.too-large', `${field}: expected at most ${maxBytes} bytes, got ${bytes}`, {
-    details: { bytes, maxBytes: maxBytes },
+    details: { bytes, maxBytes },
   });
 }
 

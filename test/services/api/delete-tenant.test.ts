@@ -7,8 +7,8 @@ import { scanKeys } from '#shared/redis/replies.ts';
 import { endTenant } from '#shared/tenants/end-tenant.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import type { Api } from './start-api.ts';
-import { useApi } from './use-api.ts';
+import type { Api } from './support/start-api.ts';
+import { useApi } from './support/use-api.ts';
 
 const api = await useApi();
 

@@ -4,8 +4,8 @@ import { newDelivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { apiRoutes } from '../../../services/api/routes.ts';
-import { driveTasks } from './drive-tasks.ts';
-import { useApi } from './use-api.ts';
+import { driveTasks } from './support/drive-tasks.ts';
+import { useApi } from './support/use-api.ts';
 
 const api = await useApi();
 const drive = driveTasks(api.parts);

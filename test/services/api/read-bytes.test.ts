@@ -4,9 +4,9 @@ import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks } from './drive-tasks.ts';
-import { readEvents } from './read-events.ts';
-import { startApi } from './start-api.ts';
+import { driveTasks } from './support/drive-tasks.ts';
+import { readEvents } from './support/read-events.ts';
+import { startApi } from './support/start-api.ts';
 
 const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startApi, type Api, type CallOptions, type Reply } from './start-api.ts';
+import { startApi, type Api, type CallOptions, type Reply } from './support/start-api.ts';
 
 let redis: RedisServer;
 let api: Api;

@@ -4,7 +4,7 @@ import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startApi, type Reply } from './start-api.ts';
+import { startApi, type Reply } from './support/start-api.ts';
 
 const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url));

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { driveTasks } from './drive-tasks.ts';
-import type { Reply } from './start-api.ts';
-import { useApi } from './use-api.ts';
+import { driveTasks } from './support/drive-tasks.ts';
+import type { Reply } from './support/start-api.ts';
+import { useApi } from './support/use-api.ts';
 
 const api = await useApi();
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks } from './drive-tasks.ts';
-import { readEvents, type EventReader } from './read-events.ts';
-import { startApi } from './start-api.ts';
+import { driveTasks } from './support/drive-tasks.ts';
+import { readEvents, type EventReader } from './support/read-events.ts';
+import { startApi } from './support/start-api.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 

@@ -3,9 +3,9 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { attemptViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks } from './drive-tasks.ts';
-import type { Reply } from './start-api.ts';
-import { useApi } from './use-api.ts';
+import { driveTasks } from './support/drive-tasks.ts';
+import type { Reply } from './support/start-api.ts';
+import { useApi } from './support/use-api.ts';
 
 const api = await useApi({
   limits: { tenants: { capped: { running: 1, waiting: 10, runningByClass: { user: 1 }, runningLow: 1, rates: {} } } },

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Hook } from '../../../services/webhooks/hook.ts';
 import { HookStore } from '../../../services/webhooks/hook-store.ts';
 import { trimTasks } from '../../../services/worker/chores/trim-tasks.ts';
-import { useApi } from './use-api.ts';
+import { useApi } from './support/use-api.ts';
 
 const api = await useApi();
 const { redis, keys } = api.parts;

@@ -1,6 +1,6 @@
 import express from 'express';
 import { CHAT_PLATFORMS, type ChatPlatformName } from '#shared/config/chat-environment.ts';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';

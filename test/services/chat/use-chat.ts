@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import type { FakePlatform } from '../../support/chat/fake-platform.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';

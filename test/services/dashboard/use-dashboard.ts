@@ -1,4 +1,4 @@
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startDashboard, type DashboardOptions, type RunningDashboard } from './running-dashboard.ts';
 

@@ -5,9 +5,8 @@ import type { AgentEnvironment, AgentRunnersOptions } from '#shared/agents/agent
 import { assertAgents, checkAgents, createAgentRunners, runAgent } from '#shared/agents/agent-kinds.ts';
 import type { AgentDefinition } from '#shared/config/agent-definitions.ts';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
-import { failureOf } from '../../support/agents/agent-run.ts';
-import { observeRun } from '../../support/agents/agent-run.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import { failureOf, observeRun } from '../../support/agents/agent-run.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { useFolder } from '../../support/use-folder.ts';
 

@@ -1,4 +1,4 @@
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
 import { deliveryId, type Delivery, type DeliveryKind, type DeliveryStatus } from '#shared/deliveries/delivery.ts';
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
@@ -8,7 +8,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { openJobSource } from '#shared/queue/consumer/job-source.ts';
 import { outboundSlots } from '#shared/queue/queue-names.ts';
-import { driveTasks, type TaskDriver } from '../../services/api/drive-tasks.ts';
+import { driveTasks, type TaskDriver } from '../../services/api/support/drive-tasks.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -6,8 +6,8 @@ import { listDeliveries, trimDeliveries } from '#shared/deliveries/delivery-look
 import { openDelivery } from '#shared/deliveries/open-delivery.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { TENANT } from '../ledger/test-ledger.ts';
-import { useLedger } from '../ledger/use-ledger.ts';
+import { TENANT } from '../ledger/support/test-ledger.ts';
+import { useLedger } from '../ledger/support/use-ledger.ts';
 
 const NOW = 1_800_000_000_000;
 const AUDIT_MS = 30_000;

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import type { Router } from 'express';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { createRouter } from '#shared/http/create-router.ts';
 import type { Route } from '#shared/http/route.ts';
 import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';

@@ -159,7 +159,7 @@ describe('a server', () => {
   it('says with the system’s own code that its port is taken', async () => {
     const { startHttpServer } = await import('#shared/http/start-http-server.ts');
     const { environmentSchema } = await import('#shared/config/environment.ts');
-    const { settingsSchema } = await import('#shared/config/settings.ts');
+    const { settingsSchema } = await import('#shared/config/settings/settings.ts');
     const { createLog } = await import('#shared/log/create-log.ts');
     const config = { env: environmentSchema.parse({}), settings: settingsSchema.parse({}), directory: '.', readVariable: () => undefined };
     const log = createLog({ level: 'silent', service: 'test' });

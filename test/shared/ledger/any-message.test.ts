@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { ledgerProblems } from './ledger-problems.ts';
-import { FleetModel, type Action, type Offer } from './fleet-model.ts';
-import { limitsOf, TENANT, type TestLedger } from './test-ledger.ts';
-import { playScenarios } from './play-scenarios.ts';
-import { useLedger } from './use-ledger.ts';
+import { ledgerProblems } from './support/ledger-problems.ts';
+import { FleetModel, type Action, type Offer } from './support/fleet-model.ts';
+import { limitsOf, TENANT, type TestLedger } from './support/test-ledger.ts';
+import { playScenarios } from './support/play-scenarios.ts';
+import { useLedger } from './support/use-ledger.ts';
 
 const SEED = Date.now() % 2_147_483_647;
 const BUDGET_MS = 8000;

@@ -1,11 +1,11 @@
 import { type Arbitrary, array, boolean, constant, constantFrom, integer, nat, oneof, option, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { ledgerProblems } from './ledger-problems.ts';
-import { FleetModel, type Action } from './fleet-model.ts';
-import { limitsOf } from './test-ledger.ts';
-import { playScenarios } from './play-scenarios.ts';
-import { useLedger } from './use-ledger.ts';
+import { ledgerProblems } from './support/ledger-problems.ts';
+import { FleetModel, type Action } from './support/fleet-model.ts';
+import { limitsOf } from './support/test-ledger.ts';
+import { playScenarios } from './support/play-scenarios.ts';
+import { useLedger } from './support/use-ledger.ts';
 
 const SEED = Date.now() % 2_147_483_647;
 const BUDGET_MS = 6000;

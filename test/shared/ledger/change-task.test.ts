@@ -4,8 +4,8 @@ import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { promoteBacklog } from '#shared/ledger/grants/promote-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
-import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './test-ledger.ts';
-import { useCheckedLedger } from './use-ledger.ts';
+import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './support/test-ledger.ts';
+import { useCheckedLedger } from './support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const inAnHour = (): number => Date.now() + 3_600_000;

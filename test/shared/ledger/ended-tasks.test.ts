@@ -3,8 +3,8 @@ import { cancelTask, expireDeadline } from '#shared/ledger/change-task.ts';
 import { endedMember, acknowledgeEnded, listEnded } from '#shared/ledger/ended-tasks.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
-import { DONE, retry, TENANT, type TaskWish } from './test-ledger.ts';
-import { useLedger } from './use-ledger.ts';
+import { DONE, retry, TENANT, type TaskWish } from './support/test-ledger.ts';
+import { useLedger } from './support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const SUBSCRIBED: TaskWish = { reply: { platform: 'telegram', thread: '{}' }, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' };

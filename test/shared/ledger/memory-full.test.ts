@@ -3,9 +3,9 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
-import { ledgerProblems } from './ledger-problems.ts';
-import { DONE, retry, type Held } from './test-ledger.ts';
-import { useCheckedLedger } from './use-ledger.ts';
+import { ledgerProblems } from './support/ledger-problems.ts';
+import { DONE, retry, type Held } from './support/test-ledger.ts';
+import { useCheckedLedger } from './support/use-ledger.ts';
 
 const LANE = { lane: { name: 'session:s', limit: 1 }, yields: true };
 let running: Held;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tenantLimitsSchema } from '#shared/config/limits-settings.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { tenantLimitsSchema } from '#shared/config/settings/limits-settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
@@ -20,7 +20,7 @@ import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { aTask, DONE, retry } from './test-ledger.ts';
+import { aTask, DONE, retry } from './support/test-ledger.ts';
 
 const SHARDS = 4;
 const LANE = { name: 'session:s', limit: 1 };

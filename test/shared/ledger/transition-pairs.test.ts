@@ -3,9 +3,9 @@ import { applyVerdict, type AttemptEnd } from '#shared/ledger/settle/apply-verdi
 import { runScript } from '#shared/redis/script.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { ownScript } from './own-script.ts';
-import { DONE, FAILURE, retry } from './test-ledger.ts';
-import { useLedger } from './use-ledger.ts';
+import { ownScript } from './support/own-script.ts';
+import { DONE, FAILURE, retry } from './support/test-ledger.ts';
+import { useLedger } from './support/use-ledger.ts';
 
 const SCRIPT = `-- Takes a task from one status to another, as every script does.
 -- KEYS[1] any: not used

@@ -15,8 +15,8 @@ import {
   type Transition,
   TRANSITIONS,
 } from '#shared/tasks/transitions.ts';
-import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type Held, type TaskWish } from './test-ledger.ts';
-import { useCheckedLedger } from './use-ledger.ts';
+import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type Held, type TaskWish } from './support/test-ledger.ts';
+import { useCheckedLedger } from './support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import type { HttpServer, HttpServerOptions } from '#shared/http/start-http-server.ts';
 import { serve, type Served } from '#shared/lifecycle/serve.ts';
 import type { Service } from '#shared/lifecycle/service.ts';

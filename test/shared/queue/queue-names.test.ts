@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { slotsOf } from '#shared/queue/queue-names.ts';
 
 const slots = (queues: SettingsInput['queues'] = {}, spec?: string): Map<string, number> => slotsOf(settingsSchema.parse({ queues }), spec);

@@ -1,4 +1,4 @@
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Log } from '#shared/log/create-log.ts';
 import { openJobSource, type JobSource } from '#shared/queue/consumer/job-source.ts';
 import type { Queues } from '#shared/queue/queues.ts';

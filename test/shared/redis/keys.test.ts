@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 
 const TENANTS = Array.from({ length: 200 }, (_, number) => `tenant-${number}`);

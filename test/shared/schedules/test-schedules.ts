@@ -1,4 +1,4 @@
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';

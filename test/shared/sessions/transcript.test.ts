@@ -4,8 +4,8 @@ import { readTranscript, composeInput } from '#shared/sessions/transcript.ts';
 import { beginTranscript } from '#shared/sessions/session-store.ts';
 import { countTurns } from '#shared/sessions/list-turns.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { TENANT, type TaskWish } from '../ledger/test-ledger.ts';
-import { useLedger } from '../ledger/use-ledger.ts';
+import { TENANT, type TaskWish } from '../ledger/support/test-ledger.ts';
+import { useLedger } from '../ledger/support/use-ledger.ts';
 
 const ledger = await useLedger({ sessions: { transcriptTurns: 3, transcriptBytes: 60 } });
 beforeEach(() => ledger.reset());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { tenantLimitsSchema } from '#shared/config/limits-settings.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { tenantLimitsSchema } from '#shared/config/settings/limits-settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { createFleetClient, type FleetClient } from './fleet-client.ts';
 import { readJournal, type JournalEntry } from './journal.ts';
 import { startServiceProcess, type ServiceProcess, type ServiceName } from './service-process.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import { driveTasks } from '../drive-tasks.ts';
-import type { Reply } from '../start-api.ts';
-import { useApi } from '../use-api.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
+import type { Reply } from '../support/start-api.ts';
+import { useApi } from '../support/use-api.ts';
 
 const api = await useApi();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { driveTasks } from '../drive-tasks.ts';
-import type { CallOptions, Reply } from '../start-api.ts';
-import { useApi } from '../use-api.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
+import type { CallOptions, Reply } from '../support/start-api.ts';
+import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ sessions: { maxVisitors: 20 }, limits: { httpVisitorPerMinute: 50 } });
 const drive = driveTasks(api.parts);

@@ -3,9 +3,9 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { writeSessionEvents } from '../../../../services/api/sessions/stream-session.ts';
-import { driveTasks } from '../drive-tasks.ts';
-import { readEvents, type EventReader, type ReadEventsOptions } from '../read-events.ts';
-import { useApi } from '../use-api.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
+import { readEvents, type EventReader, type ReadEventsOptions } from '../support/read-events.ts';
+import { useApi } from '../support/use-api.ts';
 
 const api = await useApi();
 const drive = driveTasks(api.parts);

@@ -4,7 +4,7 @@ import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { useWorker } from '../../../support/use-worker.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { useApi } from '../use-api.ts';
+import { useApi } from '../support/use-api.ts';
 
 /** Ends what was asked to hold on. */
 const holding: (() => void)[] = [];

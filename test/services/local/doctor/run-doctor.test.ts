@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
-import { settingsSchema, type SettingsInput } from '#shared/config/settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { endedMember } from '#shared/ledger/ended-tasks.ts';

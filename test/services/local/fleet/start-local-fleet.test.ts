@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { startLocalFleet } from '../../../../services/local/fleet/start-local-fleet.ts';
 import { noFailure } from '../../../support/open-test-parts.ts';

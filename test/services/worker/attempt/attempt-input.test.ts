@@ -4,8 +4,8 @@ import { leaseMember } from '#shared/ledger/claim/leases.ts';
 import { InputChannel } from '../../../../services/worker/attempt/attempt-input.ts';
 import { pollInput } from '../../../../services/worker/attempt/signal-listener.ts';
 import { RunningAttempt } from '../../../../services/worker/attempt/running-attempt.ts';
-import { TENANT, type Held } from '../../../shared/ledger/test-ledger.ts';
-import { useLedger } from '../../../shared/ledger/use-ledger.ts';
+import { TENANT, type Held } from '../../../shared/ledger/support/test-ledger.ts';
+import { useLedger } from '../../../shared/ledger/support/use-ledger.ts';
 
 const test = await useLedger();
 beforeEach(() => test.reset());

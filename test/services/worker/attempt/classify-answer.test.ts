@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { classifyAnswer, type ClassifyContext } from '../../../../services/worker/attempt/classify-answer.ts';

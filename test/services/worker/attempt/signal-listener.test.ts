@@ -4,7 +4,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { listenForSignals } from '../../../../services/worker/attempt/signal-listener.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { driveTasks } from '../../api/drive-tasks.ts';
+import { driveTasks } from '../../api/support/drive-tasks.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 

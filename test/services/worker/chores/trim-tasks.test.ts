@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { afterEach, expect, it } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -9,7 +9,7 @@ import { promoteBacklogs } from '../../../../services/worker/chores/open-chores.
 import { TicketAudit } from '../../../../services/worker/chores/audit-tickets.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { driveTasks } from '../../api/drive-tasks.ts';
+import { driveTasks } from '../../api/support/drive-tasks.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const TENANT = 'default';

@@ -4,7 +4,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { driveTasks } from '../../api/drive-tasks.ts';
+import { driveTasks } from '../../api/support/drive-tasks.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const TENANT = 'default';

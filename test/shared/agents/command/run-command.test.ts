@@ -5,7 +5,7 @@ import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
 import type { CommandUser } from '#shared/agents/command/start-command.ts';
-import { commandSettingsSchema } from '#shared/config/worker-settings.ts';
+import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/agent-function.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { type AgentRunOptions, failureOf, type ObservedRun, observeRun, TRACEPARENT } from '../../../support/agents/agent-run.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGuardedFetch } from '#shared/agents/guarded-fetch.ts';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { listEndpoints } from '#shared/deliveries/callbacks/callback-endpoints.ts';
 import { readCallbackSecrets, rotateCallbackSecret } from '#shared/deliveries/callbacks/callback-secrets.ts';
 import { CallbackSlots } from '#shared/deliveries/callbacks/deliver-callback.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/reissue.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
-import { aTask, limitsOf, TENANT } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { aTask, limitsOf, TENANT } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const test = await useCheckedLedger();
 

@@ -9,8 +9,8 @@ import { readInputs } from '#shared/ledger/claim/take-input.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { aTask, DONE, limitsOf, retry, TENANT, type Held, type TaskWish } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { aTask, DONE, limitsOf, retry, TENANT, type Held, type TaskWish } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const TAKES = { lane: LANE, takesInput: true } as const;

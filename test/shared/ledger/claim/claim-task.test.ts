@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
-import { limitsOf, retry, TENANT } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { limitsOf, retry, TENANT } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LEASE_MS = 10_000;
 const LANE = { name: 'session:s', limit: 1 };

@@ -3,8 +3,8 @@ import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { cancelTask, redriveTask } from '#shared/ledger/change-task.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
-import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 

@@ -3,8 +3,8 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readInputs, takeInput } from '#shared/ledger/claim/take-input.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import { DONE, retry, TENANT, type Held, type TaskWish } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { DONE, retry, TENANT, type Held, type TaskWish } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const STEER: TaskWish = { lane: LANE, takesInput: true, mode: 'steer' };

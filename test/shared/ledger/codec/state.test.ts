@@ -6,9 +6,9 @@ import { runScript } from '#shared/redis/script.ts';
 import { parseTimeline } from '#shared/tasks/timeline.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import type { FirstState } from '#shared/tasks/task.ts';
-import { ownScript } from '../own-script.ts';
-import { DONE, TENANT, type TaskWish } from '../test-ledger.ts';
-import { useLedger } from '../use-ledger.ts';
+import { ownScript } from '../support/own-script.ts';
+import { DONE, TENANT, type TaskWish } from '../support/test-ledger.ts';
+import { useLedger } from '../support/use-ledger.ts';
 
 const SCRIPT = `-- Expands a state, as every script reads it.
 -- KEYS[1] any: not used

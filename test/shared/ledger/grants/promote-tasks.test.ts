@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { cancelTask, expireDeadline } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readDue, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
-import { DONE, limitsOf, retry, TENANT } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { DONE, limitsOf, retry, TENANT } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const test = await useCheckedLedger();
 const LANE = { name: 'session:s', limit: 1 };

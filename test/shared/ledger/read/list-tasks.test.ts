@@ -3,8 +3,8 @@ import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { listTasks, type TaskFilter } from '#shared/ledger/read/list-tasks.ts';
 import { TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type TaskWish } from '../test-ledger.ts';
-import { useLedger } from '../use-ledger.ts';
+import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type TaskWish } from '../support/test-ledger.ts';
+import { useLedger } from '../support/use-ledger.ts';
 
 const test = await useLedger();
 afterEach(async () => {

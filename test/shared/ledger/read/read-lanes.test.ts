@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { explainLane } from '#shared/queue/why/explain-gates.ts';
-import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const test = await useCheckedLedger();
 

@@ -3,8 +3,8 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
-import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../test-ledger.ts';
-import { useCheckedLedger } from '../use-ledger.ts';
+import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const USAGE = { inputTokens: 3, outputTokens: 5, costMicroUsd: 7 };

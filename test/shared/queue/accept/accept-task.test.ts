@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import type { JobSource } from '#shared/queue/consumer/job-source.ts';
 import { QueueConsumer } from '#shared/queue/consumer/queue-consumer.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#shared/queue/permits/lease-permits.ts';
 import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/ticket-rank.ts';

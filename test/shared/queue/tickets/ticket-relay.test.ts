@@ -7,7 +7,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { type Ticket, parseTicketId, ticketOfState } from '#shared/queue/tickets/ticket.ts';
-import { aTask } from '../../ledger/test-ledger.ts';
+import { aTask } from '../../ledger/support/test-ledger.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SettingsInput } from '#shared/config/settings.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { ensureDeliveryJob, type DeliveryJob } from '#shared/queue/workers/delivery-job.ts';
 import { DeliveryWorker, type DeliveryEnd } from '#shared/queue/workers/delivery-worker.ts';

@@ -5,7 +5,7 @@ import { reconcileTenant } from '#shared/schedules/firing/reconcile-schedules.ts
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { MusterError } from '#shared/errors/muster-error.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
-import { driveTasks } from '../../../services/api/drive-tasks.ts';
+import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { MINUTE } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';

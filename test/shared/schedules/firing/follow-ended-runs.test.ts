@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listEnded } from '#shared/ledger/ended-tasks.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
-import { driveTasks } from '../../../services/api/drive-tasks.ts';
+import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reconcileSchedules } from '#shared/schedules/firing/reconcile-schedules.ts';
 import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
-import { driveTasks } from '../../../services/api/drive-tasks.ts';
+import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { int, readNetwork } from '../fields.ts';
+
+/** Bounds of the HTTP server. */
+export const httpSettingsSchema = z
+  .strictObject({
+    maxBodyBytes: int(1_048_576),
+    /** Objects and lists in each other, in a JSON body of the API or of a chat platform. */
+    maxBodyDepth: int(128),
+    /** Members and elements in all of such a body; a bulk request may have as many times more as it may have bytes. */
+    maxBodyValues: int(20_000),
+    /** Bytes of what callers wrote, from which on a page of a list ends early. */
+    maxListBytes: int(4_194_304),
+    /** Items of one bulk request. */
+    maxBulk: int(1000),
+    /** Longest `waitMs`. */
+    maxWaitMs: int(60_000),
+    /** Open event streams of one process. */
+    maxStreams: int(1000),
+    /** Of these, one tenant's, one key's, and one visitor's token's. */
+    maxStreamsPerTenant: int(800),
+    maxStreamsPerKey: int(400),
+    maxStreamsPerVisitor: int(10),
+    /** Bytes of request bodies that one process holds at once, in all and of one address; an IPv6 network of 64 bits counts as one. */
+    maxOpenBodyBytes: int(268_435_456),
+    maxOpenBodyBytesPerAddress: int(67_108_864),
+    /** How long a body may come without a byte. */
+    bodyIdleMs: int(10_000, 10),
+    /** How long the reader of an event stream may leave what was written unread. */
+    slowReaderMs: int(30_000, 10),
+    /** Between two checks of an open event stream whether its key, its sign-in or its tenant is still what opened it. */
+    streamCheckMs: int(5000, 100),
+    /** How long a browser stays signed in, whatever happens in it. */
+    signInMs: int(12 * 3_600_000, 60_000),
+  })
+  .prefault({});
+
+/** Bounds of webhooks and their templates. */
+export const webhookSettingsSchema = z.strictObject({
+  /** GitHub sends up to 25 MB. */
+  maxBodyBytes: int(26_214_400),
+  /** Objects and lists in each other, and members and elements in all of one body. */
+  maxBodyDepth: int(128),
+  maxBodyValues: int(250_000),
+  templates: z
+    .strictObject({
+      /** Tags of one template, and sections in each other. */
+      maxTags: int(500),
+      maxDepth: int(20),
+      /** Tags, elements of lists and names looked up, before the rest of a template is left out. */
+      maxSteps: int(100_000),
+    })
+    .prefault({}),
+  maxHooksPerTenant: int(1000),
+});
+
+/** The event stream of a tenant, and its readers. */
+export const eventSettingsSchema = z
+  .strictObject({
+    /** Entries of a tenant's event stream. */
+    maxPerTenant: int(10_000),
+    /** Between two comments on a stream of notifications. */
+    commentMs: int(30_000, 10),
+    /** Between two reads of a stream of notifications, should no message announce something new. */
+    lookMs: int(2000, 10),
+  })
+  .prefault({});
+
+/** What calls to others may reach and read. */
+export const outboundSettingsSchema = z
+  .strictObject({
+    /** Networks that `http` agents and callbacks may reach although they are not public, as CIDR. */
+    allowNetworks: z
+      .array(z.string().refine((text) => readNetwork(text) !== null, 'expected a network such as 10.0.0.0/8, or an address'))
+      .default([]),
+    /** Bytes of an `http` agent's answer, and of one event of a model's. */
+    maxResponseBytes: int(4_194_304),
+  })
+  .prefault({});

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { int } from '../fields.ts';
+import { SOURCE_CLASSES } from '../sources.ts';
+
+/** `burst` may come at once before the rate counts; by default a minute's worth. */
+const rate = z.strictObject({ perMinute: int(60), perHour: int(1000), burst: z.number().int().min(1).optional() });
+export type Rate = z.infer<typeof rate>;
+
+/** Limits of a tenant; null is no limit. The figures suit a fleet that many tenants share. */
+export const tenantLimitsSchema = z
+  .strictObject({
+    /** About how many bytes of Redis's memory its tasks, schedules, agents and hooks may take, as measured every few seconds. */
+    storedBytes: z.number().int().min(1).nullable().default(1_073_741_824),
+    /** Longest run of one attempt that its tasks and its own agents may ask for, in milliseconds; `tasks.maxTimeoutMs` holds besides. */
+    maxTimeoutMs: z.number().int().min(1).nullable().default(3_600_000),
+    /** Grants at once: tasks that run, and tasks whose ticket waits for a worker. */
+    running: z.number().int().min(1).nullable().default(20),
+    /** Tasks accepted but without a grant. */
+    waiting: z.number().int().min(0).nullable().default(100),
+    /** Grants at once per source class. */
+    runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1)).default({ proactive: 10, user: 15, webhook: 5 }),
+    /** Grants at once for tasks of priority 1. */
+    runningLow: z.number().int().min(1).nullable().default(5),
+    /** Tasks accepted per source class, and in all. */
+    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate).default({
+      proactive: { perMinute: 50, perHour: 500, burst: 100 },
+      user: { perMinute: 60, perHour: 1000, burst: 60 },
+      webhook: { perMinute: 100, perHour: 2000, burst: 100 },
+      all: { perMinute: 500, perHour: 10_000, burst: 500 },
+    }),
+  })
+  .meta({ id: 'TenantLimits' });
+export type TenantLimits = z.infer<typeof tenantLimitsSchema>;
+
+/** A change of some of them: what is not named stays, and null takes a class's own figure away. */
+export const tenantLimitsPatchSchema = z
+  .strictObject({
+    storedBytes: z.number().int().min(1).nullable().optional(),
+    maxTimeoutMs: z.number().int().min(1).nullable().optional(),
+    running: z.number().int().min(1).nullable().optional(),
+    waiting: z.number().int().min(0).nullable().optional(),
+    runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),
+    runningLow: z.number().int().min(1).nullable().optional(),
+    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate.nullable()).optional(),
+  })
+  .meta({ id: 'TenantLimitsPatch' });
+export type TenantLimitsPatch = z.infer<typeof tenantLimitsPatchSchema>;
+
+/** What the fleet and each tenant may use. */
+export const limitsSchema = z
+  .strictObject({
+    /** Attempts running at once in the fleet; `MUSTER_MAX_CONCURRENT` wins. */
+    maxConcurrent: int(1000),
+    /** The share of `maxConcurrent` that is kept for critical work, at least one, while a worker serves it; 0 keeps nothing. */
+    criticalShare: z.number().min(0).max(0.9).default(0.2),
+    /** What a tenant has unless said otherwise. */
+    tenant: tenantLimitsSchema.prefault({}),
+    /** Per tenant, instead of `tenant`. The tenant `default` has no limits unless it is named here. */
+    tenants: z.record(z.string(), tenantLimitsSchema).default({}),
+    /** Tenants of the fleet, and what each may keep: API keys, and agents made by API. */
+    maxTenants: int(10_000),
+    maxKeysPerTenant: int(1000),
+    maxAgentsPerTenant: int(1000),
+    /** Whether `openai` agents made by API may use `OPENAI_API_KEY`, which the installation pays for. They may always bring an `apiKey`. */
+    fleetKeyForApiAgents: z.boolean().default(false),
+    /** About how many bytes of Redis's memory these agents take, which are listed in one answer. */
+    maxAgentBytesPerTenant: int(8_388_608),
+    /** A tenant's tasks that have not ended, from which on answers ask producers to slow down, and to stop. */
+    backpressure: z.strictObject({ warningDepth: int(5000), criticalDepth: int(50_000) }).prefault({}),
+    /** Processes that one task may take down with it before it fails with WORKER_LOST, whatever attempts it has left. Defaults to 3. */
+    maxWorkerLosses: int(3),
+    /** HTTP requests per key and minute, and per address for calls without a key and for webhooks that are refused. */
+    httpPerMinute: int(6000),
+    httpAnonymousPerMinute: int(600),
+    /** HTTP requests per visitor's token and minute. */
+    httpVisitorPerMinute: int(300),
+    /** Failed sign-ins per minute, of one address and with one key. */
+    signInPerMinute: int(10),
+  })
+  .prefault({});
+
+/** How the end of a tenant is applied. */
+export const tenantSettingsSchema = z
+  .strictObject({
+    /** Between two searches for what deleted tenants left. */
+    cleanMs: int(5000, 100),
+    /** How long after its end a tenant's keys are searched for again: a call that was under way may have written. */
+    settleMs: int(60_000),
+    /** How long the end of a tenant is remembered; until then its id is refused wherever it comes from. */
+    endedRetentionMs: int(30 * 86_400_000),
+  })
+  .prefault({});

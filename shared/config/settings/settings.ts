@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { agentDefinitionSchema, agentIdSchema } from '../agent-definitions.ts';
+import { chatSettingsSchema } from './chat-settings.ts';
+
+import { deliverySettingsSchema } from './delivery-settings.ts';
+import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
+import { limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
+import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
+import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
+import { retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
+import { commandSettingsSchema, consumerSettingsSchema, queueSettingsSchema, workerSettingsSchema } from './worker-settings.ts';
+
+/** Everything `muster.config.ts` may say. Each bound carries its unit in its name. */
+export const settingsSchema = z.strictObject({
+  agents: z.record(agentIdSchema, agentDefinitionSchema).default({}),
+  commands: commandSettingsSchema.prefault({}),
+  routing: routingSchema.prefault({}),
+  /** Named lanes, for agents (`lane`) and sources (`retries.<source>.sharedLane`) to share. */
+  lanes: lanesSchema.default({}),
+  sessions: sessionSettingsSchema.prefault({}),
+  /** Schedules that are there from the start, by name. */
+  schedules: configuredSchedulesSchema.default({}),
+  consumers: consumerSettingsSchema.prefault({}),
+  scheduler: schedulerSettingsSchema.prefault({}),
+  deliveries: deliverySettingsSchema.prefault({}),
+  limits: limitsSchema.prefault({}),
+  tenants: tenantSettingsSchema.prefault({}),
+  queues: queueSettingsSchema.default({}),
+  retries: retrySettingsSchema.prefault({}),
+  tasks: taskSettingsSchema.prefault({}),
+  events: eventSettingsSchema.prefault({}),
+  worker: workerSettingsSchema.prefault({}),
+  http: httpSettingsSchema.prefault({}),
+  webhooks: webhookSettingsSchema.prefault({}),
+  chat: chatSettingsSchema.prefault({}),
+  outbound: outboundSettingsSchema.prefault({}),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
+export type SettingsInput = z.input<typeof settingsSchema>;

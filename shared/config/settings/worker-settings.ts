@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { int } from '../fields.ts';
+import { TASK_QUEUES } from '../sources.ts';
+
+/** How workers hold, watch and give up attempts. */
+export const workerSettingsSchema = z
+  .strictObject({
+    /** How long an attempt is held without a renewal. Two missed renewals (every half of it) make an orphan. */
+    leaseMs: int(10_000, 500),
+    /** Between an abort and taking the lease away. */
+    cancelGraceMs: int(5000, 0),
+    /** Between two searches for orphans: attempts whose lease ran out. Defaults to 1 s. */
+    orphanCheckIntervalMs: int(1000, 100),
+    /** Between two heartbeats of a worker. Defaults to 10 s. */
+    heartbeatIntervalMs: int(10_000, 100),
+    /** Heartbeats that a worker misses before it is reported as lost. Defaults to 2. */
+    deadHeartbeatThreshold: int(2),
+    /** Age of an outbox entry before somebody else adds its ticket. */
+    outboxSweepMs: int(3000, 100),
+    /** Granted tasks that waited this long have their ticket looked up, and a new one made when it is gone. */
+    ticketAuditMs: int(30_000, 1000),
+    /** From so long a block of its event loop on a worker's thread writes down which task it is. Defaults to 3 s. */
+    blockedMs: int(3000, 500),
+    /** After so long a block the worker's process is ended, which its supervisor starts again; null is never. Defaults to a minute. */
+    maxBlockedMs: z.number().int().min(1000).nullable().default(60_000),
+    /** Before a task that was lost with its process comes back; twice as long after each further loss. Defaults to 1 s. */
+    suspectDelayMs: int(1000, 10),
+    /** Processes of one worker in which suspects run until they have survived `probationMs`. Defaults to 4. */
+    isolatedProcesses: int(4),
+    /** Suspects that share such a process after their first loss; from the second on each has its own. Defaults to 16. */
+    suspectsPerProcess: int(16),
+    /** A suspect that ran for so long no longer counts against `isolatedProcesses`. Defaults to 10 s. */
+    probationMs: int(10_000, 100),
+    /** Megabytes of heap of a process for suspects; by default what Node gives any process. */
+    isolatedHeapMb: z.number().int().min(32).optional(),
+    /** Longest time between two reads of tasks whose time has come; known times are met exactly. Defaults to 500 ms. */
+    duePollMs: int(500, 10),
+    /** Between two reads of a worker that waits for room in the fleet, should no message say that there is some. */
+    fleetFullMs: int(500, 10),
+    /** Ended tickets kept per queue, for Bull Board. */
+    keepCompletedTickets: int(1000, 0),
+    keepFailedTickets: int(5000, 0),
+  })
+  .prefault({});
+
+const queueSettings = z.strictObject({
+  /** Slots a worker gives this queue. */
+  slots: z.number().int().min(0).max(1000),
+  /** At most `max` tickets started per `durationMs`, over all workers of the fleet. */
+  limiter: z.strictObject({ max: z.number().int().min(1), durationMs: z.number().int().min(1) }).optional(),
+});
+
+/** What the workers give each queue. */
+export const queueSettingsSchema = z.partialRecord(z.enum([...TASK_QUEUES, 'deliveries', 'replies', 'maintenance']), queueSettings);
+
+/** How a process sees that it stopped taking jobs of a queue, and what it does then. */
+export const consumerSettingsSchema = z.strictObject({
+  /** Longest wait of a process with free slots before it asks its queue again, should no wake-up reach it. */
+  pollMs: int(5000, 100),
+  /** Between two checks of each queue that the process takes jobs of. */
+  watchMs: int(1000, 50),
+  /**
+   * A queue that has waiting jobs and was not asked for them for so long has stopped, and is opened again. Must be longer than
+   * `pollMs`; without waiting jobs it is three times as long.
+   */
+  stoppedAfterMs: int(6500, 100),
+  /** A queue or a subscription that was opened so often in a row and never moved, or a connection that failed so often by itself, ends the process. */
+  maxReopens: int(4),
+  /** Between two checks of the connection for commands, and two messages to itself by which a process checks its subscription; three in a row that are lost reopen the subscription. */
+  echoMs: int(3000, 50),
+});
+
+export type ConsumerSettings = z.infer<typeof consumerSettingsSchema>;
+
+/** A user or group of the system by number, or `own`: that of Muster's process. */
+const systemUserSchema = z.union([z.literal('own'), z.number().int().min(0).max(4_294_967_294)]);
+
+/** How `command` agents are run, whichever they are. */
+export const commandSettingsSchema = z.strictObject({
+  /**
+   * The user that programs run as, so that they cannot read what is the fleet's; `MUSTER_COMMAND_UID` wins. Another user than its own
+   * needs a worker that runs as root. Defaults to 65534 (nobody) where the worker is root, else to `own`.
+   */
+  uid: systemUserSchema.optional(),
+  /** Their group. Defaults to the number of the user. */
+  gid: z.number().int().min(0).max(4_294_967_294).optional(),
+  /** Where each attempt gets a folder of its own. Defaults to the system's folder for temporary files. */
+  folder: z.string().min(1).optional(),
+  /** Between SIGTERM and SIGKILL. Keep it under `worker.cancelGraceMs`. */
+  killGraceMs: int(2000, 0),
+  /** How long killed processes may take to be gone before the attempt ends without them. */
+  endMs: int(5000),
+  /** Between two reads of what running programs have started: what leaves them later is known by it. */
+  lookMs: int(1000, 50),
+  /** Of what a program writes to stderr, the end is kept for the attempt's record. */
+  maxStderrBytes: int(4096),
+});
+
+export type CommandSettings = z.infer<typeof commandSettingsSchema>;

@@ -1,0 +1,136 @@
+import { STATUS_CODES } from 'node:http';
+import { Router } from 'express';
+import swaggerUi from 'swagger-ui-express';
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import { completeDocument, type OpenapiDocument } from './complete-document.ts';
+import type { RouteDescription } from '../route.ts';
+import { secureHeaders } from '../secure-headers.ts';
+
+/** `/openapi.json`, and a page to read and try it at `/docs`. Nothing of either comes from another host. */
+export function docsRouter(routes: readonly RouteDescription[]): Router {
+  const router = Router();
+  let document: string | undefined;
+  router.get('/openapi.json', (_request, response) => {
+    document ??= JSON.stringify(openapiDocument(routes));
+    response.type('application/json').send(document);
+  });
+  // The validator's badge would tell a public service about this installation.
+  const page = {
+    swaggerUrl: '/openapi.json',
+    swaggerOptions: { validatorUrl: null, persistAuthorization: false },
+    customSiteTitle: 'Muster API',
+  };
+  // The page brings its style with it.
+  router.use(
+    '/docs',
+    secureHeaders({ styleSrc: ["'unsafe-inline'"] }),
+    ...swaggerUi.serveFiles(undefined, page),
+    swaggerUi.setup(undefined, page),
+  );
+  return router;
+}
+
+const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().meta({ description: 'What to branch on.' }),
+    instance: z.string().optional(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({
+    id: 'Problem',
+    description: 'An error, as of RFC 9457.',
+    examples: [
+      {
+        type: 'urn:muster:problem:task.not-found',
+        title: 'There is no such task',
+        status: 404,
+        detail: 'There is no such task',
+        code: 'task.not-found',
+        instance: '/v1/tasks/01KQS1C8ZV0G3P5T7W9X1Y2Z3A',
+      },
+    ],
+  });
+
+const DESCRIPTION =
+  'Runs agent work from chat, webhooks, schedules and this API. In answers null stands for what is absent, and in the bodies of requests ' +
+  'it may, except those of PATCH.';
+
+/** The OpenAPI 3.1 document of these routes. */
+function openapiDocument(routes: readonly RouteDescription[]): OpenapiDocument {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const each of routes) {
+    const path = each.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [each.method]: operationOf(each) };
+  }
+  const document: unknown = createDocument({
+    openapi: '3.1.0',
+    info: { title: 'Muster', version: '1', description: DESCRIPTION },
+    servers: [{ url: '/', description: 'This installation.' }],
+    security: [{ key: [] }],
+    components: { securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } } },
+    paths,
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return completeDocument(document as OpenapiDocument);
+}
+
+function operationOf(each: RouteDescription): ZodOpenApiOperationObject {
+  return {
+    operationId: each.operationId,
+    summary: each.summary,
+    description: [each.description, accessOf(each)].filter(Boolean).join(' '),
+    tags: [each.tag ?? /^\/v1\/(\w+)/.exec(each.path)?.[1] ?? 'other'],
+    ...(each.scope === 'none' ? { security: [] } : {}),
+    ...requestOf(each),
+    responses: responsesOf(each),
+  };
+}
+
+function accessOf({ scope, forVisitors }: RouteDescription): string {
+  if (scope === 'none') return 'Needs no key.';
+  return `Needs the scope \`${scope}\`${forVisitors === true ? ", or a visitor's token of this session" : ''}.`;
+}
+
+function requestOf({ request = {}, bodyMedia = ['application/json'] }: RouteDescription): Partial<ZodOpenApiOperationObject> {
+  const { params, query, headers, body } = request;
+  const requestParams = {
+    ...(params instanceof z.ZodObject ? { path: params } : {}),
+    ...(query instanceof z.ZodObject ? { query } : {}),
+    ...(headers instanceof z.ZodObject ? { header: headers } : {}),
+  };
+  if (!body) return { requestParams };
+  const required = !body.safeParse(undefined).success;
+  return { requestParams, requestBody: { required, content: Object.fromEntries(bodyMedia.map((type) => [type, { schema: body }])) } };
+}
+
+function responsesOf({ responses, media = 'application/json', problems = {} }: RouteDescription): ZodOpenApiResponsesObject {
+  const described: ZodOpenApiResponsesObject = { default: problemOf('A problem.') };
+  for (const [status, schema] of Object.entries(responses)) {
+    if (!isStatus(status)) continue;
+    described[status] = {
+      description: schema.description ?? STATUS_CODES[status] ?? status,
+      ...(schema instanceof z.ZodNull ? {} : { content: { [media]: { schema } } }),
+    };
+  }
+  for (const [status, description] of Object.entries(problems)) if (isStatus(status)) described[status] = problemOf(description);
+  return described;
+}
+
+function problemOf(description: string): ZodOpenApiResponseObject {
+  return { description, content: { 'application/problem+json': { schema: problemSchema } } };
+}
+
+function isStatus(text: string): text is `${1 | 2 | 3 | 4 | 5}${string}` {
+  return /^[1-5]\d\d$/.test(text);
+}

@@ -1,0 +1,84 @@
+import { environmentSchema } from '#shared/config/environment.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import { startHttpServer } from '#shared/http/start-http-server.ts';
+import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { createKey } from '#shared/tenants/key-store.ts';
+import type { Scope } from '#shared/tenants/api-key.ts';
+import { createApiService } from '../../../../services/api/create-api-service.ts';
+import { noFailure } from '../../../support/open-test-parts.ts';
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  /** Tests look into answers of every shape; what is not there fails them. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export interface CallOptions {
+  /** The key to send; by default an admin's of tenant `default`, null for none. */
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON; a string as it is. */
+  body?: unknown;
+}
+
+export interface Api {
+  parts: Parts;
+  url: string;
+  /** An admin's key of tenant `default`. */
+  key: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  keyOf(tenant: string, scopes: Scope[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The API on a free port, with the agents `echo` and one that was made to be hidden. */
+export async function startApi(redisUrl: string, settings: SettingsInput = {}): Promise<Api> {
+  const agents: SettingsInput['agents'] = {
+    echo: { kind: 'echo' },
+    hidden: { kind: 'openai', model: 'm', apiKey: 'sk-very-secret', baseUrl: 'https://user:pass@models.example/v1?token=t' },
+    shell: { kind: 'command', command: ['sh', '-c', 'echo secret-argument'], env: { TOKEN: 'secret-environment' } },
+  };
+  const config = {
+    env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent' }),
+    settings: settingsSchema.parse({ agents, ...settings }),
+    directory: process.cwd(),
+    readVariable: (name: string) => (name === 'PATH' ? '/usr/bin:/bin' : undefined),
+  };
+  const log = createLog({ level: 'silent', service: 'test' });
+  const parts = await openParts({ config, log, service: 'api-test', fail: noFailure });
+  const { router } = createApiService(parts);
+  const readiness = async (): Promise<string[]> => ((await parts.redis.ping()) === 'PONG' ? [] : ['Redis does not answer']);
+  const server = await startHttpServer({ routers: router ? [router] : [], host: '127.0.0.1', port: 0, config, log, readiness });
+  const url = `http://127.0.0.1:${server.port}`;
+  const keyOf = async (tenant: string, scopes: Scope[]): Promise<string> =>
+    (await createKey(parts, { tenant, name: 'test', scopes })).secret;
+  const key = await keyOf('default', ['admin']);
+  return {
+    parts,
+    url,
+    key,
+    keyOf,
+    call: (method, path, options = {}) => call(`${url}${path}`, method, { key, ...options }),
+    close: async () => {
+      await server.close(500);
+      await parts.close();
+    },
+  };
+}
+
+async function call(url: string, method: string, { key, headers = {}, body }: CallOptions): Promise<Reply> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key === null || key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+}

@@ -1,0 +1,232 @@
+import { tenantLimitsSchema, type TenantLimits } from '#shared/config/settings/limits-settings.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
+import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';
+import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
+import type { NewTask } from '#shared/ledger/accept/new-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
+import type { TaskPlace } from '#shared/ledger/context.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys, type Keys } from '#shared/redis/keys.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
+import type { Task, TaskBody, TaskState } from '#shared/tasks/task.ts';
+import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
+
+export const TENANT = 'acme';
+
+export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
+  lane?: { name: string; limit: number; order?: number };
+  sharedLanes?: { name: string; limit: number }[];
+  priority?: number;
+  class?: string;
+  rateClass?: string;
+  key?: string;
+  digest?: string;
+  maxAttempts?: number;
+  timeoutMs?: number;
+  mode?: NewTask['mode'];
+  takesInput?: boolean;
+  yields?: boolean;
+  skip?: string;
+}
+
+const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
+  tenant: TENANT,
+  agent: 'echo',
+  source: 'api',
+  channel: null,
+  input: 'hello',
+  context: null,
+  metadata: null,
+  parentTaskId: null,
+  correlationId: null,
+  scheduleId: null,
+  sourceId: null,
+  trigger: null,
+  system: null,
+  deadline: null,
+  sla: null,
+  scheduledFor: null,
+  requirements: null,
+  callbackUrl: null,
+  user: null,
+  visitor: null,
+  reply: null,
+  traceparent: '',
+};
+const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000, mode: null, takesInput: false, yields: false };
+
+/** A task as a producer would hand it in. */
+export function aTask(wish: TaskWish = {}): NewTask {
+  const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
+  const { mode, takesInput, yields, skip, sharedLanes, ...body } = rest;
+  const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
+  return {
+    body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
+    priority,
+    queue: 'tasks',
+    class: taskClass ?? (priority === 1 ? 'u0' : 'u1'),
+    rateClass,
+    lane: lane ?? null,
+    sharedLanes: sharedLanes ?? [],
+    idempotency: key === undefined ? null : { key, digest },
+    mode,
+    takesInput,
+    yields,
+    skip: skip ?? null,
+  };
+}
+
+/** A tenant's limits: those given, and no others. */
+export function limitsOf(limits: Partial<TenantLimits>): TenantLimits {
+  return tenantLimitsSchema.parse({ running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {}, ...limits });
+}
+
+export interface Granted {
+  tenant: string;
+  task: string;
+  state: TaskState;
+}
+
+/** A claimed attempt, as a worker would hold it. */
+export interface Held extends TaskPlace {
+  token: number;
+  state: TaskState;
+}
+
+export const FAILURE = { code: 'NETWORK_ERROR', message: 'no route', retryable: true };
+export const DONE: AttemptEnd = { kind: 'completed', output: 'done', result: null, usage: null };
+export const retry = (delayMs: number | null): AttemptEnd => ({ kind: 'failed', error: FAILURE, delayMs, usage: null });
+
+/** A ledger on a Redis of its own, with a second connection to race it. */
+export class TestLedger {
+  readonly keys: Keys;
+  readonly redis: RedisClient;
+  readonly ledger: Ledger;
+  /** The same ledger as another process sees it. */
+  readonly rival: Ledger;
+  limits: TenantLimits | null = null;
+  granted: Granted[] = [];
+  readonly #server: RedisServer;
+  readonly #rivalRedis: RedisClient;
+
+  static async open(settings: SettingsInput = {}, shards = 1): Promise<TestLedger> {
+    return new TestLedger(await startRedis(), settings, shards);
+  }
+
+  private constructor(server: RedisServer, settings: SettingsInput, shards: number) {
+    this.#server = server;
+    this.keys = createKeys(shards);
+    this.redis = this.connect('one');
+    this.#rivalRedis = this.connect('two');
+    this.ledger = this.#ledgerOn(this.redis, settings);
+    this.rival = this.#ledgerOn(this.#rivalRedis, settings);
+  }
+
+  async close(): Promise<void> {
+    this.redis.disconnect();
+    this.#rivalRedis.disconnect();
+    await this.#server.stop();
+  }
+
+  async reset(): Promise<void> {
+    await this.redis.flushall();
+    this.limits = null;
+    this.granted = [];
+  }
+
+  async accept(wish: TaskWish = {}): Promise<AcceptAnswer> {
+    return await acceptMessage(this.ledger, aTask(wish));
+  }
+
+  /** Accepts a task that has to be accepted, and returns its id. */
+  async accepted(wish: TaskWish = {}): Promise<string> {
+    const answer = await this.accept(wish);
+    if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);
+    return answer.id;
+  }
+
+  async place(id: string, tenant: string = TENANT): Promise<TaskPlace> {
+    return { tenant, id, lane: (await readTask(this.ledger, tenant, id))?.state.lane ?? null };
+  }
+
+  async claim(id: string, worker = 'w1'): Promise<ClaimAnswer> {
+    return await claimTask(this.ledger, await this.place(id), worker);
+  }
+
+  /** Claims a task that has to be claimable. */
+  async claimed(id: string, worker = 'w1'): Promise<Held> {
+    const place = await this.place(id);
+    const answer = await claimTask(this.ledger, place, worker);
+    if (answer.kind !== 'claimed') throw new Error(`The task was not claimed: ${answer.kind}`);
+    return { ...place, token: answer.state.token, state: answer.state };
+  }
+
+  async settle(held: Held, verdict: AttemptEnd): Promise<SettleAnswer> {
+    return await settleAttempt(this.ledger, held, verdict);
+  }
+
+  /** Runs a task through, from its claim to its end. */
+  async completed(id: string): Promise<void> {
+    await this.settle(await this.claimed(id), DONE);
+  }
+
+  async read(id: string): Promise<Task> {
+    const task = await readTask(this.ledger, TENANT, id);
+    if (!task) throw new Error(`There is no task ${id}`);
+    return task;
+  }
+
+  async state(id: string): Promise<TaskState> {
+    return (await this.read(id)).state;
+  }
+
+  async statuses(...ids: string[]): Promise<string[]> {
+    return await Promise.all(ids.map(async (id) => (await this.state(id)).status));
+  }
+
+  /** Whose lease, so far as Redis knows, ended long ago. */
+  async endLease({ tenant, id, token }: Held): Promise<void> {
+    await this.redis.zadd(this.keys.shard(this.keys.shardOf(tenant)).leases, 1, `${tenant}/${id}/${token}`);
+  }
+
+  /** Lets the time pass that a task waits for: writes it as past, and brings on what waited for it to start. */
+  async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore'): Promise<void> {
+    const keys = this.keys.tenant(TENANT);
+    // One step, because others may move the task meanwhile.
+    const script = `
+      local state = redis.call('HGET', KEYS[1], ARGV[1])
+      if state then redis.call('HSET', KEYS[1], ARGV[1], (string.gsub(state, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end`;
+    await this.redis.eval(script, 1, keys.states, id, field);
+    if (field === 'notBefore') await promoteDue(this.ledger, TENANT, [id]);
+  }
+
+  /** Names of the tenant's events, oldest first, of one task or all. */
+  async events(id?: string): Promise<string[]> {
+    const entries = await this.redis.xrange(this.keys.tenant(TENANT).events, '-', '+');
+    return entries
+      .map(([, [, event = '', , tasks = '']]) => ({ event, tasks: tasks.split(',') }))
+      .filter(({ tasks }) => id === undefined || tasks.includes(id))
+      .map(({ event }) => event);
+  }
+
+  /** Another connection, for the caller to close. */
+  connect(name: string): RedisClient {
+    return connectRedis({ url: this.#server.url, name, log: createLog({ level: 'silent', service: 'test' }) });
+  }
+
+  #ledgerOn(redis: RedisClient, settings: SettingsInput): Ledger {
+    return createLedger({
+      redis,
+      keys: this.keys,
+      settings: settingsSchema.parse(settings),
+      limitsOf: () => this.limits,
+      onGranted: (tenant, task, state) => this.granted.push({ tenant, task, state }),
+    });
+  }
+}
