@@ -13,7 +13,7 @@ export { nextRankOf } from './permits/ticket-rank.ts';
 export { OUTBOUND_QUEUES, type OutboundQueue, QUEUE_NAMES, type QueueName, isQueueName, outboundSlots, slotsOf } from './queue-names.ts';
 export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
 export { cancelTree } from './tickets/cancel-tree.ts';
-export { type RetryParts, reprioritizeTask, retryTask } from './tickets/reissue.ts';
+export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullPriority, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { explainWait } from './why/explain-wait.ts';

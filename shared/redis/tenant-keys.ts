@@ -40,7 +40,7 @@ function keysUnder(prefix: string) {
     laneWait: (lane: string) => `${prefix}lane:${lane}:wait`,
     /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     session: (id: string) => `${prefix}session:${id}`,
-    /** Sorted set: session with such a choice -> last use, ms. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
+    /** Sorted set: session that has a `session` record -> its last use, ms. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     sessionRecords: `${prefix}session-records`,
     /** String: JSON of a command and its answer, by the caller's key. Kept: `tasks.idempotencyMs`. Bound: one per command. */
     command: (key: string) => `${prefix}command:${key}`,
@@ -50,7 +50,7 @@ function keysUnder(prefix: string) {
     hooks: `${prefix}hooks`,
     /** String: delivery id that first brought this body, by SHA-256. Kept: `tasks.idempotencyMs`. Bound: one per body. */
     hookBody: (hook: string, digest: string) => `${prefix}hook-body:${hook}:${digest}`,
-    /** Hash: id -> `<version> <number> <JSON>`. Kept: `scheduler.endedRetentionMs`. Bound: `scheduler.maxSchedulesPerTenant`. */
+    /** Hash: id -> `<version> <number> <JSON>`. Kept: `scheduler.endedRetentionMs` after its end. Bound: `scheduler.maxSchedulesPerTenant`. */
     schedules: `${prefix}schedules`,
     /** Sorted set: schedule id -> its number for people. Kept: as `schedules`. Bound: as `schedules`. */
     scheduleNumbers: `${prefix}schedule-numbers`,

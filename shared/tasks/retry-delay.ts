@@ -10,6 +10,7 @@ const JITTER = 0.2;
 export function retryDelay(execution: ResolvedExecution, spent: number, maxDelayMs: number, random: () => number = Math.random): number {
   const base = execution.retryDelayMs;
   if (execution.retryBackoff === 'linear') return Math.min(base * spent, maxDelayMs);
-  const delay = base * 2 ** (spent - 1);
-  return Math.round(Math.min(delay + delay * JITTER * random(), maxDelayMs));
+  // Bounded before it is spread: delays at the bound are spread below it.
+  const delay = Math.min(base * 2 ** (spent - 1), maxDelayMs / (1 + JITTER));
+  return Math.round(delay + delay * JITTER * random());
 }

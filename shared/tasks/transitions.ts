@@ -104,7 +104,7 @@ export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<R
     failed: { event: 'task.failed', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     timeout: { event: 'task.timeout', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     cancelled: ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed'),
-    // By a drain, a throttling provider or a preemption: none of them costs an attempt.
+    // By a drain, a throttling provider or a lost worker: none of them costs an attempt.
     queued: { event: 'task.interrupted', always: ['lease removed', 'attempt stored'], sometimes: PARK_OR_RETRY },
   },
   failed: { queued: RETRY, permanently_failed: FINAL_FAILURE },

@@ -18,7 +18,7 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
 /**
  * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes. With `takesInput` its stdin stays
  * open for messages, see `feedCommand`.
- * It sees PATH, LANG, `passEnv`, `env`, and MUSTER_TASK_ID, MUSTER_ATTEMPT, MUSTER_TENANT, MUSTER_SESSION and TRACEPARENT.
+ * It sees PATH, LANG, `passEnv`, `env`, and MUSTER_TASK_ID, MUSTER_ATTEMPT, MUSTER_TENANT, MUSTER_SESSION and TRACEPARENT, and the mark by which its processes are found.
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards.
  * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.

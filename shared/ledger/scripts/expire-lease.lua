@@ -66,8 +66,9 @@ task.error = failure
 local function facts_of(will_retry)
   return cjson.encode({ { attempt = task.attempt, code = failure.code, willRetry = will_retry } })
 end
--- Twice as long after each loss, and spread, so that tasks lost together return apart.
-local return_at = context.now + math.floor(math.min(loss.delayMs * 2 ^ math.min(losses - 1, 20), loss.maxDelayMs) * (1 + loss.spread))
+-- Twice as long after each loss, and spread over as much again, so that tasks lost together return apart. Never over maxDelayMs.
+local delay = math.min(loss.delayMs * 2 ^ math.min(losses - 1, 20), loss.maxDelayMs / 2)
+local return_at = context.now + math.floor(delay * (1 + loss.spread))
 
 if not is_guilty then
   task.spent = task.spent - 1

@@ -4,7 +4,7 @@ import { isTerminal, type TaskStatus } from '../../tasks/index.ts';
 import { systemClock } from '../../time/index.ts';
 import type { Queues } from '../queues.ts';
 import { estimateStart } from './estimate-start.ts';
-import { explainCaps, explainLane } from './explain-gates.ts';
+import { explainCaps, explainLane } from './explain-lanes-and-caps.ts';
 import { explainQueue } from './explain-queue.ts';
 import { type Waiting, waitingSince, type WaitingTask, type WaitReason } from './wait-reason.ts';
 

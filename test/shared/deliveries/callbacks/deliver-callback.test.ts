@@ -12,7 +12,7 @@ import { openDelivery, retryDelivery } from '#shared/deliveries/open-delivery.ts
 import { TypingSigns } from '#shared/deliveries/replies/chat-port.ts';
 import { WaitingRoom } from '#shared/deliveries/waiting-room.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { retryTask } from '#shared/queue/tickets/reissue.ts';
+import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import type { DeliveryEnd } from '#shared/queue/workers/delivery-worker.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint, type ReceivedRequest } from '../../../support/fake-http-endpoint.ts';

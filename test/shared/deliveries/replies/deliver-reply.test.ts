@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
-import { retryTask } from '#shared/queue/tickets/reissue.ts';
+import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { DeliveryFleet, TENANT } from '../delivery-fleet.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import { explainLane } from '#shared/queue/why/explain-gates.ts';
+import { explainLane } from '#shared/queue/why/explain-lanes-and-caps.ts';
 import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 
