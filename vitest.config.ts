@@ -44,8 +44,8 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           testTimeout: isChaos ? 1_800_000 : 120_000,
           hookTimeout: 60_000,
-          // One at a time and after the parts: each starts a fleet of its own, and some measure how fast it recovers.
-          maxWorkers: 1,
+          // After the parts: each starts a fleet of its own, which mostly waits. At full size one at a time has the machine.
+          maxWorkers: isChaos ? 1 : 2,
           sequence: { groupOrder: 1 },
         },
       },
