@@ -17,7 +17,7 @@ export interface CatalogEntry {
   definition: AgentDefinition;
 }
 
-/** Which agents a tenant has: those of the configuration, which all share, and those it made itself. */
+/** Which agents a tenant has: the configuration's, which all tenants share, and its own. */
 export class AgentCatalog {
   readonly #options: AgentCatalogOptions;
 

@@ -57,7 +57,7 @@ export interface AgentEnvironment {
   readonly openaiBaseUrl: string | undefined;
   /** `OPENAI_API_KEY`: sent only to the origin of `openaiBaseUrl`, or to OpenAI when that is not set. */
   readonly openaiApiKey: string | undefined;
-  /** Reads a variable of this process's environment: those that `apiKeyEnv` and `passEnv` name, and PATH and LANG for commands. */
+  /** Reads a variable of this process's environment that an agent's definition names in `apiKeyEnv` or `passEnv`, or PATH or LANG. */
   readonly readSecret: (name: string) => string | undefined;
 }
 

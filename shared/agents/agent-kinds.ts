@@ -66,9 +66,8 @@ export async function assertAgents({ settings, env, directory, readVariable }: C
 }
 
 /**
- * What is wrong with the agents of the configuration on this machine, one line per problem and none when all can run:
- * a file that is missing, cannot be loaded or exports no `run`; a program that is not found; a model without an address or
- * key; a secret that cannot sign. Loads the files of `function` agents.
+ * What is wrong with the configured agents on this machine, one line per problem: a file without `run`, an unknown program, a model without
+ * address or key, a secret that cannot sign. Loads the files of `function` agents.
  */
 export async function checkAgents(agents: Readonly<Record<string, AgentDefinition>>, environment: AgentEnvironment): Promise<string[]> {
   const checks = Object.entries(agents).map(async ([id, definition]) => {

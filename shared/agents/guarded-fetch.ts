@@ -18,10 +18,9 @@ export type GuardedFetch = (url: string | URL, init: RequestInit) => Promise<Res
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Makes a `fetch` for addresses that a user may have chosen. The check is made on the address that is connected to, at
- * the moment of connecting, so that neither a literal address nor a name whose answer changes bypasses it.
- * A refused address rejects with a cause of PERMISSION_DENIED (see `failureFromNetwork`), one with a password in it with
- * INVALID_INPUT.
+ * Makes a `fetch` for addresses that a user may have chosen. The check reads the connected address at the moment of connecting, so neither
+ * a literal address nor a changing name bypasses it. A refused address rejects with a cause of PERMISSION_DENIED (see
+ * `failureFromNetwork`), one with a password in it with INVALID_INPUT.
  *
  * It holds connections only between requests that follow each other within seconds, and these never keep a process alive;
  * so there is nothing to close.

@@ -43,10 +43,9 @@ const STREAM = 'text/event-stream';
 const EXCERPT_LENGTH = 200;
 
 /**
- * The failure that an error of the AI SDK makes of an attempt: by status when the provider gave or named one, in its answer or in the
- * middle of a stream; PROVIDER_ERROR for an error in a stream without one, and for what is no answer of this protocol; else
- * NETWORK_ERROR, also for a stream that was cut.
- * The SDK's error itself is not passed on: it contains the request, prompt included.
+ * The failure of an attempt by an error of the AI SDK: by status when the provider named one, in its answer or within a stream.
+ * PROVIDER_ERROR stands for a stream's error without a status and for a foreign protocol; NETWORK_ERROR for the rest, also for a cut
+ * stream. The SDK's error itself is not passed on: it contains the request, prompt included.
  */
 export function failureFromModel(error: unknown, options: ModelFailureOptions): TaskFailure {
   if (error instanceof TaskFailure) return failureFromNetwork(error, options.redact);

@@ -7,8 +7,8 @@ import { readRequestedDelay, readRetryAfter, type HeaderReader } from './retry-a
 const MAX_DEPTH = 10;
 
 /**
- * The failure that a request without a (complete) answer makes of an attempt: a `TaskFailure` found among the causes, such as
- * a refused address, else NETWORK_ERROR, which is retried. `redact` takes secrets out of its text.
+ * The failure of an attempt whose request got no complete answer: a `TaskFailure` among the causes, such as a refused address, else
+ * NETWORK_ERROR, which is retried. `redact` takes secrets out of its text.
  */
 export function failureFromNetwork(error: unknown, redact: Redactor = (text) => text): TaskFailure {
   const causes = listCauses(error);
@@ -72,8 +72,8 @@ interface FailedAnswer {
 }
 
 /**
- * The failure that an HTTP answer other than 2xx makes of an attempt. A redirect is RESOURCE_NOT_FOUND, because none is
- * followed; 429 is THROTTLED with `retryAfterMs`, which others have only when the answer asks for a delay; `details.status` has the status.
+ * The failure that an HTTP answer other than 2xx makes of an attempt. A redirect is RESOURCE_NOT_FOUND, because none is followed; 429 is
+ * THROTTLED with `retryAfterMs`. Others have `retryAfterMs` only when the answer asks for a delay; `details.status` has the status.
  */
 export function failureFromStatus({ status, header, message, nowMs, isInStream = false }: FailedAnswer): TaskFailure {
   const excerpt = message === undefined ? undefined : truncate(message.trim(), MAX_MESSAGE_LENGTH);

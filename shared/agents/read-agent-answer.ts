@@ -13,8 +13,7 @@ const answerSchema = z.strictObject({
 });
 
 /**
- * Checks the answer of code that is not ours: `{ output?, result?, usage? }`.
- * Throws AGENT_ERROR, with the problems in `details`, for anything else.
+ * Checks the answer of foreign code: `{ output?, result?, usage? }`. Throws AGENT_ERROR, with the problems in `details`, for anything else.
  */
 export function readAgentAnswer(answer: unknown): AgentResult {
   const read = answerSchema.safeParse(answer);

@@ -5,11 +5,14 @@ const SECOND = 1000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: 60 * SECOND, h: 3600 * SECOND, d: 86_400 * SECOND };
 /** A throttled attempt does not count, so without a delay it would repeat in a tight loop. */
 const MIN_MS = SECOND;
-/** Nobody means more than a day; a broken header must not park a task for ever. */
+/** No provider means more than a day; a broken header must not park a task for ever. */
 const MAX_MS = 86_400 * SECOND;
 const DEFAULT_MS = 30 * SECOND;
 
-/** Each budget a provider counts, with the header of what is left of it. Forms as OpenAI, Anthropic and the IETF draft send them. */
+/**
+ * The budgets that providers count, with the headers of their reset and their rest. Forms as OpenAI, Anthropic and the IETF draft send
+ * them.
+ */
 const BUDGETS: readonly { reset: string; remaining: string }[] = [
   { reset: 'x-ratelimit-reset-requests', remaining: 'x-ratelimit-remaining-requests' },
   { reset: 'x-ratelimit-reset-tokens', remaining: 'x-ratelimit-remaining-tokens' },
@@ -20,9 +23,8 @@ const BUDGETS: readonly { reset: string; remaining: string }[] = [
 ];
 
 /**
- * How long a 429 asks to wait, in milliseconds from `nowMs`, between one second and one day.
- * `retry-after-ms` and `Retry-After` (seconds or a date) win; then the reset of the budgets that are spent, the latest of
- * them; then of any budget; and 30 seconds by default.
+ * How long a 429 asks to wait, in milliseconds from `nowMs`, between one second and one day. `retry-after-ms` and `Retry-After` (seconds or
+ * a date) win; then the latest reset of the spent budgets; then of any budget; then 30 seconds.
  */
 export function readRetryAfter(header: HeaderReader, nowMs: number): number {
   return readRequestedDelay(header, nowMs) ?? bounded(readResets(header, nowMs) ?? DEFAULT_MS);
@@ -59,7 +61,7 @@ function readTime(value: string | null, nowMs: number): number | null {
   return Number.isNaN(at) ? null : at - nowMs;
 }
 
-/** Nobody asks for 30 years, so a number that large is a point in time: in seconds, or as OpenRouter sends it, in milliseconds. */
+/** No provider asks for 30 years: so large a number is a point in time, in seconds or, from OpenRouter, in milliseconds. */
 function fromNumber(amount: number, nowMs: number): number {
   if (amount > 1e11) return amount - nowMs;
   return amount > 1e9 ? amount * SECOND - nowMs : amount * SECOND;

@@ -4,8 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const owners = new AsyncLocalStorage<(error: unknown) => void>();
 
 /**
- * Runs code that is not ours. Errors that it leaves unhandled, now or later (a promise that nobody awaits, a throw in a timer), go to
- * `onStray` instead of ending the process and everything else that runs in it.
+ * Runs foreign code. Its unhandled errors (a floating promise, a throw in a timer), now or later, go to `onStray` instead of ending the
+ * process.
  */
 export function runWithStrayHandler<T>(onStray: (error: unknown) => void, run: () => T): T {
   return owners.run(onStray, run);

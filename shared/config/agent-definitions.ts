@@ -45,7 +45,7 @@ const openai = z.strictObject({
    * `limits.fleetKeyForApiAgents` says so. Never read back by the API.
    */
   apiKey: z.string().min(1).optional(),
-  /** The environment variable that holds the key. From the configuration only: by API it could name any secret of ours. */
+  /** The environment variable that holds the key. From the configuration only: by API it could name any secret of the fleet. */
   apiKeyEnv: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/)
@@ -92,8 +92,8 @@ const command = z.strictObject({
    */
   takesInput: z.boolean().optional(),
   /**
-   * With `takesInput`: its stdin is closed once it wrote nothing and was sent nothing for so long, in milliseconds, so that a program
-   * that reads to the end before it works comes to that end. What arrives later is the session's next turn. Defaults to 5000 ms.
+   * With `takesInput`: its stdin is closed once nothing was written in either direction for so long, in milliseconds. A program that reads
+   * to the end can then begin. A later message is the session's next turn. Defaults to 5000 ms.
    */
   inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
   ...directives,

@@ -31,7 +31,7 @@ export interface AgentInput {
   /** The message's own task. */
   readonly id: string;
   readonly text: string;
-  /** Who sent it; null when nobody said. */
+  /** Who sent it; null when unknown. */
   readonly user: string | null;
 }
 
@@ -80,9 +80,8 @@ export interface AgentResult {
 }
 
 /**
- * A `function` agent. A string answer is the output; throw `TaskFailure` to choose the failure's code. An error that it lets go unheard
- * (a promise that it does not await) fails its attempt too.
- * It shares the worker's thread: while it computes without an `await`, nothing else in the process goes on, no lease is renewed, and after
- * `worker.leaseMs` other workers take over all that runs there. Long computations belong in a `command` agent.
+ * A `function` agent. A string answer is the output; throw `TaskFailure` to choose the failure's code. An error that it lets go unheard (a
+ * promise that it does not await) fails its attempt too. It shares the worker's thread: while it computes without an `await`, no lease is
+ * renewed. After `worker.leaseMs` other workers take over everything that runs there. Long computations belong in a `command` agent.
  */
 export type AgentFunction = (task: AgentTask, context: AgentContext) => Promise<AgentResult | string | undefined | void>;

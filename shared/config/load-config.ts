@@ -23,7 +23,7 @@ export interface Config {
  */
 export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<Config> {
   const problems: string[] = [];
-  // An empty variable is what compose and Kubernetes make of one that nobody set.
+  // Compose and Kubernetes pass an unset variable as an empty one.
   const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const env = environmentSchema.safeParse(given);
   if (!env.success) problems.push(...describe(env.error, 'environment'));
@@ -63,7 +63,7 @@ function applyEnvironment({ MUSTER_MAX_CONCURRENT: maxConcurrent, MUSTER_COMMAND
   if (uid !== undefined) settings.commands.uid = uid;
 }
 
-/** Of random characters: nobody guesses so many through HTTP. */
+/** Random characters: too many to guess through HTTP. */
 const STRONG_KEY_LENGTH = 16;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 

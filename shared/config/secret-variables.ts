@@ -5,7 +5,7 @@ import { CHAT_SECRETS } from './chat-environment.ts';
 /** The variables of Muster's own that give access to something. */
 const SECRET_VARIABLES = ['REDIS_URL', 'MUSTER_ADMIN_KEY', 'MUSTER_API_KEY', 'OPENAI_API_KEY', ...CHAT_SECRETS];
 
-/** Names of the variables that hold secrets: Muster's own, and those that agents of the configuration name. */
+/** Names of the variables that hold secrets: Muster's own, and the variables that configured agents name. */
 export function secretVariables(agents: Readonly<Record<string, AgentDefinition>>): string[] {
   const named = Object.values(agents).flatMap((agent) => (agent.kind === 'openai' && agent.apiKeyEnv ? [agent.apiKeyEnv] : []));
   return [...new Set([...SECRET_VARIABLES, ...named])];
@@ -17,8 +17,8 @@ export function withVariables(given: Readonly<Record<string, string>>): NodeJS.P
 }
 
 /**
- * Takes variables out of this process's environment, after they were read: out of what child processes inherit, and out of what
- * `/proc/<pid>/environ` shows to other processes of the same user. Returns whether the second part succeeded, which needs Linux.
+ * Takes variables out of this process's environment after they were read, so that neither child processes nor `/proc/<pid>/environ` show
+ * them. Returns whether the second part succeeded, which needs Linux.
  */
 export function withdrawVariables(names: readonly string[], environment: NodeJS.ProcessEnv = process.env): boolean {
   for (const name of names) delete environment[name];

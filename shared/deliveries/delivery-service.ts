@@ -47,8 +47,8 @@ export interface DeliveryServiceOptions {
 }
 
 /**
- * DeliveryService is responsible for sending results outward: it works on deliveries of its queues on all shards, and sweeps up what no
- * process works on, of all queues. Any number of processes may run it.
+ * DeliveryService is responsible for sending results outward: it works on deliveries of its queues on all shards, and sweeps up abandoned
+ * deliveries of all queues. Any number of processes may run it.
  */
 export class DeliveryService {
   readonly #options: DeliveryServiceOptions;

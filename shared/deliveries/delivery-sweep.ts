@@ -23,8 +23,8 @@ const MAX_BATCHES = 20;
 const CONCURRENCY = 20;
 
 /**
- * DeliverySweep is responsible for opening a delivery with a job for each ended task that has somebody to notify, whichever process
- * died before. An end is forgotten as soon as its delivery is recorded; from then on the delivery's job is checked until it is done.
+ * DeliverySweep is responsible for opening a delivery with a job for each ended task with subscribers, whichever process died before. An
+ * end is forgotten once its delivery is recorded; then the delivery's job is checked until it is done.
  */
 export class DeliverySweep {
   readonly #options: DeliverySweepOptions;
@@ -84,7 +84,7 @@ export class DeliverySweep {
     await this.#ensure(found.delivery, nextTryAt !== null && this.#isOver(nextTryAt));
   }
 
-  /** Whoever works on a reply ends it within its age, so an older reply has no process. */
+  /** A process ends its reply within the reply's age, so an older reply has no process. */
   async #isAbandoned({ tenant, task: id, kind, openedAt }: Delivery): Promise<boolean> {
     const { ledger, clock } = this.#options;
     const { maxAgeMs, maxThrottleMs, lockMs } = ledger.settings.deliveries;

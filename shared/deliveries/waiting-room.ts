@@ -19,12 +19,12 @@ interface Waiting {
   since: number;
 }
 
-/** Deliveries remembered; any more come back at their own time only. */
+/** Deliveries remembered; further ones are only woken at their own time. */
 const MAX_WAITING = 20_000;
 
 /**
- * WaitingRoom is responsible for deliveries that left their slot because their task only waited: it brings them back as soon as the
- * task moves. It remembers for this process only; what it forgets comes back later, or when its task has ended.
+ * WaitingRoom is responsible for deliveries that left their slot because their task only waited: it wakes them as soon as the task moves.
+ * It remembers for this process only; a forgotten delivery is woken later, or when its task has ended.
  */
 export class WaitingRoom {
   readonly #options: WaitingRoomOptions;

@@ -71,7 +71,7 @@ export async function newestTenantEvent({ redis, keys }: EventStreams, tenant: s
   return newest;
 }
 
-/** Whether the entry with the first id came before the one with the second. */
+/** Whether the entry with the first id came before the entry with the second. */
 export function isEntryBefore(first: string, second: string): boolean {
   const [a, b] = [parseId(first), parseId(second)];
   return a.ms < b.ms || (a.ms === b.ms && a.number < b.number);

@@ -95,7 +95,7 @@ class Nap {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    // Once for the whole watch: a signal that lives as long as the process would collect a listener for each sleep.
+    // Once for the whole watch: a process's signal would collect a listener for each sleep.
     signal.addEventListener('abort', this.#onAbort);
   }
 

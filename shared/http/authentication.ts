@@ -13,8 +13,8 @@ type Access = Pick<Route, 'scope' | 'forVisitors'>;
 type CountCall = (name: string) => Promise<void>;
 
 /**
- * The client holds a command back while one before it hangs, and counts its own time from then on: the two together may be
- * longer than a caller was promised to wait. This is the first command that every call sends to Redis, so it is cut off here.
+ * The client queues a command behind one that hangs and times it from then on: both together may exceed the promised wait. This is the
+ * first command that every call sends to Redis, so it is cut off here.
  */
 const AUTHENTICATE_MS = 1500;
 
@@ -40,8 +40,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns whose key a request carries: the one in its header, else the one that the browser signed in with. Null for a scope of `none`.
-   * Errors: `auth.missing`, `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `tenant.not-found`, `limit.rate`, `unavailable.redis`.
+   * Returns the key of a request: from its header, else from the browser's sign-in. Null for a scope of `none`. Errors: `auth.missing`,
+   * `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `tenant.not-found`, `limit.rate`, `unavailable.redis`.
    */
   async authenticate(request: Request, access: Access): Promise<ApiKey | null> {
     const key = await withinAttentive(this.#authenticate(request, access), AUTHENTICATE_MS);
@@ -51,7 +51,7 @@ export class Authenticator {
 
   /** Whether a request that was accepted with this key still carries it, and the key still opens anything. Counts towards no limit. */
   async isStillAdmitted(request: Request, key: ApiKey): Promise<boolean> {
-    // A key never changes; one that was made anew under the same secret has another id.
+    // A key never changes; a new key under the same secret has another id.
     return (await this.#find(request))?.id === key.id && !this.#isDisabled(key);
   }
 
@@ -89,8 +89,8 @@ export class Authenticator {
   }
 
   /**
-   * The key as it counts for a request: of its own tenant or, with the header, of the one named there. Only an admin of tenant `default`
-   * may name another one, who could make a key for it too. Errors: `auth.forbidden`, `tenant.not-found`.
+   * The key as it counts for a request: of its own tenant, or of the tenant that the header names. Only an admin of tenant `default` may
+   * name another tenant. Errors: `auth.forbidden`, `tenant.not-found`.
    */
   #actingKey(request: Request, key: ApiKey): ApiKey {
     const { tenants } = this.#ports;
@@ -115,7 +115,7 @@ function refusal(request: Request): MusterError {
   return new MusterError('auth.invalid', 'This key is not known, or the header is not "Bearer <key>"');
 }
 
-/** Whether there is such a session makes no difference, so that nobody learns it. */
+/** The answer does not show whether the session exists. */
 function assertVisits({ session }: ApiKey, { forVisitors }: Access, request: Request): void {
   if (forVisitors === true && request.params['id'] === session) return;
   throw new MusterError('auth.forbidden', "This is a visitor's token: it is for talking in its own session and for nothing else");

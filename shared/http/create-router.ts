@@ -54,7 +54,7 @@ async function serveRoute(each: Route, { bounds, authenticator, log, load }: Rou
   try {
     const key = await authenticator.authenticate(request, each);
     context.tenant = key?.tenant ?? null;
-    // After the key: nobody without one makes us read a body.
+    // After the key: no body is read for a caller without one.
     if (bounds) await readBody(request, response, bounds, context.load.bodies);
     const input = parseInput(each.request ?? {}, request);
     const answer = await each.handle(input, new RequestCall({ ...exchange, context, key, authenticator }));
@@ -114,7 +114,7 @@ class RequestCall implements Call {
   }
 }
 
-/** For as long as a stream lasts, its key has to be one that would open it; it counts for its key and its tenant. */
+/** While a stream lasts, its key must still be allowed to open it; it counts for its key and its tenant. */
 function readerOf(authenticator: Authenticator, request: Request, key: ApiKey | null): Pick<EventsPlace, 'mayStay' | 'owner'> {
   if (key === null) return {};
   const owner = { tenant: key.tenant, key: key.id, isVisitor: key.session !== undefined };

@@ -4,7 +4,7 @@ import { MusterError } from '../errors/index.ts';
 import { wait } from '../time/index.ts';
 import type { OpenStreams, StreamOwner } from './open-streams.ts';
 
-/** How long a reader waits before it comes back, in milliseconds. */
+/** How long a reader waits before it reconnects, in milliseconds. */
 const RETRY_MS = 2000;
 
 const HEADERS = {
@@ -44,8 +44,8 @@ export interface EventsPlace {
  * Answers with server-sent events until `write` resolves or the stream's signal aborts.
  * Rejects before anything is written with `limit.streams` when too many streams are open.
  *
- * Our own lines rather than a library's: those at hand ignore how much waits for a slow reader, and give every event an
- * id, which would move the reader's place in the output.
+ * No library: those at hand ignore the backlog of a slow reader, and give every event an id, which would move the reader's place in the
+ * output.
  */
 export async function sendEvents(
   request: Request,
@@ -89,8 +89,8 @@ export async function sendEvents(
 }
 
 /**
- * A stream outlives the request that was checked: a key that is revoked, a tenant that is disabled and a browser that signed out
- * would go on reading. Checking again costs a read per stream and interval, and unlike a message to all processes is never lost.
+ * A stream outlives its checked request: a revoked key, a disabled tenant or a signed-out browser would go on reading. Checking again costs
+ * a read per stream and interval, and unlike a message to all processes is never lost.
  */
 async function endWhenUnwanted(mayStay: () => Promise<boolean>, everyMs: number, gone: AbortController): Promise<void> {
   while (await wait(everyMs, gone.signal)) {
@@ -122,7 +122,7 @@ function keepOpen(response: Response, id?: string): void {
   response.write(`: heartbeat\n${id === undefined ? '' : `id: ${id}\n`}\n`);
 }
 
-/** Waits until the reader has taken what was written; whoever does not is cut off, and comes back with its last id. */
+/** Waits until the reader has taken what was written; a slow reader is cut off, and reconnects with its last id. */
 async function untilRead(response: Response, gone: AbortSignal, slowReaderMs: number): Promise<void> {
   try {
     await once(response, 'drain', { signal: AbortSignal.any([gone, AbortSignal.timeout(slowReaderMs)]) });

@@ -16,12 +16,10 @@ interface Problem {
   details?: Record<string, unknown>;
 }
 
-/** Redis is back within a second or two, when it comes back by itself. */
+/** Redis mostly recovers within a second or two, when it recovers by itself. */
 const REDIS_RETRY_MS = 2000;
 
-/**
- * Answers with an error as `application/problem+json`. Errors that are not ours say nothing about themselves to the caller; the log has them.
- */
+/** Answers with an error as `application/problem+json`. Unexpected errors show no details to the caller; the log has them. */
 export function sendProblem(response: Response, error: unknown, log?: Log): void {
   const known = toMusterError(error);
   if (known.code === 'internal.error') log?.error({ event: 'http.failed', err: error }, 'A request failed');

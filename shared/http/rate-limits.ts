@@ -23,7 +23,7 @@ export function createRateLimit({ redis, prefix, perMinute }: RateLimitOptions):
     storeClient: redis,
     keyPrefix: prefix,
     rejectIfRedisNotReady: true,
-    // Whoever is over the limit is refused here until the minute ends, without asking Redis each time.
+    // A caller over the limit is refused here until the minute ends, without a call to Redis each time.
     inMemoryBlockOnConsumed: perMinute,
     insuranceLimiter: new RateLimiterMemory(bounds),
   });
@@ -45,7 +45,7 @@ function isRefusal(value: unknown): value is RateLimiterRes {
   return typeof value === 'object' && value !== null && 'msBeforeNext' in value;
 }
 
-/** Addresses remembered as blocked; beyond, the one blocked longest ago is asked about again. */
+/** Addresses remembered as blocked; the oldest are forgotten first. */
 const MAX_BLOCKED = 10_000;
 
 /**
@@ -96,7 +96,7 @@ export class RefusalLimit {
 
 const IPV6_NETWORK_BITS = 64;
 
-/** What is counted as one address: whoever has one of IPv6 has the network around it. */
+/** What is counted as one address: with IPv6 the network, because a sender has all of it. */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

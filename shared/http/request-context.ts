@@ -20,7 +20,7 @@ export interface RequestContext {
 
 const contexts = new WeakMap<Request, RequestContext>();
 
-/** The request's context; made now when nobody did before. */
+/** The request's context, made on first use. */
 export function contextOf(request: Request, log: Log, load: ServerLoad): RequestContext {
   const known = contexts.get(request);
   if (known) return known;

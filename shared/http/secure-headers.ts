@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** Everything from this installation only: pages work offline and tell nobody about themselves. */
+/** Everything from this installation only: pages work offline and contact no other server. */
 const STRICT = {
   defaultSrc: ["'self'"],
   baseUri: ["'none'"],
@@ -18,8 +18,8 @@ const STRICT = {
 type Directive = keyof typeof STRICT;
 
 /**
- * Sets the security headers. A mounted page that needs more than the strict policy names what it adds per directive, such
- * as `{ styleSrc: ["'unsafe-inline'"] }`, and uses this again in front of itself: the last one wins.
+ * Sets the security headers. A mounted page that needs more names its additions per directive, such as `{ styleSrc: ["'unsafe-inline'"] }`,
+ * and uses this again in front of itself: the last policy wins.
  */
 export function secureHeaders(more: Partial<Record<Directive, string[]>> = {}): RequestHandler {
   const directives: Record<string, string[]> = { ...STRICT };

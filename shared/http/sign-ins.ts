@@ -68,7 +68,7 @@ class SignInCookie {
     response.clearCookie(this.#nameFor(response.req), this.#attributes(response.req));
   }
 
-  /** `__Host-` makes browsers refuse one that a neighbouring subdomain or a plain connection tries to plant. */
+  /** `__Host-` makes browsers refuse a cookie from a neighbouring subdomain or a plain connection. */
   #nameFor(request: Request): string {
     return this.#isSecure(request) ? `__Host-${NAME}` : NAME;
   }

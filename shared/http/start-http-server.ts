@@ -30,7 +30,7 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** The port it listens on, also when 0 was asked for. */
   readonly port: number;
-  /** Stops listening, ends event streams, lets running requests end, and cuts what is left after `graceMs`. */
+  /** Stops listening, ends event streams, lets running requests end, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     createApp(options, load),
   );
   refuseUnreadable(server);
-  // What somebody expects besides `100-continue` may be passed over, instead of an answer without a body.
+  // An `Expect` other than `100-continue` may be ignored, instead of an answer without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   await listen(server, options);
   const address = server.address();
@@ -107,7 +107,7 @@ async function listen(server: Server, { host, port }: HttpServerOptions): Promis
 /** Between two checks for connections that have become idle; the server itself checks only once. */
 const IDLE_CHECK_MS = 50;
 
-/** Stops taking connections, lets running requests end, and cuts what is left after `graceMs`. Never rejects. */
+/** Stops taking connections, lets running requests end, and cuts the rest after `graceMs`. Never rejects. */
 async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());

@@ -17,10 +17,7 @@ export interface EndOptions {
   process?: Pick<EventEmitter, 'on'> & { exit(code: number): void };
 }
 
-/**
- * npm hands Ctrl-C on to its script, which had it from the terminal already: what comes so soon after the first signal
- * is the same press, not a second one.
- */
+/** npm passes Ctrl-C on to its script, which had it from the terminal already: so soon after the first signal it is the same press. */
 const SAME_PRESS_MS = 500;
 
 const INTERRUPTED = 130;

@@ -15,7 +15,7 @@ import { TenantDirectory } from '../tenants/index.ts';
 export interface Parts extends Intake {
   readonly config: Config;
   readonly log: Log;
-  /** For commands: each ends within 2 s, also while Redis is away and behind another one that hangs. */
+  /** For commands: each ends within 2 s, also while Redis is away or an earlier command hangs. */
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly ledger: Ledger;
@@ -26,7 +26,7 @@ export interface Parts extends Intake {
   readonly events: EventFeed;
   /** Opens a subscription whose connection shows under this name. */
   subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
-  /** Ends the process, which cannot go on: it drains and leaves with a code that says so. */
+  /** Ends the process, which cannot go on: it drains and exits with a code for that. */
   readonly fail: (error: Error) => void;
   close(): Promise<void>;
 }
@@ -40,7 +40,9 @@ export interface OpenPartsOptions {
   fail: (error: Error) => void;
 }
 
-/** Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and says so in `/readyz`. */
+/**
+ * Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and reports that in `/readyz`.
+ */
 export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const { config, log, service, fail } = options;
   const { env, settings } = config;

@@ -9,7 +9,7 @@ interface ServeOptions {
   log: Log;
   services: readonly Service[];
   startHttpServer: (options: HttpServerOptions) => Promise<HttpServer>;
-  /** What of Redis does not answer, in words. */
+  /** Which parts of Redis do not answer, as text. */
   redisProblems: () => Promise<string[]>;
 }
 

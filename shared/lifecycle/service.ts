@@ -9,12 +9,9 @@ export interface Service {
   /** Its own metrics, for `/metrics`. */
   readonly registry?: Registry;
   start(): Promise<void>;
-  /** What does not move here although it should, in words, for `/readyz`. */
+  /** What is stuck in this process, as text for `/readyz`. */
   problems?(): string[];
-  /**
-   * Ends it: takes no new work, lets running work end, and hands back what is left when the time is over.
-   * Resolves by then; never rejects.
-   */
+  /** Ends it: takes no new work, lets running work end, and hands back the rest when the time is over. Resolves by then; never rejects. */
   stop(graceMs: number): Promise<void>;
 }
 

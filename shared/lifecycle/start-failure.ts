@@ -5,7 +5,7 @@ interface StartFailure {
   message: string;
   /** 78 (EX_CONFIG) for what the operator has to repair, which a supervisor need not try again; else 1. */
   exitCode: 78 | 1;
-  /** False for a defect of ours, whose stack belongs in the log. */
+  /** False for a defect of Muster, whose stack belongs in the log. */
   isExpected: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface LogOptions {
   destination?: DestinationStream;
 }
 
-/** Structured JSON log of one service; secrets are replaced, whoever passes them. */
+/** Structured JSON log of one service; secrets are replaced. */
 export function createLog({ level, service, destination }: LogOptions): Log {
   const options = {
     level,

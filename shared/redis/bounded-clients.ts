@@ -25,10 +25,7 @@ export class BoundedRedis extends Redis {
   }
 }
 
-/**
- * BoundedCluster is responsible for the same with a cluster, whose client keeps commands for as long as there is no node for them or no
- * map of the slots.
- */
+/** BoundedCluster is responsible for the same with a cluster, whose client keeps commands while it has no node for them or no slot map. */
 export class BoundedCluster extends Cluster {
   readonly #timeoutMs: number;
 

@@ -10,7 +10,7 @@ const REPLY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MIS
 /** The client gives these no code, and `sendCommand` fails in its words. */
 const CLIENT_TEXT = /^(Command timed out|Connection is closed|Socket timeout|Stream isn't writeable|None of startup nodes is available)/;
 
-/** Whether an error means that Redis cannot be reached or cannot serve, as opposed to a mistake of ours. */
+/** Whether an error means that Redis cannot be reached or cannot serve, as opposed to a defect of Muster. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

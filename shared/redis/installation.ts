@@ -3,9 +3,8 @@ import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 
 /**
- * Writes down, in a Redis that has no installation yet, how this code keeps its data, and makes sure of it in any other: with another
- * number of shards it would look for every tenant's work in the wrong place, and finding nothing must not pass for having none.
- * Throws `config.invalid` when the data there was written otherwise.
+ * Records, in a Redis without an installation, how this code keeps its data, and compares that in any other. With another number of shards
+ * it would look for every tenant's work in the wrong place. Throws `config.invalid` when the data there was written otherwise.
  */
 export async function assertInstallation({ redis, keys }: { redis: RedisClient; keys: Keys }): Promise<void> {
   await redis.set(keys.fleet.installation, installationText(keys), 'NX');

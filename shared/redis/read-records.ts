@@ -25,7 +25,7 @@ export function readRecord<T>(id: string, text: string, read: (text: string) => 
   }
 }
 
-/** Reads records of a list, each by itself, so that one that cannot be read hides no other. */
+/** Reads the records of a list one by one, so that an unreadable record hides no other. */
 export function readRecords<T>(
   stored: Iterable<readonly [id: string, text: string]>,
   read: (text: string, id: string) => T,

@@ -31,7 +31,7 @@ const ADDRESS: Readonly<Record<keyof typeof REDIS_URL_FORM, (groups: Groups) => 
   }),
 };
 
-/** Reads `REDIS_URL`, in one of the forms that the environment's schema lets through. Throws on any other. */
+/** Reads `REDIS_URL`, in a form that the environment's schema accepts. Throws on any other. */
 export function parseRedisAddress(url: string): RedisAddress {
   for (const kind of ['unix', 'single', 'cluster', 'sentinel'] as const) {
     const groups = REDIS_URL_FORM[kind].exec(url)?.groups;

@@ -16,7 +16,7 @@ export async function clockSkew(redis: Pick<RedisClient, 'time'>, clock: Pick<Cl
   return Math.round((before + clock.now()) / 2 - now);
 }
 
-/** A skew in words, as `300.0 s ahead of Redis`. */
+/** A skew as text: `300.0 s ahead of Redis`. */
 export function describeSkew(skewMs: number): string {
   return `${(Math.abs(skewMs) / 1000).toFixed(1)} s ${skewMs > 0 ? 'ahead of' : 'behind'} Redis`;
 }

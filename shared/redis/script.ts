@@ -57,8 +57,8 @@ const ESCAPES = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;
 const REPLACEMENT = String.raw`\ufffd`;
 
 /**
- * JSON that the scripts read too. Half a character (a text that was cut within an emoji) is JSON here and none for them, so it
- * becomes the replacement character, as it would on any other path to Redis.
+ * JSON that the scripts read too. Half a character (a text cut within an emoji) is JSON here but not in Lua, so it becomes the replacement
+ * character, as on any other path to Redis.
  */
 export function scriptJson(value: unknown): string {
   const json = JSON.stringify(value);
@@ -67,8 +67,8 @@ export function scriptJson(value: unknown): string {
 }
 
 /**
- * Sends a command at once and by itself, for calls that were gathered already. What the client gathers in a pipeline of its own
- * accord waits until the pipeline before it is answered, so that Redis and this process would work by turns.
+ * Sends a command at once and by itself, for calls that were gathered already. The client's automatic pipeline waits until the previous
+ * pipeline is answered, so that Redis and this process would work by turns.
  */
 export async function sendCommand(redis: RedisClient, name: string, args: (string | number)[]): Promise<unknown> {
   const command = new Command(name, args, { replyEncoding: 'utf8' });

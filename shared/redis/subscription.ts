@@ -49,7 +49,7 @@ export class Subscription {
     this.#client = undefined;
   }
 
-  /** In words, while it receives nothing; else null. */
+  /** Text while it receives nothing; else null. */
   get problem(): string | null {
     return this.#lost >= LOST_ECHOES || this.#reopens > 0 ? 'messages of other processes are not received' : null;
   }

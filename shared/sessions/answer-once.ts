@@ -23,8 +23,8 @@ const POLL_MS = 50;
 
 /**
  * Runs the command of a message and remembers the answer under the message's key for `tasks.idempotencyMs`. The same message again gets
- * that answer: a `/stop` that comes a second time must not stop what came after it, and of two processes that get it at once only one runs it.
- * When a process dies in between, the command runs again. Errors: `task.idempotency-conflict`, also when the key is that of a task.
+ * that answer: a repeated `/stop` must not stop what came after it, and of two processes only one runs the command. When a process dies in
+ * between, the command runs again. Errors: `task.idempotency-conflict`, also when the key is that of a task.
  */
 export async function answerOnce(
   ledger: Ledger,

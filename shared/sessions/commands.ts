@@ -39,7 +39,7 @@ export interface SessionCommand {
   run(call: SessionCall): Promise<string>;
 }
 
-/** By name, the commands that every session has, and those of others. */
+/** By name: the commands of every session, and the given ones. */
 export function createCommands(ledger: Ledger, others: Readonly<Record<string, SessionCommand>>): ReadonlyMap<string, SessionCommand> {
   const own: Record<string, SessionCommand> = {
     stop: {
@@ -108,8 +108,8 @@ const MAX_TASKS = 10_000;
 const AT_ONCE = 50;
 
 /**
- * Stops a session: first what waits, from the end of the line, so that nothing of it starts in between, then who holds the
- * lane, each with what it delegated. What arrives from now on is not touched.
+ * Stops a session: first its waiting tasks, from the end of the line, so that none starts in between; then the lane's holders; each with
+ * its sub-tasks. Later messages are not touched.
  */
 export async function stopSession(ledger: Ledger, tenant: string, id: string, reason: string): Promise<StopCounts> {
   const { waiting, held } = await readLaneIds(ledger, tenant, sessionLane(id), MAX_TASKS);

@@ -19,8 +19,8 @@ export type MessageAnswer = { kind: 'accepted'; accepted: Accepted } | { kind: '
 
 /**
  * Handles a message of a session. A command runs at once, whatever else runs; every other text is accepted as a task of the session, in its
- * mode. The same message again under its key gets the first answer and does nothing.
- * Errors: `request.invalid` (no text, or a session that cannot be one), and those of `acceptTask`.
+ * mode. The same message again under its key gets the first answer and does nothing. Errors: `request.invalid` (no text, or an invalid
+ * session id), and the errors of `acceptTask`.
  */
 export async function handleMessage(parts: MessageParts, message: IncomingMessage): Promise<MessageAnswer> {
   assertReadable(message);

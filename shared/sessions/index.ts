@@ -1,6 +1,6 @@
 /**
- * Conversations. `handleMessage` is the way in: a message is a command and runs, or it becomes a task of its session, for an agent and in a
- * mode that `routing` chooses. Beside it: what people chose for a session, its record, its transcript, and lists of sessions.
+ * Conversations. `handleMessage` is the entry: a message is a command and runs, or it becomes a task of its session, for the agent and mode
+ * that `routing` chooses. Beside it: what people chose for a session, its record, its transcript, and lists of sessions.
  */
 export { type SessionCommand, stopSession } from './commands.ts';
 export { handleMessage, type MessageAnswer, type MessageParts } from './handle-message.ts';

@@ -11,7 +11,7 @@ interface AgentRequest {
   user?: string | undefined;
 }
 
-/** The agent of a message: the one it names, else that of the first rule that fits, else the default, `assistant` or `echo`. */
+/** The agent of a message: its own choice, else the first fitting rule's, else the default, `assistant` or `echo`. */
 export async function chooseAgent(parts: Intake, message: AgentRequest): Promise<string> {
   if (message.agent !== undefined) return message.agent;
   const { agents, agent } = parts.ledger.settings.routing;

@@ -40,7 +40,7 @@ export interface ReadSessionOptions {
   words?: WaitingWords;
 }
 
-/** A session is a name: one that nobody used yet is free and has nothing waiting. */
+/** A session is a name: an unused one is free and has nothing waiting. */
 export async function readSession(
   { ledger }: { ledger: Ledger },
   tenant: string,

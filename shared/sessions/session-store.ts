@@ -10,7 +10,7 @@ export interface SessionChoices {
   mode: QueueMode | null;
   /** Turns accepted before this are not part of its transcript, ms by Redis's clock; null for all. */
   transcriptFrom: number | null;
-  /** Where its last message came from; null for web chat, and when nobody wrote yet. */
+  /** Where its last message came from; null for web chat and for an unused session. */
   surface: string | null;
 }
 
@@ -94,7 +94,7 @@ export function sessionTopic(id: string): string {
   return `~${encodeURIComponent(id)}`;
 }
 
-/** Notifies the watchers of a session that it has something new. A lost hint costs them a moment, so nobody waits for it. */
+/** Notifies the watchers of a session that it has something new. A lost hint only delays them, so no caller waits for it. */
 export function notifySession({ redis, keys }: Ledger, tenant: string, id: string): void {
   const { signal } = keys.shard(keys.shardOf(tenant));
   redis.publish(signal, `${tenant}/${sessionTopic(id)}/session.changed`).catch(() => undefined);

@@ -10,20 +10,19 @@ interface TranscriptTurn extends AgentTurn {
 }
 
 interface TranscriptOptions {
-  /** A task that is left out: the one that gets the transcript. */
+  /** The task that gets the transcript, which is left out. */
   before?: string;
 }
 
 /** Records read at once: each may hold as much as an output may be long. */
 const BATCH = 10;
-/** Behind what is left of a text. */
+/** Marks the end of a text that was cut. */
 const CUT = '…';
 
 /**
- * The turns of a session so far, oldest first: the inputs and outputs of its completed tasks.
- * At most `sessions.transcriptTurns` turns and `sessions.transcriptBytes` bytes, of which the oldest go first, and none from
- * before the transcript was last begun anew. A last turn that is longer than all of it, such as a file,
- * is cut to its beginning, so that the agent knows what a next question is about.
+ * The turns of a session so far, oldest first: the inputs and outputs of its completed tasks. At most `sessions.transcriptTurns` turns and
+ * `sessions.transcriptBytes` bytes, of which the oldest go first, and none from before the transcript was last begun anew. A longer last
+ * turn, such as a file, is cut to its beginning, so that the agent knows what the next question is about.
  */
 export async function readTranscript(
   ledger: Ledger,
@@ -80,9 +79,9 @@ const BREAK = '\n\n';
 const LEFT_OUT_HEADING = 'Earlier messages that were left out, because too many waited, by how they began:';
 
 /**
- * The input of an agent whose task has further messages: those carried over from a stopped task, the task's own text, then those that were
- * merged or steered into it, in their order, with a blank line between two. A line about each message that was left out comes first
- * (`leftOut`: how they began).
+ * The input of an agent whose task has further messages, with a blank line between two: messages carried over from a stopped task, the
+ * task's own text, then merged or steered messages in their order. A line about each message that was left out comes first (`leftOut`: how
+ * they began).
  */
 export function composeInput(own: string, inputs: readonly Pick<TakenInput, 'how' | 'text'>[], leftOut: readonly string[] = []): string {
   const carried = inputs.filter(({ how }) => how === 'carried');

@@ -8,7 +8,7 @@ export interface SessionWaiting {
   reason: string;
 }
 
-/** What waits in a session behind those that hold it, next one first. */
+/** What waits in a session behind its holders, next one first. */
 export function waitingLine(held: readonly Task[], waiting: readonly Task[], words: WaitingWords = EXACT_WORDS): SessionWaiting[] {
   const line = [...held, ...waiting];
   return waiting.map(({ body, state }, index) => {

@@ -63,8 +63,8 @@ const QUEUE_BY_SOURCE: Readonly<Record<Source, TaskQueue>> = {
 };
 
 /**
- * The queue a task waits in. `critical` by name goes to its own reserved slots, priority 1 to `background`, and the rest by
- * source: 10 as a number is first within its own queue, so that a heartbeat is never late and never stands before a person.
+ * The queue a task waits in. `critical` by name goes to its own reserved slots, priority 1 to `background`, and the rest by source: 10 as a
+ * number is first within its own queue, so that a heartbeat is never late and never ahead of a person.
  */
 export function queueFor(source: Source, priority: PriorityInput): TaskQueue {
   if (priority === 'critical') return 'critical';

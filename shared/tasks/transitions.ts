@@ -77,8 +77,8 @@ const RETRY: Transition = { event: 'task.queued', always: [], sometimes: [...GRA
 const FINAL_FAILURE = ends('task.permanently_failed', END_FROM_LANE, 'ungranted');
 
 /**
- * The one table of transitions, with what each of them does; `new` stands for a task not accepted yet. The ledger's scripts get its
- * pairs and events when they are loaded, and refuse every other pair; a test compares the effects with what the scripts do.
+ * The one table of transitions, with what each of them does; `new` stands for a task not accepted yet. The ledger's scripts get its pairs
+ * and events when they are loaded, and refuse every other pair. A test compares the effects with the scripts.
  */
 export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<Record<TaskStatus, Transition>>>>> = {
   new: { pending: { event: 'task.created', always: ['listed'], sometimes: [...WAIT, 'due added', 'deadline added'] } },

@@ -42,8 +42,8 @@ export function newKeyId(): string {
 }
 
 /**
- * The digest a key is looked up by. Looking up by digest is constant in time as far as the secret goes: what differs is
- * where two SHA-256 digests part, which nobody can steer. No salt, because 32 random bytes need none.
+ * The digest a key is looked up by. A look-up by digest shows nothing of the secret by its time: callers cannot choose where two SHA-256
+ * digests differ. No salt, because 32 random bytes need none.
  */
 export function keyDigest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');

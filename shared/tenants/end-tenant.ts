@@ -13,9 +13,9 @@ interface EndTenantPorts {
 }
 
 /**
- * Ends a tenant and removes everything it owns: keys, tokens, hooks, tasks, sessions, schedules, deliveries, agents. What runs loses its
- * lease and is aborted; its tickets find nothing. The end comes first and is final; what cannot be removed now is removed by the chore
- * `clean-tenants`. Returns false when somebody else ended it.
+ * Ends a tenant and removes everything it owns: keys, tokens, hooks, tasks, sessions, schedules, deliveries, agents. Its running tasks lose
+ * their leases and are aborted; its tickets find nothing. The end comes first and is final; the chore `clean-tenants` removes what cannot
+ * be removed now. Returns false when another caller ended it.
  */
 export async function endTenant(ports: EndTenantPorts, tenant: Tenant, now = Date.now()): Promise<boolean> {
   if (!(await ports.tenants.end(tenant, now))) return false;
@@ -40,7 +40,7 @@ const MAX_PASSES = 5;
 /** Removes what an ended tenant owns. Returns whether the last pass found nothing. */
 export async function cleanTenant(ports: CleanTenantPorts, tenant: string): Promise<boolean> {
   const { redis, keys } = ports;
-  // From here on no script of its shard accepts anything for it; those of the fleet knew already.
+  // From here on no script of its shard accepts anything for it; the fleet's scripts knew already.
   await runTenantScript(redis, 'set-state', [keys.shard(keys.shardOf(tenant)).tenantStates], [tenant, 'ended']);
   await removeCallers(ports, tenant);
   let isClean = false;

@@ -5,7 +5,7 @@ import type { ApiKey } from './api-key.ts';
 import { createKey, findKey, listKeys } from './key-store.ts';
 import { DEFAULT_TENANT } from './tenant.ts';
 
-/** After this, one that died before it made the key stands in nobody's way. */
+/** After this, a process that died before it made the key blocks no other. */
 const MAKING_MS = 5000;
 
 interface FirstKeyPorts {
@@ -15,12 +15,12 @@ interface FirstKeyPorts {
   log: Pick<Log, 'warn'>;
 }
 
-/** Of random characters: nobody guesses so many through HTTP. */
+/** Random characters: too many to guess through HTTP. */
 const STRONG_LENGTH = 16;
 
 /**
- * Makes sure that tenant `default` has an admin key: the one of `MUSTER_ADMIN_KEY`, else, when it has no key at all, a new one.
- * Returns the secret only when it was made just now, because it cannot be read again.
+ * Makes sure that tenant `default` has an admin key: `MUSTER_ADMIN_KEY`, else, when it has no key at all, a new one. Returns the secret
+ * only when it was made just now, because it cannot be read again.
  */
 export async function ensureFirstKey(parts: FirstKeyPorts): Promise<string | null> {
   const chosen = parts.config.env.MUSTER_ADMIN_KEY;
@@ -35,7 +35,7 @@ export async function ensureFirstKey(parts: FirstKeyPorts): Promise<string | nul
   return secret;
 }
 
-/** Whoever chooses another key may think that the one before is worth nothing any more. */
+/** An operator who chooses another key may think that the previous key is no longer valid. */
 async function addChosen(parts: FirstKeyPorts, secret: string): Promise<void> {
   const before = (await adminKeys(parts)).map(({ id }) => id);
   await createKey(parts, { tenant: DEFAULT_TENANT, name: 'MUSTER_ADMIN_KEY', scopes: ['admin'], secret });

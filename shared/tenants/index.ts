@@ -1,6 +1,6 @@
 /**
- * Owners and who speaks for them: tenants, API keys with their scopes, sign-ins of people and tokens of visitors. A tenant's end is a
- * record that every look-up respects.
+ * Tenants and their credentials: API keys with scopes, sign-ins of people and tokens of visitors. A tenant's end is a record that every
+ * look-up respects.
  */
 export { type ApiKey, apiKeySchema, keyDigest } from './api-key.ts';
 export { cleanTenant } from './end-tenant.ts';

@@ -45,7 +45,7 @@ export async function listKeys(parts: KeyStorePorts, tenant: string): Promise<Ap
   return (await listKeyRecords(parts, tenant)).items;
 }
 
-/** The same with those of the tenant that cannot be read. */
+/** The same with the tenant's unreadable keys. */
 export async function listKeyRecords(parts: KeyStorePorts, tenant: string): Promise<ReadRecords<ApiKey>> {
   const own = [...(await keysOf(parts, tenant)).values()];
   const found = readRecords(
@@ -55,7 +55,7 @@ export async function listKeyRecords(parts: KeyStorePorts, tenant: string): Prom
   return { ...found, items: found.items.toSorted((a, b) => a.createdAt - b.createdAt) };
 }
 
-/** Revokes a tenant's key by its id, also one that cannot be read. Returns whether there was one. */
+/** Revokes a tenant's key by its id, also an unreadable one. Returns whether there was one. */
 export async function revokeKey(parts: KeyStorePorts, tenant: string, id: string): Promise<boolean> {
   const found = [...(await keysOf(parts, tenant))].find(([, key]) => key.id === id);
   return found !== undefined && (await parts.redis.hdel(parts.keys.fleet.apiKeys, found[0])) === 1;
@@ -77,7 +77,7 @@ interface StoredKey {
   text: string;
 }
 
-/** A tenant's keys by digest. All tenants' are in one hash, which may be large, and is read in pages so that nobody waits for it. */
+/** A tenant's keys by digest. The keys of all tenants are in one hash, which may be large and is read in pages. */
 async function keysOf({ redis, keys }: KeyStorePorts, tenant: string): Promise<Map<string, StoredKey>> {
   const found = new Map<string, StoredKey>();
   for await (const page of scanHash(redis, keys.fleet.apiKeys)) {

@@ -15,8 +15,8 @@ const ID_BYTES = 32;
 const signInSchema = z.object({ key: z.string() });
 
 /**
- * SignInStore is responsible for which browsers are signed in. Redis holds the digest of a sign-in's id and the digest of the
- * key that opened it, so that neither can be taken from there, and a sign-in ends with its key.
+ * SignInStore is responsible for which browsers are signed in. Redis holds the digests of a sign-in's id and of its key, so neither can be
+ * taken from there, and a sign-in ends with its key.
  */
 export class SignInStore {
   readonly #options: SignInStoreOptions;

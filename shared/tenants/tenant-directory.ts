@@ -114,7 +114,7 @@ export class TenantDirectory {
       const seen = await redis.hget(keys.fleet.tenants, publicTenantId(known.id));
       const changed = change((seen === null ? null : this.#read(known.id, seen, new Map())) ?? known);
       if (await this.#write({ ...changed, id: known.id }, seen ?? '')) return changed;
-      // A random pause, so that those that lost do not collide again at once.
+      // A random pause, so that the losers do not collide again at once.
       await wait(Math.random() * Math.min(5 * attempt, MAX_PAUSE_MS));
     }
     throw new MusterError('tenant.busy', 'Too many change this tenant at the same time; try again');

@@ -60,8 +60,8 @@ export async function removeTenant({ redis, keys }: RecordPorts, id: string, now
 }
 
 /**
- * Writes the state beside each tenant's keys where it is missing there: its record and its state are in two places when a fleet has
- * shards, and the process that wrote the one may have died before the other.
+ * Writes the state beside each tenant's keys where it is missing. With shards, record and state are in two places, and a process may have
+ * died between the two writes.
  */
 export async function repairStates(ports: RecordPorts, all: readonly Tenant[]): Promise<void> {
   const { redis, keys } = ports;

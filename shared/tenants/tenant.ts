@@ -28,7 +28,7 @@ export const tenantSchema = z.object({
   name: z.string().min(1).max(200),
   /** A disabled tenant's keys and schedules do nothing until it is enabled again. */
   disabled: z.boolean(),
-  /** Its own limits; null takes those of the configuration. */
+  /** Its own limits; null takes the configuration's. */
   limits: tenantLimitsSchema.nullable(),
   createdAt: z.number().int(),
 });

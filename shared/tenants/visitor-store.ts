@@ -91,7 +91,7 @@ export async function revokeVisitor(parts: VisitorPorts, visited: VisitedSession
   const { redis, keys } = parts;
   const found = (await findVisitors(parts, visited)).find(({ key }) => key.id === id);
   if (found === undefined) return false;
-  // The token before its place: whoever dies in between leaves a place that is taken until the token would have expired.
+  // The token before its place: a process that dies in between leaves a place taken until the token would have expired.
   const wasThere = (await redis.del(keys.fleet.visitor(found.digest))) === 1;
   await redis.zrem(keys.fleet.visitors(visited.tenant), found.digest);
   return wasThere;

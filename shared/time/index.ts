@@ -1,6 +1,6 @@
 /**
- * Clocks and waiting: the clock that is passed in, deadlines that include the work, waits that end with a signal, and the form in which
- * times are written.
+ * Clocks and waiting: the clock that is passed in, deadlines, waits that end with a signal, repeated rounds, recent values, and the written
+ * form of times.
  */
 export { type Clock, instantSchema, systemClock, toIso } from './clock.ts';
 export { Ticker } from './ticker.ts';

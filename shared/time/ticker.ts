@@ -30,7 +30,7 @@ export class Ticker {
       });
   }
 
-  /** Starts no more rounds. Resolves when the one under way has ended. */
+  /** Starts no more rounds. Resolves when the current round has ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#running;

@@ -44,8 +44,8 @@ interface Deadline {
 }
 
 /**
- * Calls back after `ms` milliseconds in which this process could have read an answer: it waits in slices, so that time in which it was too
- * busy or frozen hardly counts. Returns how to stop.
+ * Calls back after `ms` milliseconds in which this process could read an answer. It waits in slices, so that busy or frozen time hardly
+ * counts. Returns how to stop.
  */
 export function startDeadline(ms: number, onLate: () => void): () => void {
   const deadline: Deadline = { sliceMs: ms / SLICES, left: SLICES, timer: undefined, isStopped: false, onLate };

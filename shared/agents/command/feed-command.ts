@@ -11,9 +11,9 @@ export interface CommandPipes {
 const IDLE_MS = 5000;
 
 /**
- * Writes the prompt to the program's stdin, then each message that arrives, on a line of its own (line breaks in it become spaces),
- * until the program wrote nothing and was sent nothing for `inputIdleMs`, or its stdin closes. Then it closes stdin, so that a program
- * that reads to the end gets there. Returns at the latest when the signal of the run or `ended` aborts.
+ * Writes the prompt to the program's stdin, then each message that arrives, on a line of its own (line breaks in it become spaces). It
+ * closes stdin once nothing was written in either direction for `inputIdleMs`, so that a program that reads to the end gets there. Returns
+ * at the latest when the signal of the run or `ended` aborts.
  */
 export async function feedCommand(
   { task, definition, context, inputArrived }: AgentRun<DefinitionOf<'command'>>,

@@ -10,7 +10,7 @@ export interface ProcessEntry {
   readonly startedAt: number;
 }
 
-/** Every process that runs; none on a system without /proc. One that ended and was not waited for (a zombie) does not run. */
+/** Every process that runs; none on a system without /proc. A zombie does not run. */
 export function listProcesses(): ProcessEntry[] {
   return processIds().flatMap((pid) => {
     const entry = readProcess(pid);

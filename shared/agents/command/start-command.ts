@@ -117,7 +117,7 @@ function buildEnvironment(
   };
 }
 
-/** A user of the system other than the one of this process. */
+/** A user of the system other than this process's. */
 export interface CommandUser {
   readonly uid: number;
   readonly gid: number;

@@ -29,9 +29,9 @@ const contextSchema = z.object({
 const WORDS_PER_TURN = 256;
 
 /**
- * Writes the input word by word, white space included, so that the output equals the input exactly; then, after a blank line each,
- * the messages that arrived meanwhile, unless `context.noInput`.
- * `context.paceMs`, `failAttempts` and `failCode` steer it; it fails with INVALID_INPUT when one of them is out of range.
+ * Writes the input word by word, white space included, so that the output equals the input. Messages that arrived meanwhile follow after a
+ * blank line each, unless `context.noInput`. `context.paceMs`, `failAttempts` and `failCode` steer it; it fails with INVALID_INPUT when one
+ * of them is out of range.
  */
 export async function runEcho({ task, context }: AgentRun<DefinitionOf<'echo'>>): Promise<AgentResult> {
   const { signal } = context;

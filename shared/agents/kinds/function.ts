@@ -20,10 +20,9 @@ export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
 };
 
 /**
- * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`;
- * a file that is missing or exports no `run` is RESOURCE_NOT_FOUND.
- * An error that it leaves unhandled while it runs is AGENT_ERROR too; a later one is logged.
- * After an abort nobody waits for the answer: a function that ignores its signal cannot keep the slot.
+ * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`; a file that is
+ * missing or exports no `run` is RESOURCE_NOT_FOUND. An error that it leaves unhandled while it runs is AGENT_ERROR too; a later one is
+ * logged. An abort ends the wait for the answer: a function that ignores its signal cannot keep the slot.
  */
 export async function runFunction(
   { task, definition, context, untilStopped, diagnose }: AgentRun<DefinitionOf<'function'>>,

@@ -41,11 +41,11 @@ const CONNECTION_HEADERS = [
 ];
 
 /**
- * POSTs `{ task, attempt, history, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret;
- * `history` has the session's earlier turns, oldest first: `[{ taskId, input, output }]`.
- * The answer is JSON, `{ output?, result?, usage? }`, a stream of server-sent events (see `readHttpEvents`), or 204.
- * Fails as `failureFromStatus` says; with PERMISSION_DENIED for an address that is not public; NETWORK_ERROR for a
- * connection that is refused or cut; OUTPUT_TOO_LARGE for a body over the limit; AGENT_ERROR for an answer in no such form.
+ * POSTs `{ task, attempt, history, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret. `history`
+ * has the session's earlier turns, oldest first: `[{ taskId, input, output }]`. The answer is JSON, `{ output?, result?, usage? }`, a
+ * stream of server-sent events (see `readHttpEvents`), or 204. Fails as `failureFromStatus` says; with PERMISSION_DENIED for an address
+ * that is not public; NETWORK_ERROR for a connection that is refused or cut; OUTPUT_TOO_LARGE for a body over the limit; AGENT_ERROR for an
+ * answer in no such form.
  */
 export async function runHttp(run: AgentRun<DefinitionOf<'http'>>, options: HttpOptions): Promise<AgentResult> {
   const { signal } = run.context;

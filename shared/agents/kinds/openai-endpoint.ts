@@ -13,11 +13,9 @@ export interface OpenaiEndpoint {
 const PUBLIC_BASE_URL = 'https://api.openai.com/v1';
 
 /**
- * Where an agent's model is and with which key. The default key goes to the origin it was given for and to no other: an
- * agent that somebody adds through the API with an address of their own must not be handed it, and one with ours only where the
- * operator allows it (`mayUseFleetKey`).
- * Throws INVALID_INPUT when there is no address, PERMISSION_DENIED when the variable it names is not set, or
- * the default key is not for it.
+ * Where an agent's model is and with which key. The default key goes to its own origin only, so that an agent made by API cannot send it
+ * elsewhere. Such an agent uses it only where the operator allows it (`mayUseFleetKey`). Throws INVALID_INPUT when there is no address,
+ * PERMISSION_DENIED when its variable is not set, or it may not use the default key.
  */
 export function resolveOpenaiEndpoint(
   definition: DefinitionOf<'openai'>,
@@ -35,7 +33,7 @@ export function resolveOpenaiEndpoint(
   };
 }
 
-/** Throws PERMISSION_DENIED where an agent without a key would have to use one that is not for it. */
+/** Throws PERMISSION_DENIED when an agent without a key may not use the default key. */
 function fleetKey(
   { baseUrl, ownBaseUrl, mayUseFleetKey }: { baseUrl: string; ownBaseUrl: string | undefined; mayUseFleetKey: boolean },
   defaults: OpenaiDefaults,
@@ -63,7 +61,7 @@ function isSameOrigin(baseUrl: string, ownBaseUrl: string | undefined): boolean 
 const MODEL_BYTES_FACTOR = 32;
 const ANYWHERE = ['0.0.0.0/0', '::/0'];
 
-/** The `fetch` for a model's base URL. Only one that the operator named may be private. */
+/** The `fetch` for a model's base URL. Only a URL of the operator's may be private. */
 export function createModelFetch({
   openaiBaseUrl,
   operatorAgents = {},

@@ -51,10 +51,10 @@ interface Step {
 
 /**
  * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
- * before the prompt. When messages arrived while the model answered, it is called again with its answer and them, and its next
- * answer follows after a blank line; `usage` is the total of all calls.
- * Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403), INVALID_INPUT (400, 422),
- * RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or cut).
+ * before the prompt. When messages arrived while the model answered, it is called again with its answer and them. The next answer follows
+ * after a blank line; `usage` is the total of all calls. Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
+ * INVALID_INPUT (400, 422), RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or
+ * cut).
  */
 async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Promise<AgentResult> {
   const { signal } = run.context;

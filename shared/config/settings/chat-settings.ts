@@ -30,7 +30,7 @@ export type ChatAccess = z.infer<typeof chatAccessSchema>;
 export const chatSettingsSchema = z.strictObject({
   /** Bytes of one request of a platform; they send text and the names of files, never files. */
   maxBodyBytes: z.number().int().min(1024).default(1_048_576),
-  /** Until a platform is asked to send its request again. Slack waits 3 s for an answer, the others longer. */
+  /** Time until a platform gets an error and sends its request again. Slack waits 3 s for an answer, the others longer. */
   acceptTimeoutMs: z.number().int().min(100).max(60_000).default(8000),
   /** How long one call to a platform may take; afterwards it is not known whether a post was made, and it is not made again. */
   callTimeoutMs: z.number().int().min(100).max(120_000).default(15_000),

@@ -36,7 +36,7 @@ export const deliverySettingsSchema = z.strictObject({
   maxThrottleMs: int(10 * MINUTE, 10),
   /** A chat reply that could not be sent for so long after its task's end fails. */
   maxAgeMs: int(6 * HOUR, 100),
-  /** How long a reply waits for the one of an earlier message of its session, from when that message's task ended. */
+  /** How long a reply waits for an earlier reply of its session, from the end of that reply's task. */
   orderWaitMs: int(30 * SECOND, 0),
   callbacks: z
     .strictObject({
@@ -48,17 +48,17 @@ export const deliverySettingsSchema = z.strictObject({
       /** How long an endpoint may take to answer. */
       timeoutMs: int(15 * SECOND, 50),
       /**
-       * An endpoint that failed for so long, with no success between, is not called any more until somebody enables it. Two days
-       * without a call, or twice the longest wait of `retryMs` where that is more, begin the time anew.
+       * An endpoint that failed for so long, without a success, is not called until it is enabled by hand. A pause of two days, or twice
+       * the longest `retryMs`, resets that time.
        */
       disableAfterMs: int(5 * DAY),
       /** Calls under way at once in one process, per tenant. */
       maxPerTenant: int(50),
-      /** Failing endpoints remembered per tenant; one more takes the place of the one that failed longest ago. */
+      /** Failing endpoints remembered per tenant; a further one replaces the endpoint that failed longest ago. */
       maxEndpoints: int(1000),
-      /** How long a failing endpoint is remembered after its last failure, also one that was disabled. */
+      /** How long a failing or disabled endpoint is remembered after its last failure. */
       endpointRetentionMs: int(30 * DAY, SECOND),
-      /** How long after a change of the secret calls are signed with the one before, too. */
+      /** How long after a change of the secret calls are signed with the previous secret too. */
       secretOverlapMs: int(DAY, 0),
     })
     .prefault({}),

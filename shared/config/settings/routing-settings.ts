@@ -19,7 +19,7 @@ interface ConfiguredModes {
   bySurface: Record<string, QueueMode>;
 }
 
-/** What an operator says holds, for all surfaces or for one; what is built in is only for those of whom nothing was said. */
+/** The operator's settings win, for all surfaces or for one; built-in modes serve only surfaces without a setting. */
 function withDefaults<T extends ConfiguredModes>(given: T): T & { mode: QueueMode; bySurface: Partial<Record<string, QueueMode>> } {
   if (given.mode !== undefined) return { ...given, mode: given.mode };
   return { ...given, mode: 'queue', bySurface: { ...DEFAULT_BY_SURFACE, ...given.bySurface } };
@@ -29,7 +29,7 @@ function withDefaults<T extends ConfiguredModes>(given: T): T & { mode: QueueMod
 export const routingSchema = z.strictObject({
   queue: z
     .strictObject({
-      /** For all surfaces that `bySurface` does not name; by default each has its own, and `queue` those that have none. */
+      /** For surfaces that `bySurface` does not name; by default their built-in modes, else `queue`. */
       mode: mode.optional(),
       /** By surface. Messages by API may name surfaces of their own. */
       bySurface: z.record(name, mode).default({}),
@@ -71,7 +71,7 @@ export const sessionSettingsSchema = z.strictObject({
   maxWaiting: z.number().int().min(1).max(5000).default(1000),
   /** Turns of a session that agents are given as history, newest last. */
   transcriptTurns: z.number().int().min(0).max(1000).default(50),
-  /** Bytes of these turns; the oldest go first. Of a last one that is longer there is the beginning. */
+  /** Bytes of these turns; the oldest go first. A longer last turn is cut to its beginning. */
   transcriptBytes: z.number().int().min(0).max(4_194_304).default(65_536),
   /** How long what was chosen for a session (its mode, where its transcript begins) is kept after its last use. */
   retentionMs: z

@@ -8,7 +8,7 @@ export const schedulerSettingsSchema = z.strictObject({
   tickMs: int(1000, 100),
   /** Between two looks of each process whether the clock ticks. */
   watchMs: int(1000, 50),
-  /** A schedule that is overdue for so long says that the clock is silent: whoever sees it fires it and restarts the clock. */
+  /** A schedule overdue for so long means that the clock is silent: any process that notices fires it and restarts the clock. */
   silentMs: int(2000, 100),
   /** Between two comparisons of the records with the due times and the clock. */
   reconcileMs: int(300_000, 1000),
@@ -78,5 +78,5 @@ const configuredSchedule = z.strictObject({
   exact: z.boolean().optional(),
 });
 
-/** By name. One that is taken out of the configuration is paused, not removed. */
+/** By name. A schedule taken out of the configuration is paused, not removed. */
 export const configuredSchedulesSchema = z.record(nameSchema, configuredSchedule);

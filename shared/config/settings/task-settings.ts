@@ -62,7 +62,7 @@ export const retrySettingsSchema = z
     delegation: inSeconds,
     webhook: inMinutes,
     schedule: inMinutes,
-    /** No backoff is longer than this, whoever asks. */
+    /** No backoff is longer than this. */
     maxDelayMs: int(600_000),
     /** A provider's "later" counts for no longer than this. */
     maxThrottleMs: int(3_600_000),

@@ -15,7 +15,7 @@ export const workerSettingsSchema = z
     heartbeatIntervalMs: int(10_000, 100),
     /** Heartbeats that a worker misses before it is reported as lost. Defaults to 2. */
     deadHeartbeatThreshold: int(2),
-    /** Age of an outbox entry before somebody else adds its ticket. */
+    /** Age of an outbox entry before another process adds its ticket. */
     outboxSweepMs: int(3000, 100),
     /** Granted tasks that waited this long have their ticket looked up, and a new one made when it is gone. */
     ticketAuditMs: int(30_000, 1000),
@@ -64,9 +64,14 @@ export const consumerSettingsSchema = z.strictObject({
    * `pollMs`; without waiting jobs it is three times as long.
    */
   stoppedAfterMs: int(6500, 100),
-  /** A queue or a subscription that was opened so often in a row and never moved, or a connection that failed so often by itself, ends the process. */
+  /**
+   * The process ends when a queue or subscription was reopened so often in a row without effect, or a connection failed so often by itself.
+   */
   maxReopens: int(4),
-  /** Between two checks of the connection for commands, and two messages to itself by which a process checks its subscription; three in a row that are lost reopen the subscription. */
+  /**
+   * Between two checks of the connection for commands, and between two echoes by which a process checks its subscription. Three lost echoes
+   * in a row reopen the subscription.
+   */
   echoMs: int(3000, 50),
 });
 
@@ -78,8 +83,8 @@ const systemUserSchema = z.union([z.literal('own'), z.number().int().min(0).max(
 /** How `command` agents are run, whichever they are. */
 export const commandSettingsSchema = z.strictObject({
   /**
-   * The user that programs run as, so that they cannot read what is the fleet's; `MUSTER_COMMAND_UID` wins. Another user than its own
-   * needs a worker that runs as root. Defaults to 65534 (nobody) where the worker is root, else to `own`.
+   * The user that programs run as, so that they cannot read the fleet's files; `MUSTER_COMMAND_UID` wins. Another user needs a worker that
+   * runs as root. Defaults to 65534 (nobody) where the worker is root, else to `own`.
    */
   uid: systemUserSchema.optional(),
   /** Their group. Defaults to the number of the user. */

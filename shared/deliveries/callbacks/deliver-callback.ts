@@ -7,7 +7,7 @@ import { endDelivery, type HeldDelivery } from '../held-delivery.ts';
 import { countFailure, forgetFailures, readEndpoint } from './callback-endpoints.ts';
 import { readCallbackSecrets, signCallback } from './callback-secrets.ts';
 
-/** Callbacks beyond a tenant's slots come back after this and up to twice this, so that they do not all come together. */
+/** Callbacks beyond a tenant's slots are retried after one to two times this, so that they do not all come together. */
 const CROWDED_RETRY_MS = 2000;
 
 /** Sends a task's record to its `callbackUrl` once the task has ended. */

@@ -66,8 +66,8 @@ async function finish(context: DeliveryContext, held: HeldDelivery, sender: Part
 }
 
 /**
- * Handles a platform's refusal: `gone` ends the delivery as failed, `unknown` as unknown, and the others are tried again, within a
- * number of tries (which `throttled` does not count) and an age.
+ * Handles a platform's refusal: `gone` ends the delivery as failed, `unknown` as unknown. The others are retried within a number of tries,
+ * which `throttled` does not count, and an age.
  */
 async function handleRefusal(context: DeliveryContext, held: HeldDelivery, refused: DeliveryRefused): Promise<DeliveryEnd> {
   const error: DeliveryError = { code: refused.kind, message: truncate(refused.message, MAX_MESSAGE_CHARACTERS) };

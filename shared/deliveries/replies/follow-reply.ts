@@ -34,8 +34,8 @@ const MAX_STEPS_ASIDE = 8;
 const SECOND = 1000;
 
 /**
- * ReplyFollower is responsible for what a chat sees of a task until it ends: that an answer is coming, how long it waited, and the
- * answer as it grows. Refusals here only slow it down: whether the delivery succeeds is decided after the end.
+ * ReplyFollower is responsible for showing a task in its chat until it ends: the typing sign, how long it waited, and the growing answer.
+ * Refusals here only slow it down: whether the delivery succeeds is decided after the end.
  */
 export class ReplyFollower {
   readonly #context: DeliveryContext;

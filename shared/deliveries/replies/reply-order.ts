@@ -8,8 +8,8 @@ import { type Delivery, deliveryId } from '../delivery.ts';
 const NEIGHBOURS = 5;
 
 /**
- * Whether an earlier message of the session is answered and its reply still pending: then this reply waits, so that answers stand in
- * the order of their messages. A task that ended longer ago than `settings.deliveries.orderWaitMs` is not waited for.
+ * Whether an earlier message's reply is still pending: then this reply waits, so that answers stand in the order of their messages. A task
+ * that ended longer ago than `settings.deliveries.orderWaitMs` is not waited for.
  */
 export async function hasEarlierReply(ledger: Ledger, { body }: Pick<Task, 'body'>, now: number): Promise<boolean> {
   const pending = await pendingReplies(ledger, body.tenant, await neighbours(ledger, body, 'before'));

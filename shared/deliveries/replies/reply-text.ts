@@ -5,8 +5,8 @@ import type { DeliveryStorage } from '../delivery-store.ts';
 const PAGE = 500;
 
 /**
- * OutputReader is responsible for what a task's current attempt has written so far, read from its output stream piece by piece.
- * A later attempt's text restorages the one before.
+ * OutputReader is responsible for what a task's current attempt has written so far, read from its output stream piece by piece. A later
+ * attempt's text replaces the previous attempt's.
  */
 export class OutputReader {
   readonly #storage: DeliveryStorage;

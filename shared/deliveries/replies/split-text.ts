@@ -17,9 +17,9 @@ const FENCE_LINE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm;
 const MAX_LANGUAGE_CHARACTERS = 40;
 
 /**
- * Splits a text into parts of at most `maxCharacters` UTF-16 units, at the end of a paragraph, line or word where there is one. A
- * code fence goes as one into the next part when it fits there; a longer fence is closed at the end of a part and opened again, with
- * its language, in the next. Nothing else is added, and only white space at the cuts is lost. Parts are never blank.
+ * Splits a text into parts of at most `maxCharacters` UTF-16 units, at the end of a paragraph, line or word where there is one. A code
+ * fence moves to the next part when it fits there. A longer fence is closed at the part's end and reopened, with its language, in the next.
+ * Nothing else is added, and only white space at the cuts is lost. Parts are never blank.
  *
  * What comes later in the text hardly ever changes an earlier part, so that a text that grows can be shown part by part.
  */
@@ -103,7 +103,7 @@ function breakBefore(text: string, room: number, what: 'prose' | 'code'): number
   return characterBoundary(text, room);
 }
 
-/** The same position, or the one before when it lies inside a character. */
+/** The same position, or the previous one when it lies inside a character. */
 function characterBoundary(text: string, at: number): number {
   const unit = text.charCodeAt(at - 1);
   return at > 1 && unit >= 0xd800 && unit <= 0xdbff ? at - 1 : at;

@@ -1,8 +1,8 @@
--- Writes a delivery's record if it is still what the writer read: whoever was taken over meanwhile writes nothing.
+-- Writes a delivery's record if it is still what the writer read: a process that lost the delivery writes nothing.
 -- KEYS[1] record: the delivery's
 -- KEYS[2] index: the tenant's deliveries
 -- KEYS[3] due: the shard's deliveries that are not done
--- KEYS[4] tenants: those of the shard that are not active
+-- KEYS[4] tenants: the shard's tenants that are not active
 -- ARGV[1] expected: the record as it was read, empty for none
 -- ARGV[2] next: the record as it will be, JSON
 -- ARGV[3] retention: how long the record is kept after this, ms

@@ -62,7 +62,7 @@ export function assertFormBounds(text: string, { maxValues }: JsonBounds): void 
   }
 }
 
-/** For bytes that others parse: as JSON, or as a form where the sender says so. Errors as above. */
+/** For bytes that others parse: as JSON, or as a form by their content type. Errors as above. */
 export function assertBodyBounds(body: Buffer, contentType: string | undefined, bounds: JsonBounds): void {
   // What is counted is ASCII, of which no other character of UTF-8 has a byte.
   const text = body.toString('latin1');

@@ -173,7 +173,7 @@ async function collect(request: Request, source: Readable, { maxBytes, body, idl
 
 /** Ignores what is still sent, and cuts the sender off after a while. */
 function drop(request: Request): void {
-  // An error after the refusal concerns nobody.
+  // An error after the refusal has no effect.
   request
     .unpipe()
     .on('error', () => undefined)

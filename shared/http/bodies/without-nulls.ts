@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * Reads data in which null may stand for what is absent, as it does in all that the API answers: members that are null and that the
- * schema refuses for it are left out. What is needed stays needed, and elements of lists stay where they are.
+ * Reads data in which null may stand for an absent member, as in the API's answers: null members that the schema refuses are left out. What
+ * is needed stays needed, and elements of lists stay where they are.
  */
 export function withoutNulls<T>(schema: z.ZodType<T>, data: unknown): z.ZodSafeParseResult<T> {
   const parsed = schema.safeParse(data);

@@ -43,8 +43,8 @@ export interface OpenapiDocument {
 }
 
 /**
- * Gives bodies a name, fields a description and bodies an example where their schemas say none, so that generated clients
- * have types with names and readers find each field explained.
+ * Adds names and examples to bodies, and descriptions to fields, where their schemas have none. Generated clients get named types, and
+ * readers find each field explained.
  */
 export function completeDocument(document: OpenapiDocument): OpenapiDocument {
   const { schemas } = document.components;

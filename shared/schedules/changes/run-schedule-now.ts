@@ -20,7 +20,7 @@ interface RunNow {
 
 /**
  * Runs a schedule now, whatever its status, besides its own times; null when there is no such schedule. Where runs may not overlap, it
- * waits for the run before or interrupts it. Errors: `schedule.busy`, and those of `acceptTask`.
+ * waits for the previous run or interrupts it. Errors: `schedule.busy`, and the errors of `acceptTask`.
  */
 export async function runScheduleNow(
   parts: ScheduleParts,

@@ -13,7 +13,7 @@ import type { SchedulePatch } from './schedule-request.ts';
 
 /**
  * Changes, pauses or resumes a schedule; null when there is none. A new rule makes an ended schedule active again. Errors:
- * `schedule.wrong-state`, and those of `createSchedule`.
+ * `schedule.wrong-state`, and the errors of `createSchedule`.
  */
 export async function updateSchedule(parts: ScheduleParts, tenant: string, id: string, patch: SchedulePatch): Promise<Schedule | null> {
   const now = await parts.now();

@@ -19,8 +19,8 @@ export function isScheduleCommand(text: string): boolean {
 }
 
 /**
- * Parses a `/schedule` command. The first colon on its first line that is not part of a time separates the phrase, which may be quoted,
- * from the message, which may have further lines. The phrase is not checked; `readRule` does that.
+ * Parses a `/schedule` command. The first colon on its first line, outside a time, separates the phrase, which may be quoted, from the
+ * message, which may have further lines. The phrase is not checked; `readRule` does that.
  */
 export function readScheduleCommand(text: string): ScheduleCommand {
   const words = text.replace(COMMAND, '').trim();
@@ -74,8 +74,8 @@ interface ExtractedDirectives {
 }
 
 /**
- * Extracts up to `max` directives from an agent's output: the lines that begin with `/schedule`, outside code fences. A directive ends
- * with its line, because the rest of the answer follows. Directives beyond `max` stay in the text, and a note at the end says so.
+ * Extracts up to `max` directives from an agent's output: the lines that begin with `/schedule`, outside code fences. A directive ends with
+ * its line, because the rest of the answer follows. Directives beyond `max` stay in the text, with a note at the end.
  */
 export function extractDirectives(output: string, max: number): ExtractedDirectives {
   const kept: string[] = [];

@@ -26,8 +26,8 @@ const HAND_OVER_MS = 2000;
 const SPARE = 20;
 
 /**
- * Decides what happens to a schedule that is due, as a change to be saved: its runs (`firing`) or the reason for having none, and when it
- * wakes next. No run is accepted before the change is saved.
+ * Decides what happens to a due schedule, as a change to be saved: its runs (`firing`) or the reason for none, and its next time. No run is
+ * accepted before the change is saved.
  */
 export function decideFiring(schedule: Schedule, facts: FiringFacts): ScheduleChange {
   if (schedule.status !== 'active' || schedule.nextFireAt === null) return { schedule: { ...schedule, wakeAt: null } };

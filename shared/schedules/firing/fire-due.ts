@@ -18,9 +18,9 @@ interface Round {
 }
 
 /**
- * Fires the due schedules of a shard, each in three steps: the decision is saved in its record, unless another writer was first; its
- * runs are accepted; the record is settled. After a crash between two steps another process continues from the record, and accepting a
- * run again makes no second task. Returns when the next schedule of the shard is due; null when there is none.
+ * Fires the due schedules of a shard, each in three steps: save the decision in its record, unless another writer was first; accept its
+ * runs; settle the record. After a crash between two steps another process continues from the record, and accepting a run again makes no
+ * second task. Returns when the next schedule of the shard is due; null when there is none.
  */
 export async function fireDue(parts: ScheduleParts, shard: number): Promise<number | null> {
   const { batch, catchUpThreshold, missedAfterMs } = parts.settings.scheduler;

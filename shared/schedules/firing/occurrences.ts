@@ -20,8 +20,8 @@ export function wakeFor(
 const HOUR_MS = 3_600_000;
 
 /**
- * Milliseconds from an occurrence to its firing: the jitter, different for each occurrence, and the spread of crons over the full hour,
- * the same for all occurrences of a schedule. Every process computes the same delay.
+ * Milliseconds from an occurrence to its firing: the jitter of each occurrence, and the schedule's own share of the spread of crons over
+ * the full hour. Every process computes the same delay.
  */
 export function fireDelay(
   schedule: Pick<Schedule, 'id' | 'rule' | 'jitterMs' | 'isExact'>,

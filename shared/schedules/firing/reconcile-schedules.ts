@@ -45,7 +45,7 @@ async function repairBatch(parts: ScheduleParts, tenant: string, read: readonly 
 
 const ENDED: ReadonlySet<Schedule['status']> = new Set(['completed', 'failed', 'canceled']);
 
-/** Removes ended schedules after their retention, except those of the configuration, which would be created again. Returns the others. */
+/** Removes ended schedules after their retention, except the configuration's, which would be created again. Returns the others. */
 async function removeExpired(parts: ScheduleParts, schedules: readonly Schedule[], now: number): Promise<Schedule[]> {
   const before = now - parts.settings.scheduler.endedRetentionMs;
   const expired = schedules.filter(({ status, definition, updatedAt }) => ENDED.has(status) && definition === null && updatedAt < before);

@@ -50,7 +50,7 @@ export function formatDuration(ms: number): string {
   return `${ms / size}${letter}`;
 }
 
-/** A duration of whole seconds in words: `5 minutes`, `1 hour 30 minutes`. */
+/** A duration of full seconds as text: `5 minutes`, `1 hour 30 minutes`. */
 export function spellDuration(ms: number): string {
   const words: string[] = [];
   let left = ms;

@@ -33,8 +33,8 @@ const BATCH = 200;
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
 
 /**
- * ScheduleStore is responsible for the records of schedules. Each script writes a record together with its due time, and only at the
- * version that the caller has read, so that of two concurrent writers one has to read again.
+ * ScheduleStore is responsible for the records of schedules. Each script writes a record with its due time, and only at the version that
+ * the caller read: of two concurrent writers one reads again.
  */
 export class ScheduleStore {
   readonly due: DueTimes;

@@ -6,7 +6,7 @@
 -- ARGV[3] record: its JSON
 -- ARGV[4] state: `disabled`, or empty
 -- ARGV[5] seen: the record as it was read, empty for none, or `*` when it does not matter
--- RETURNS 1, 0 when it is gone, or 2 when somebody changed it since it was read
+-- RETURNS 1, 0 when it is gone, or 2 when it changed since it was read
 if redis.call('HGET', KEYS[2], ARGV[2]) == 'ended' then return 0 end
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if ARGV[5] ~= '*' and ARGV[5] ~= (known or '') then return 2 end
