@@ -102,7 +102,7 @@ function getAgent({ catalog }: Pick<AgentPorts, 'catalog'>): Route {
   });
 }
 
-/** Known, to be refused by name instead of as a typing error. */
+/** Accepted by the schema, so that the refusal names the kind. */
 const functionAgentSchema = z
   .object({ kind: z.literal('function').meta({ description: 'From the configuration only.' }) })
   .meta({ description: 'From the configuration only.' });

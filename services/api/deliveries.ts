@@ -10,6 +10,13 @@ import {
   listDeliveries,
   readAllDeliveries,
   retryDelivery,
+  type CallbackSecrets,
+  endpointView,
+  endpointViewSchema,
+  forgetFailures,
+  listEndpoints,
+  readCallbackSecrets,
+  rotateCallbackSecret,
 } from '#shared/deliveries/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
@@ -18,7 +25,7 @@ import type { Queues } from '#shared/queue/index.ts';
 import { type ReadRecords, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { findState, taskPathSchema } from './tasks/find-task.ts';
+import { findState, taskPathSchema } from './tasks/find-tasks.ts';
 
 const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema });
 
@@ -31,12 +38,12 @@ const querySchema = z.strictObject({
   cursor: z.string().regex(DELIVERY_ID, 'expected the nextCursor of the page before').optional(),
 });
 
-export interface DeliveryPorts {
+interface DeliveryPorts {
   readonly ledger: Ledger;
   readonly queues: Queues;
 }
 
-/** `/v1/deliveries`: what is sent outward of results. */
+/** `/v1/deliveries`: results that are sent outward. */
 export function deliveryRoutes(ports: DeliveryPorts): Route[] {
   return [getDeliveries(ports), getTaskDeliveries(ports), postDeliveryRetry(ports)];
 }
@@ -48,7 +55,7 @@ function getDeliveries({ ledger }: DeliveryPorts): Route {
     path: '/v1/deliveries',
     operationId: 'listDeliveries',
     summary: 'List deliveries, newest task first',
-    description: 'What was sent outward of results: replies to chats, and calls of `callbackUrl`.',
+    description: 'Results that are sent outward: replies to chats, and calls of `callbackUrl`.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: pageSchema },
@@ -110,6 +117,89 @@ function postDeliveryRetry({ ledger, queues }: DeliveryPorts): Route {
         throw new MusterError('delivery.wrong-state', `The delivery did not fail: it is ${status}`, { details: { status } });
       }
       return { status: 202, body: deliveryView(answer.delivery) };
+    },
+  });
+}
+
+const secretViewSchema = z
+  .strictObject({ secret: z.string().meta({ description: 'As Standard Webhooks writes it: `whsec_...`.' }), createdAt: z.iso.datetime() })
+  .meta({ id: 'CallbackSecret' });
+
+interface CallbackPorts {
+  readonly ledger: Ledger;
+}
+
+/** `/v1/callbacks`: the secret that signs callbacks, and the endpoints that fail. */
+export function callbackRoutes(ports: CallbackPorts): Route[] {
+  return [getCallbackSecret(ports), postCallbackSecret(ports), getEndpoints(ports), postEndpointEnable(ports)];
+}
+
+/** `GET /v1/callbacks/secret`: what signs the tenant's callbacks; made on first use. */
+function getCallbackSecret({ ledger }: CallbackPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/callbacks/secret',
+    operationId: 'getCallbackSecret',
+    summary: 'The secret that signs callbacks',
+    scope: 'operate',
+    responses: { 200: secretViewSchema },
+    handle: async (_input, { tenant }) => ({ status: 200, body: secretView(await readCallbackSecrets(ledger, tenant, systemClock.now())) }),
+  });
+}
+
+/** `POST /v1/callbacks/secret`: a new one. The secret before signs too for `deliveries.callbacks.secretOverlapMs` (a day). */
+function postCallbackSecret({ ledger }: CallbackPorts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/callbacks/secret',
+    operationId: 'changeCallbackSecret',
+    summary: 'Change the secret that signs callbacks',
+    description: 'For a day callbacks carry a second signature, by the old secret.',
+    scope: 'operate',
+    responses: { 200: secretViewSchema },
+    handle: async (_input, { tenant }) => ({
+      status: 200,
+      body: secretView(await rotateCallbackSecret(ledger, tenant, systemClock.now())),
+    }),
+  });
+}
+
+function secretView({ secret, createdAt }: CallbackSecrets): z.infer<typeof secretViewSchema> {
+  return { secret, createdAt: new Date(createdAt).toISOString() };
+}
+
+/** `GET /v1/callbacks/endpoints`: the endpoints whose last call failed, latest failure first. */
+function getEndpoints({ ledger }: CallbackPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/callbacks/endpoints',
+    operationId: 'listCallbackEndpoints',
+    summary: 'Callback endpoints that fail',
+    description: 'An endpoint that failed for five days without a success is disabled, and its deliveries fail at once.',
+    scope: 'read',
+    responses: { 200: z.strictObject({ items: z.array(endpointViewSchema), nextCursor: z.null() }) },
+    handle: async (_input, { tenant }) => {
+      const endpoints = await listEndpoints(ledger, tenant);
+      return { status: 200, body: { items: endpoints.map(endpointView), nextCursor: null } };
+    },
+  });
+}
+
+/** `POST /v1/callbacks/endpoints/enable`: forgets that it failed, so that it is called again. */
+function postEndpointEnable({ ledger }: CallbackPorts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/callbacks/endpoints/enable',
+    operationId: 'enableCallbackEndpoint',
+    summary: 'Call a disabled endpoint again',
+    scope: 'operate',
+    request: { body: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) },
+    responses: { 204: z.null() },
+    handle: async ({ body: { url } }, { tenant }) => {
+      if (!(await forgetFailures(ledger, tenant, url))) {
+        throw new MusterError('callback.endpoint-not-found', 'No such endpoint failed', { details: { url } });
+      }
+      return { status: 204 };
     },
   });
 }

@@ -2,12 +2,12 @@ import { MusterError } from '#shared/errors/index.ts';
 import type { Call } from '#shared/http/index.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
 
-/** What a route says of itself that needs `assertFleetOwner`. */
+/** Description of a route that calls `assertFleetOwner`. */
 export const FLEET_OWNERS = 'For keys of the tenant `default`.';
 
 /**
- * Queues and tenants belong to the complete fleet: only keys of the installation's own tenant reach them, so that an operator of
- * another tenant cannot stop everybody's work. Errors: `auth.forbidden`.
+ * Queues and tenants belong to the entire fleet: only keys of the installation's own tenant reach them, so that an operator of
+ * another tenant cannot stop the work of all. Errors: `auth.forbidden`.
  */
 export function assertFleetOwner({ tenant }: Call): void {
   if (tenant === DEFAULT_TENANT) return;

@@ -13,7 +13,7 @@ export function queueRoutes(ports: QueuePorts): Route[] {
   return [
     getQueues(ports),
     switchQueue(ports, { action: 'pause', operationId: 'pauseQueue', summary: 'Start no more work of a queue' }),
-    switchQueue(ports, { action: 'resume', operationId: 'resumeQueue', summary: 'Let a paused queue go on' }),
+    switchQueue(ports, { action: 'resume', operationId: 'resumeQueue', summary: 'Resume a paused queue' }),
   ];
 }
 
@@ -25,14 +25,14 @@ const queueSchema = z
     prioritized: z.int().meta({ description: 'Tickets that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z.int().meta({ description: 'Tickets that a worker holds.' }),
-    completed: z.int().meta({ description: 'Done, of those that are kept.' }),
-    failed: z.int().meta({ description: 'Failed, of those that are kept.' }),
+    completed: z.int().meta({ description: 'Completed tickets that are kept.' }),
+    failed: z.int().meta({ description: 'Failed tickets that are kept.' }),
     workers: z.int().meta({ description: 'Connections that take from it.' }),
     oldestWaitingAgeMs: z.int().nullable().meta({ description: 'How long the oldest waiting ticket has waited; null when none waits.' }),
   })
   .meta({
     id: 'Queue',
-    description: 'Counts are of tickets; `completed` and `failed` of those that are kept.',
+    description: 'Counts of tickets; `completed` and `failed` count kept tickets.',
     examples: [
       {
         name: 'tasks',

@@ -1,8 +1,7 @@
 import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { agentRoutes } from './agents.ts';
-import { callbackRoutes } from './callbacks.ts';
-import { deliveryRoutes } from './deliveries.ts';
+import { callbackRoutes, deliveryRoutes } from './deliveries.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -11,14 +10,24 @@ import { postMessage } from './sessions/messages.ts';
 import { getSession, getSessions, getTranscript, postSessionStop, putSessionMode } from './sessions/sessions.ts';
 import { streamSession } from './sessions/stream-session.ts';
 import { deleteVisitor, getVisitors, postVisitor } from './sessions/visitors.ts';
-import { taskRoutes } from './tasks/task-routes.ts';
+import { taskActionRoutes } from './tasks/act-on-task.ts';
+import { getTasks } from './tasks/find-tasks.ts';
+import { taskReadRoutes } from './tasks/read-task.ts';
+import { streamTask } from './tasks/stream-task.ts';
+import { postTask } from './tasks/submit-task.ts';
+import { postTasks } from './tasks/submit-tasks.ts';
 import { tenantKeyRoutes } from './tenant-keys.ts';
 import { tenantRoutes } from './tenants.ts';
 
 /** Every endpoint of the API. Each resource composes its own; the order is that of the documentation. */
 export function apiRoutes(parts: Parts): Route[] {
   return [
-    ...taskRoutes(parts),
+    postTask(parts),
+    postTasks(parts),
+    getTasks(parts),
+    ...taskReadRoutes(parts),
+    streamTask(parts),
+    ...taskActionRoutes(parts),
     getSessions(parts),
     getSession(parts),
     postMessage(parts),

@@ -31,7 +31,7 @@ export function tenantKeyRoutes(ports: TenantKeyPorts): Route[] {
 /** Keys of visitors are made for a session. */
 const GIVEN_SCOPES = z.enum(SCOPES).exclude(['visit']);
 
-const OF_OWN_TENANT = 'An administrator of another tenant than `default` reaches the keys of its own.';
+const OF_OWN_TENANT = 'An administrator of another tenant than `default` reaches the keys of that tenant.';
 
 const EXAMPLE = {
   id: 'key_3f9c2a',
@@ -143,7 +143,7 @@ async function findOwnTenant({ tenants }: Pick<TenantKeyPorts, 'tenants'>, call:
   return (await findTenant(tenants, name)).id;
 }
 
-/** A key as callers see it; its secret is known to nobody. */
+/** A key as callers see it; only the hash of its secret is kept. */
 function viewKey({ id, tenant, name, scopes, createdAt }: ApiKey): z.infer<typeof keyViewSchema> {
   return { id, tenant: publicTenantId(tenant), name, scopes, createdAt: new Date(createdAt).toISOString() };
 }

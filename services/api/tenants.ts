@@ -142,7 +142,7 @@ const patchBodySchema = z
     limits: tenantLimitsPatchSchema
       .nullable()
       .optional()
-      .meta({ description: 'What is named changes; null goes back to those of the configuration.' }),
+      .meta({ description: 'Only named limits change; null restores those of the configuration.' }),
   })
   .meta({ id: 'TenantPatch', examples: [{ disabled: true }] });
 
@@ -161,7 +161,7 @@ function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
       assertFleetOwner(call);
       const known = await findTenant(tenants, params.id);
       if (params.id === DEFAULT_TENANT && body.disabled) {
-        throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be disabled: nobody could enable it again`);
+        throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be disabled: no key could enable it again`);
       }
       const changed = await tenants.change(known, (tenant) => ({
         ...tenant,

@@ -3,9 +3,7 @@ import type { ChatPlatformName } from '#shared/config/index.ts';
 import type { ChatPort } from '#shared/deliveries/index.ts';
 import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
 import { LATE, within } from '#shared/time/index.ts';
-import { keepListening } from './platforms/keep-listening.ts';
-import type { PlatformDriver } from './platforms/platform-driver.ts';
-import { sdkLog } from './platforms/platform-driver.ts';
+import { keepListening, type PlatformDriver, sdkLog } from './platforms/platform-driver.ts';
 import { ChatState } from './receive/chat-state.ts';
 import { InboundCall, InboundCalls } from './receive/inbound-call.ts';
 import { MessageIntake, type MessageIntakeParts } from './receive/message-intake.ts';
@@ -25,8 +23,8 @@ function refusalError(status: number, text: string): MusterError {
 const ANYTHING = /[\s\S]*/;
 
 /**
- * ChatPlatform is responsible for one platform: its requests are answered well only when their messages are in the ledger, and its port
- * sends replies. Each platform is on its own, so that one that hangs delays no other.
+ * ChatPlatform is responsible for one platform: its requests get 200 only when their messages are in the ledger, and its port
+ * sends replies. Platforms are separate, so that a platform that hangs delays no other.
  */
 export class ChatPlatform {
   readonly name: ChatPlatformName;
@@ -63,7 +61,7 @@ export class ChatPlatform {
     this.#registerHandlers();
   }
 
-  /** Makes the first calls to the platform before a message needs them. A platform that is away keeps nobody from starting. */
+  /** Makes the first calls to the platform before a message needs them. An unreachable platform does not block the start. */
   start(): void {
     const ready = this.#chat.initialize();
     const { log } = this.#parts;

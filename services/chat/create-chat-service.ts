@@ -7,8 +7,7 @@ import { type JobSource, openJobSource, outboundSlots } from '#shared/queue/inde
 import { announcePlatforms, openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
 import type { ChatPlatform, ChatPlatformParts } from './chat-platform.ts';
 import { CommandSender } from './replies/command-sender.ts';
-import { describeReceiver } from './receive/describe-receiver.ts';
-import { RECEIVER_PATH, receiveUpdate } from './receive/receive-update.ts';
+import { describeReceiver, RECEIVER_PATH, receiveUpdate } from './receive/receive-update.ts';
 import { openDrivers } from './platforms/registry.ts';
 
 /** Connects chat platforms: `POST /chat/:platform` receives messages, deliveries send replies. */

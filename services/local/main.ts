@@ -4,10 +4,9 @@ import { endOnSignals, exitOnStartFailure } from '#shared/lifecycle/index.ts';
 import { createLocalLog, type Log } from '#shared/log/index.ts';
 import { announce, writeLocalRecord } from './fleet/announce.ts';
 import { assertAgents } from '#shared/agents/index.ts';
-import { consoleLines } from './log/console-lines.ts';
+import { consoleLines, openRotatingFile } from './log-destinations.ts';
 import { createLocalRedis } from './redis/local-redis.ts';
 import { openDataDirectory, type DataDirectory } from './fleet/data-directory.ts';
-import { openRotatingFile } from './log/rotating-file.ts';
 import { startLocalFleet } from './fleet/start-local-fleet.ts';
 
 const LOG_FILES = { maxBytes: 20_000_000, keep: 3 };

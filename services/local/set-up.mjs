@@ -1,13 +1,12 @@
 // Provides what `npm start` and `npm test` need. It runs before anything is installed, on any Node from 20 on,
 // so it and the files of set-up/ import only modules of Node. A second run does nothing.
 import { fileURLToPath } from 'node:url';
-import { checkMachine } from './set-up/check-machine.mjs';
+import { checkMachine, provideNode } from './set-up/provide-node.mjs';
 import { buildConsole } from './set-up/build-console.mjs';
 import { installModules } from './set-up/install-modules.mjs';
 import { provideChromium } from './set-up/provide-chromium.mjs';
-import { provideNode } from './set-up/provide-node.mjs';
 import { provideRedis } from './set-up/provide-redis.mjs';
-import { SetUpProblem } from './set-up/run-step.mjs';
+import { SetUpProblem } from './set-up/programs.mjs';
 
 const startedAt = performance.now();
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,8 +2,7 @@ import type { Parts, Service } from '#shared/lifecycle/index.ts';
 import { type JobSource, openJobSource, TickClock } from '#shared/queue/index.ts';
 import { assertSchedules, openScheduleParts, type ScheduleParts, syncSchedules } from '#shared/schedules/index.ts';
 import { wait } from '#shared/time/index.ts';
-import { ClockWatch } from './clock-watch.ts';
-import { Reconciler } from './reconciler.ts';
+import { ClockWatch, Reconciler } from './clock-watch.ts';
 import { ShardFiring } from './shard-firing.ts';
 
 const SYNC_AGAIN_MS = 1000;

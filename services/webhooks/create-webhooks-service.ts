@@ -1,14 +1,15 @@
 import { Router } from 'express';
-import { createRouter, createServerLoad, RefusalLimit, rememberRoutes } from '#shared/http/index.ts';
+import { createRouter, createServerLoad, RefusalLimit, rememberRoutes, type RouteDescription } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { acceptTask } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { describeReceiver } from './describe-receiver.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { HookStore } from './hook-store.ts';
 import { receiveHook, RECEIVER_PATH } from './receive-hook.ts';
+import { z } from 'zod';
+import { PROVIDERS } from './providers/registry.ts';
 
-/** Takes webhooks in: `/v1/hooks*` to make endpoints, `POST /hooks/:id` for those who send. It keeps nothing in memory. */
+/** Receives webhooks: `/v1/hooks*` manages hooks, `POST /hooks/:id` is for senders. It keeps nothing in memory. */
 export function createWebhooksService(parts: Parts): Service {
   const { redis, keys, log } = parts;
   const { webhooks, tasks, http, limits } = parts.config.settings;
@@ -25,7 +26,7 @@ export function createWebhooksService(parts: Parts): Service {
       maxBodyBytes: webhooks.maxBodyBytes,
       bounds: { maxDepth: webhooks.maxBodyDepth, maxValues: webhooks.maxBodyValues },
       rendering: { maxBytes: tasks.maxInputBytes, maxSteps: webhooks.templates.maxSteps },
-      // A tenant that was just made may not be in the directory yet, so only one that is known to be disabled counts.
+      // A new tenant may not be in the directory yet, so only a tenant known as disabled counts.
       isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
       redis,
       keys,
@@ -49,4 +50,57 @@ export function createWebhooksService(parts: Parts): Service {
     }),
   );
   return createRouterService('webhooks', router);
+}
+
+/** The headers of all providers; each is read by one provider. */
+const PROVIDER_HEADERS = z.object(
+  Object.fromEntries(
+    Object.entries(PROVIDERS).flatMap(([provider, { headers }]) =>
+      Object.entries(headers).map(([name, text]) => [
+        name,
+        z
+          .string()
+          .optional()
+          .meta({ description: `\`${provider}\`: ${text}` }),
+      ]),
+    ),
+  ),
+);
+
+const taken = z.strictObject({ id: z.string().meta({ description: 'The task.' }), status: z.string() });
+const handshake = z.strictObject({ challenge: z.string() }).meta({ description: "Slack's check of a new address." });
+
+/** The receiver for the documentation. It is no `Route`, because each provider signs the bytes in its own form. */
+function describeReceiver(path: string): RouteDescription {
+  return {
+    method: 'post',
+    path,
+    operationId: 'receiveWebhook',
+    summary: 'Receive a webhook of a provider and make its task',
+    description:
+      "The provider's signature is the key: provider `hmac` reads it from the header in `options.header`, provider `none` needs none. The body must not be compressed.",
+    tag: 'hooks',
+    scope: 'none',
+    request: {
+      params: z.object({ id: z.string() }),
+      headers: PROVIDER_HEADERS,
+      body: z.unknown().meta({ description: 'What the provider sends.' }),
+    },
+    bodyMedia: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+    responses: {
+      202: taken.describe('A new task.'),
+      200: z.union([taken, handshake]).describe("The task of the same delivery that came before; or the answer to Slack's handshake."),
+    },
+    problems: {
+      400: '`request.malformed`: the body or a header cannot be read.',
+      401: '`auth.bad-signature`: the signature is missing, does not match, or is outside of its window.',
+      404: '`hook.not-found`: there is no such hook, or it or its tenant is disabled.',
+      413: '`request.too-large`: the body is over `webhooks.maxBodyBytes`, or has more members and elements than `webhooks.maxBodyValues`.',
+      415: '`request.unsupported-media-type`: the body is compressed.',
+      422: '`agent.unknown`: the agent of the hook is gone. `request.invalid`: the body is nested deeper than `webhooks.maxBodyDepth`.',
+      408: '`request.timeout`: the body did not go on.',
+      429: 'Over a limit of the tenant, or too many requests of this address were refused, or too many bodies are open; `Retry-After` says when to send it again.',
+      503: '`unavailable.redis`: send it again.',
+    },
+  };
 }

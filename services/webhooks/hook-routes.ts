@@ -24,7 +24,7 @@ export function hookRoutes(parts: HookRouteParts): Route[] {
   return [postHook(parts), getHooks(parts), getHook(parts), patchHook(parts), deleteHook(parts)];
 }
 
-/** `POST /v1/hooks`. Needs `operate`: a hook makes tasks in the tenant's name from then on, whoever sends. */
+/** `POST /v1/hooks`. Needs `operate`, because each sender of the hook makes tasks in the tenant's name. */
 function postHook(parts: HookRouteParts): Route {
   return route({
     method: 'post',
@@ -136,7 +136,7 @@ function mergePatch(
   { id: _id, tenant: _tenant, createdAt: _createdAt, updatedAt: _updatedAt, ...draft }: Hook,
   patch: HookPatch,
 ): HookDraft {
-  // A secret and options are of one provider: neither is taken along to another.
+  // A secret and options belong to one provider, and are not kept for another.
   const isMoved = patch.provider !== undefined && patch.provider !== draft.provider;
   const merged = hookDraftSchema.safeParse({ ...draft, ...(isMoved ? { secret: null, options: null } : {}), ...patch });
   if (!merged.success) throw invalidRequest(problemsOf(merged.error, 'body'));

@@ -14,7 +14,7 @@ import { tenantEnded, tenantStateInLua, writeOfFleet, writeOfTenant } from '#sha
 import { wait } from '#shared/time/index.ts';
 import { type Hook, hookSchema } from './hook.ts';
 
-/** About two seconds in all. Of those who try at the same time one succeeds each time. */
+/** About two seconds in all. Of concurrent writers one succeeds each time. */
 const TRIES = 50;
 const MAX_PAUSE_MS = 100;
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
@@ -33,7 +33,7 @@ export interface HookPage {
   readonly nextCursor: string | null;
 }
 
-/** HookStore keeps the hooks of all tenants, and finds a hook by its id alone for senders, who know no tenant. */
+/** HookStore keeps the hooks of all tenants, and finds a hook by its id for senders, who know no tenant. */
 export class HookStore {
   readonly #place: Pick<HookStoreParts, 'redis' | 'keys'>;
   readonly #redis: RedisClient;
@@ -50,7 +50,7 @@ export class HookStore {
   /** Throws `tenant.ended`, and `request.invalid` when the tenant has all the hooks it may have. */
   async create(hook: Hook): Promise<void> {
     const { hooks } = this.#keys.tenant(hook.tenant);
-    // The owner first: dying in between leaves an id that nobody was told, instead of a hook that is listed and never found.
+    // The owner first: a crash in between leaves an unused id instead of a listed hook that is never found.
     const { tenant } = hook;
     await writeOfFleet(this.#place, { tenant, key: this.#keys.fleet.hookOwners, command: ['HSET', hook.id, tenant] });
     await writeOfTenant(this.#place, { tenant, key: hooks, command: ['HSET', hook.id, JSON.stringify(hook)] });
@@ -85,7 +85,7 @@ export class HookStore {
   }
 
   /**
-   * Changes a hook, whatever others do to it at the same time: what `change` is given is what it replaces. Null when there is none.
+   * Changes a hook by compare and set: `change` gets the record that its result replaces. Null when there is no hook.
    * Errors: `hook.busy`, `tenant.ended`, and what `change` throws.
    */
   async change(tenant: string, id: string, change: (hook: Hook) => Hook): Promise<Hook | null> {
@@ -97,10 +97,10 @@ export class HookStore {
       const answer = await this.#replace(tenant, id, seen, JSON.stringify(changed));
       if (answer === 'ended') throw tenantEnded(tenant);
       if (answer === 'written') return changed;
-      // Those who lost are not to meet again at once.
+      // Losers of a race wait for different times.
       await wait(Math.random() * Math.min(5 * attempt, MAX_PAUSE_MS));
     }
-    throw new MusterError('hook.busy', 'Too many change this hook at the same time; try again', { details: { id } });
+    throw new MusterError('hook.busy', 'Too many concurrent changes of this hook; try again', { details: { id } });
   }
 
   async #replace(tenant: string, id: string, seen: string, record: string): Promise<unknown> {

@@ -1,8 +1,49 @@
 import { z } from 'zod';
+import { eventPriority, type PriorityInput, prioritySchema } from '#shared/tasks/index.ts';
 import { agentIdSchema } from '#shared/config/index.ts';
-import { hookPrioritySchema } from './hook-priority.ts';
 import { hookOptionsSchema, optionsProblem, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
 import { parseProblem } from './templates/parse-template.ts';
+
+const pattern = z.string().regex(/^[\w.*:/-]{1,100}$/, 'expected an event type, with * for any characters');
+
+/** One priority for all events, or one per event type: `{ "payment*": 8, "pull_request": "low" }`. */
+export const hookPrioritySchema = z.union([
+  prioritySchema,
+  z.record(pattern, prioritySchema).refine((rules) => Object.keys(rules).length <= 50, 'expected at most 50 rules'),
+]);
+type HookPriority = z.infer<typeof hookPrioritySchema>;
+
+/**
+ * The priority of an event under a hook's rules. The rule with the most literal characters wins. Without a rule that
+ * fits, types that name security are `critical`, payment 8, and all others 5.
+ */
+export function choosePriority(rules: HookPriority | null, eventType: string): PriorityInput {
+  if (rules === null) return eventPriority(eventType);
+  if (typeof rules !== 'object') return rules;
+  const [best] = Object.entries(rules)
+    .filter(([key]) => matchesPattern(key, eventType))
+    .toSorted(([a], [b]) => literals(b) - literals(a) || (a < b ? -1 : 1));
+  return best?.[1] ?? eventPriority(eventType);
+}
+
+function literals(key: string): number {
+  return key.replaceAll('*', '').length;
+}
+
+/** Without `*` a pattern stands for the type and what is below it: `pull_request` for `pull_request.opened`. */
+function matchesPattern(key: string, eventType: string): boolean {
+  const [first = '', ...rest] = key.split('*');
+  const last = rest.pop();
+  if (last === undefined) return eventType === key || eventType.startsWith(`${key}.`);
+  if (!eventType.startsWith(first)) return false;
+  let position = first.length;
+  for (const part of rest) {
+    const found = eventType.indexOf(part, position);
+    if (found === -1) return false;
+    position = found + part.length;
+  }
+  return eventType.length - last.length >= position && eventType.endsWith(last);
+}
 
 /** Mustache over `{ event, delivery, payload }`. What is too long is not parsed. */
 const template = (maxCharacters: number): z.ZodString =>
@@ -11,7 +52,7 @@ const template = (maxCharacters: number): z.ZodString =>
     .min(1)
     .max(maxCharacters, { abort: true, error: `expected at most ${maxCharacters} characters` });
 
-/** For templates as they are written: what Redis has was checked then. */
+/** Checks templates of requests; stored ones were checked before. */
 function checkTemplate(text: string | null, context: z.RefinementCtx): void {
   const problem = text === null ? null : parseProblem(text);
   if (problem) context.addIssue({ code: 'custom', message: problem });
@@ -20,7 +61,7 @@ function checkTemplate(text: string | null, context: z.RefinementCtx): void {
 const fields = {
   /** For people. */
   name: z.string().min(1).max(120).nullable(),
-  /** Who sends, and so how it proves it. `none` takes everything from anybody who knows the address. */
+  /** Who sends, which decides the proof. `none` accepts every request to the address. */
   provider: z.enum(PROVIDER_NAMES),
   /** Written, never read back. For `standard` in its own form, `whsec_...`. */
   secret: z.string().min(1).max(1024).regex(/\S/, 'expected more than spaces').nullable(),
@@ -32,7 +73,7 @@ const fields = {
   /** Becomes the task's session. Null, or a template that renders to nothing: no session. */
   session: template(500).nullable(),
   priority: hookPrioritySchema.nullable(),
-  /** A disabled hook answers like one that does not exist. */
+  /** A disabled hook answers like an unknown one. */
   enabled: z.boolean(),
 };
 
@@ -54,18 +95,18 @@ const draft = z.strictObject({
 });
 export type HookDraft = z.infer<typeof draft>;
 
-/** A hook as its maker writes it; also what a hook has to be after a change. */
+/** A hook in a request; a changed hook has to fit it, too. */
 export const hookDraftSchema = draft.superRefine((hook, context) => {
   const problems = { secret: secretProblem(hook.provider, hook.secret), options: optionsProblem(hook.provider, hook.options) };
   const [path, message] = Object.entries(problems).find(([, problem]) => problem !== null) ?? [];
   if (path && message) context.addIssue({ code: 'custom', path: [path], message });
 });
 
-/** What may change, each part by itself. With another `provider` comes its `secret`. */
+/** The fields that may change. A new `provider` needs its own `secret`. */
 export const hookPatchSchema = z.strictObject(written).partial();
 export type HookPatch = z.infer<typeof hookPatchSchema>;
 
-/** What every id of a hook looks like; anything else cannot be one. */
+/** The form of each id of a hook. */
 export const HOOK_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const stamps = { createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
@@ -84,7 +125,7 @@ export const hookViewSchema = z
     ...stamps,
   })
   .omit({ secret: true });
-export type HookView = z.infer<typeof hookViewSchema>;
+type HookView = z.infer<typeof hookViewSchema>;
 
 /** The hook without its secret and without its tenant, which the caller's key says already. */
 export function viewHook({ secret: _secret, tenant: _tenant, ...rest }: Hook): HookView {

@@ -6,7 +6,7 @@ import { helpOf, namesInTables, serveOpenapi } from './documents.ts';
 const { document, text } = await serveOpenapi();
 
 test.each(PROVIDER_NAMES)('the provider %s is in every document and help text, and has a test', (provider) => {
-  expect(namesInTables('services/webhooks/README.md')).toContain(provider);
+  expect(namesInTables('docs/webhooks.md')).toContain(provider);
   expect(/Providers: [^]*?\n\n/.exec(read('docs/webhooks.md'))?.[0]).toContain(`\`${provider}\``);
   expect(helpOf('hooks', 'create').replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`the sender: [^:]*\\b${provider}\\b`));
   expect(exists(`test/services/webhooks/providers/${provider}.test.ts`)).toBe(true);

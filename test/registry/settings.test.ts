@@ -45,7 +45,7 @@ test('the documentation lists no other setting', () => {
 const PLATFORM = /^(?:TELEGRAM|SLACK|DISCORD|WHATSAPP)(?=_)/;
 
 test.each(Object.keys(environmentSchema.shape))('the environment variable %s is in the documentation', (name) => {
-  const page = read(PLATFORM.test(name) ? 'services/chat/README.md' : 'docs/configuration.md');
+  const page = read(PLATFORM.test(name) ? 'docs/chat.md' : 'docs/configuration.md');
   const names = [name, name.replace(PLATFORM, '<PLATFORM>')];
   expect(names.some((each) => page.includes(`\`${each}\``) || page.includes(`\`${each}=`))).toBe(true);
 });

@@ -35,7 +35,7 @@ export function kindsOf(event: string): string[] {
   return asRun === undefined ? [event] : [event, asRun];
 }
 
-/** What the writer of an entry knew of its subject. */
+/** Facts about a task, as the writer of an entry knew them. */
 const factSchema = z.record(z.string(), z.json());
 type Fact = z.infer<typeof factSchema>;
 
@@ -71,7 +71,7 @@ export function readNotices({ event, tasks, fields, at: ms }: TenantEvent): Noti
   return describe ? [{ kind: event, data: { kind: event, at, ...describe(fields) }, task: null, isOfRun: false }] : [];
 }
 
-/** What the entry says of each of its tasks, in their order. */
+/** The entry's facts about its tasks, in their order. */
 function readFacts({ facts }: TenantEvent['fields']): (Fact | null)[] {
   return facts === undefined ? [] : factSchema.nullable().array().parse(JSON.parse(facts));
 }
@@ -83,7 +83,7 @@ function describeAttempt(event: string, fact: Fact | null | undefined): object {
   return fact ?? (ATTEMPT_EVENTS.has(event) ? { attempt: 1 } : {});
 }
 
-/** Which of these tasks are runs. Most are not, and are not read for it. */
+/** The tasks that are runs, found by the index without reading records. */
 export async function findRuns({ redis, keys }: NoticeParts, tenant: string, tasks: readonly string[]): Promise<ReadonlySet<string>> {
   if (tasks.length === 0) return new Set();
   const members = tasks.map((id) => `source=schedule/${id}`);
@@ -120,7 +120,7 @@ function describeRun({ kind, data }: Notice, task: Task, summaryCharacters: numb
   return kind === 'run.failed' ? { ...ended, error, code: task.state.error?.code ?? null, willRetry: false } : ended;
 }
 
-/** The task that a notification is about, in words that people know it by. */
+/** The task of a notification, by the names that people know. */
 export interface Subject {
   agent: string;
   session: string | null;
@@ -131,7 +131,7 @@ export interface Subject {
   name: string | null;
 }
 
-/** Who these tasks are, by id, as far as they are kept: read together, and without what they were sent. */
+/** The subjects of the kept tasks, by id, read together and without their inputs. */
 export async function readSubjects(parts: NoticeParts, tenant: string, tasks: readonly string[]): Promise<ReadonlyMap<string, Subject>> {
   if (tasks.length === 0) return new Map();
   const heads = await readHeads(parts.ledger, tenant, tasks);

@@ -5,15 +5,15 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { DEFAULT_TENANT, hasScope } from '#shared/tenants/index.ts';
 import { parsePosition, type ReadPosition, writeNotifications } from './notification-writer.ts';
 
-/** `GET /v1/notifications/stream`: what happens to a tenant, as it happens. It stays open. */
+/** `GET /v1/notifications/stream`: the events of a tenant while they happen. It stays open. */
 export function streamNotifications(parts: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/notifications/stream',
     operationId: 'streamNotifications',
-    summary: 'What happens to the tenant while it happens',
+    summary: 'Events of the tenant while they happen',
     description:
-      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `backpressure.warning`, `.critical` and `.cleared` with `queueDepth`; `fleet.*` with `worker`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) all that came since is sent first; `gap {from, oldest}` says that some of it may not be there any more: `GET /v1/runs?since=` has the runs.",
+      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `backpressure.warning`, `.critical` and `.cleared` with `queueDepth`; `fleet.*` with `worker`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap {from, oldest}` says that some may be lost: `GET /v1/runs?since=` has the runs.",
     scope: 'read',
     media: 'text/event-stream',
     request: {

@@ -3,7 +3,7 @@ import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { listRuns, openScheduleParts, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
-import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
+import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
 import { runListSchema } from './schedule-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedules.ts';
@@ -28,7 +28,7 @@ function postScheduleRun(parts: ScheduleParts): Route {
     path: '/v1/schedules/:id/run',
     operationId: 'runSchedule',
     summary: 'Make a run of a schedule now',
-    description: 'Besides its own times, also while it is paused. Where runs may not overlap it waits for the one before.',
+    description: 'In addition to its own times, also while it is paused. Where runs may not overlap, it waits for the previous run.',
     scope: 'submit',
     request: { params: schedulePathSchema, headers: runHeadersSchema },
     responses: { 200: acceptedRunSchema.meta({ description: 'The key came before.' }), 202: acceptedRunSchema },

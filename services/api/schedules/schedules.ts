@@ -21,7 +21,7 @@ import {
   updateSchedule,
 } from '#shared/schedules/index.ts';
 import { instantSchema, toIso } from '#shared/time/index.ts';
-import { idempotencyKeySchema } from '../tasks/idempotency-key.ts';
+import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { previewSchema, scheduleListSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 /** `/v1/schedules`, without the runs. */
@@ -59,8 +59,8 @@ function postSchedule(parts: ScheduleParts): Route {
     operationId: 'createSchedule',
     summary: 'Make a schedule',
     description:
-      'One of `phrase`, `cron`, `every`, `at` says when. What cannot be read answers 422 `schedule.unreadable`, with the accepted forms ' +
-      'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes it once, however often it is sent. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number. A `platform` that no chat service serves answers 422 `schedule.platform-off`.',
+      'One of `phrase`, `cron`, `every`, `at` says when. An unreadable rule answers 422 `schedule.unreadable`, with the accepted forms ' +
+      'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes one schedule of repeated requests. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number. A `platform` that no chat service serves answers 422 `schedule.platform-off`.',
     scope: 'submit',
     request: {
       headers: createHeadersSchema,
@@ -164,9 +164,7 @@ function patchSchedule(parts: ScheduleParts): Route {
     path: '/v1/schedules/:id',
     operationId: 'changeSchedule',
     summary: 'Change, pause or resume a schedule',
-    description:
-      'Once it is answered, nothing fires by what it was. `null` takes away what may be absent. A new rule makes a schedule that had ' +
-      'ended active again.',
+    description: 'It takes effect before the answer. `null` removes an optional field. A new rule makes an ended schedule active again.',
     scope: 'submit',
     request: { params: schedulePathSchema, body: schedulePatchSchema },
     responses: { 200: scheduleViewSchema },

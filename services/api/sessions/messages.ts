@@ -6,27 +6,27 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
 import { jsonObjectSchema } from '#shared/tasks/index.ts';
-import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/idempotency-key.ts';
+import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
-import { sessionPathSchema } from './session-view.ts';
+import { sessionPathSchema } from './sessions.ts';
 
 const shortText = z.string().min(1).max(200);
 
 const messageSchema = z.strictObject({
-  text: z.string().min(1).meta({ description: 'What the person wrote; commands like `/stop` are carried out.' }),
-  agent: agentIdSchema.optional().meta({ description: 'By default whom `routing` chooses.' }),
+  text: z.string().min(1).meta({ description: 'What the person wrote; commands like `/stop` are applied.' }),
+  agent: agentIdSchema.optional().meta({ description: 'By default chosen by `routing`.' }),
   surface: shortText.optional().meta({ description: 'Where it was written, `webchat` by default; chooses the mode.' }),
   mode: z
     .enum([...QUEUE_MODES, 'default'])
     .optional()
-    .meta({ description: 'What becomes of it when it meets a running task, this once.' }),
+    .meta({ description: 'Mode of this message when it meets a running task.' }),
   user: shortText.optional().meta({ description: 'Who wrote it.' }),
   sequence: z
     .number()
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
-    .meta({ description: 'Orders the messages of the session; else their arrival does.' }),
+    .meta({ description: 'Orders the messages of the session; by default they are ordered by arrival.' }),
   context: jsonObjectSchema.optional(),
 });
 type Message = z.infer<typeof messageSchema>;
@@ -42,10 +42,10 @@ const acceptedMessageSchema = z
 
 const commandSchema = z
   .strictObject({ command: z.string(), text: z.string() })
-  .meta({ id: 'CommandAnswer', description: 'It was a command, and this is what to tell the person.' });
+  .meta({ id: 'CommandAnswer', description: 'The message was a command; `text` is its answer for the person.' });
 
 /** The fields that a visitor may send; the tenant chooses the agent, the surface and the user. */
-const FOR_VISITORS = new Set(['text', 'mode', 'sequence']);
+const VISITOR_FIELDS = new Set(['text', 'mode', 'sequence']);
 
 /** `POST /v1/sessions/:id/messages`. */
 export function postMessage(parts: Parts & MessageParts): Route {
@@ -56,7 +56,7 @@ export function postMessage(parts: Parts & MessageParts): Route {
     operationId: 'sendMessage',
     summary: 'Send a message into a session',
     description:
-      'It becomes a task of the session. What becomes of one that meets a running task is its mode: `mode` here or `/queue <mode>` in the text, else the session’s, the surface’s, or the one for all. A command is carried out at once and answered with 200. Send `Idempotency-Key` to be able to send again.',
+      'It becomes a task of the session. Its mode decides what happens when it meets a running task: `mode` here or `/queue <mode>` in the text, else the mode of the session, of the surface, or the default. A command is applied at once and answered with 200. With an `Idempotency-Key` the request can be repeated.',
     scope: 'submit',
     forVisitors: true,
     request: {
@@ -70,8 +70,8 @@ export function postMessage(parts: Parts & MessageParts): Route {
     },
     handle: async ({ params, headers, body }, call) => {
       const visitor = call.key?.session === undefined ? null : call.key;
-      if (visitor !== null) assertOwnWords(body);
-      // Commands of others are not meant for visitors.
+      if (visitor !== null) assertVisitorFields(body);
+      // Visitors have only the commands of the session itself.
       const answer = await handleMessage(
         { ...parts, commands: visitor === null ? commands : {} },
         {
@@ -88,10 +88,10 @@ export function postMessage(parts: Parts & MessageParts): Route {
   });
 }
 
-function assertOwnWords(body: Message): void {
-  const refused = Object.keys(body).filter((name) => !FOR_VISITORS.has(name));
+function assertVisitorFields(body: Message): void {
+  const refused = Object.keys(body).filter((name) => !VISITOR_FIELDS.has(name));
   if (refused.length === 0) return;
-  throw new MusterError('auth.forbidden', `A visitor sends ${[...FOR_VISITORS].join(', ')}; not ${refused.join(', ')}`);
+  throw new MusterError('auth.forbidden', `A visitor sends ${[...VISITOR_FIELDS].join(', ')}; not ${refused.join(', ')}`);
 }
 
 function messageFields({ text, agent, surface, mode, user, sequence, context }: Message): Omit<IncomingMessage, 'tenant' | 'session'> {

@@ -2,7 +2,7 @@ import type { EventStream } from '#shared/http/index.ts';
 import { readStates, readTask, readTasks, idAt, type Ledger, readLaneIds, readLookup, sessionLookup } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { isTerminal, type Task, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
-import { writeOutput } from '../tasks/write-output.ts';
+import { writeOutput } from '../tasks/stream-output.ts';
 import { outcomeOf, readHistory, turnOf } from './session-turns.ts';
 import type { SessionWatch } from './stream-session.ts';
 import { sessionLane } from '#shared/queue/index.ts';
@@ -21,7 +21,7 @@ interface FollowerOptions {
 const MAX_HISTORY = 100;
 /** Bound of the messages between two reads. */
 const MAX_NEW = 200;
-/** How far the clocks of those who accept may be apart. */
+/** The clocks of accepting processes may differ by so much. */
 const CLOCKS_APART_MS = 60_000;
 /** Ended tasks whose ids are kept, so that none is sent twice. */
 const MAX_REMEMBERED = 1000;
@@ -29,7 +29,7 @@ const MAX_REMEMBERED = 1000;
 /** SessionFollower is responsible for sending one reader each message once, and all that happens to it, in order. */
 export class SessionFollower {
   readonly #options: FollowerOptions;
-  /** Tasks that have not ended: what the reader knows of each. */
+  /** Tasks that have not ended, with what the reader was sent of each. */
   readonly #live = new Map<string, { status: TaskStatus; after: string | null }>();
   readonly #sent = new Set<string>();
 
@@ -37,7 +37,7 @@ export class SessionFollower {
     this.#options = options;
   }
 
-  /** Sends the latest messages, and what is going on. */
+  /** Sends the latest messages, and follows those without an outcome. */
   async begin(): Promise<void> {
     const { parts, tenant, session, stream } = this.#options;
     const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, limit: MAX_NEW });
@@ -80,7 +80,7 @@ export class SessionFollower {
     else await this.#show(taskId, task.state);
   }
 
-  /** Sends what is new of a task that has not ended. */
+  /** Sends the new status and output of a task that has not ended. */
   async #show(taskId: string, state: TaskState): Promise<void> {
     const known = this.#live.get(taskId);
     if (!known) return;

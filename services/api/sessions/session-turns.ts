@@ -49,7 +49,7 @@ interface SessionHistory {
   live: Task[];
 }
 
-/** What these tasks have come to, newest first as far as the characters go. */
+/** Ended turns and live tasks of these ids; the newest turns are kept up to the bound of characters. */
 export async function readHistory(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<SessionHistory> {
   const ended: SessionTurn[] = [];
   const live: Task[] = [];

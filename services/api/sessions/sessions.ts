@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { listSessions, notifySession, setMode, stopSession as stop, readTranscript } from '#shared/sessions/index.ts';
+import {
+  listSessions,
+  notifySession,
+  setMode,
+  stopSession as stop,
+  readTranscript,
+  type SessionRecord,
+  type SessionSummary,
+  readSession,
+  countTurns,
+} from '#shared/sessions/index.ts';
 import { sessionIdSchema } from '#shared/tasks/index.ts';
-import { sessionSummarySchema, viewSummary, sessionPathSchema, sessionViewSchema, showSession } from './session-view.ts';
 import { QUEUE_MODES } from '#shared/config/index.ts';
-import { readTasks } from '#shared/ledger/index.ts';
+import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
 
 const querySchema = z.strictObject({
@@ -38,8 +47,8 @@ export function getSession({ ledger }: Parts): Route {
     method: 'get',
     path: '/v1/sessions/:id',
     operationId: 'getSession',
-    summary: 'A session: whose turn it is, what waits and why, its mode',
-    description: 'A session that nobody used yet is answered like a free one.',
+    summary: 'Read a session: its current task, what waits and why, its mode',
+    description: 'An unused session is answered like a free one.',
     scope: 'read',
     forVisitors: true,
     request: { params: sessionPathSchema },
@@ -54,10 +63,10 @@ export function putSessionMode({ ledger }: Parts): Route {
     method: 'put',
     path: '/v1/sessions/:id/mode',
     operationId: 'setSessionMode',
-    summary: 'Choose what becomes of messages that meet a running task',
-    description: '`default`, or `reset`, takes the choice back. Holds for the next message, at every process.',
+    summary: 'Set the mode of messages that meet a running task',
+    description: '`default` or `reset` removes the choice. It applies to the next message, in every process.',
     scope: 'submit',
-    // Who may write in a session may choose by `/queue` in a message as well.
+    // A writer may also set it by `/queue` in a message.
     forVisitors: true,
     request: { params: sessionPathSchema, body: z.strictObject({ mode: z.enum([...QUEUE_MODES, 'default', 'reset']) }) },
     responses: { 200: sessionViewSchema },
@@ -76,14 +85,14 @@ export function postSessionStop({ ledger }: Parts): Route {
     path: '/v1/sessions/:id/stop',
     operationId: 'stopSession',
     summary: 'Withdraw what waits in a session, then stop what runs',
-    description: 'What a stopped task delegated stops with it. Messages that come afterwards are not touched.',
+    description: 'Sub-tasks of a stopped task stop with it. Later messages are not affected.',
     scope: 'submit',
     forVisitors: true,
     request: { params: sessionPathSchema },
     responses: {
       200: z.strictObject({
         withdrawn: z.int().meta({ description: 'Tasks that had not started.' }),
-        stopped: z.int().meta({ description: 'Tasks that run, whose worker was told to stop.' }),
+        stopped: z.int().meta({ description: 'Running tasks whose worker was notified to stop them.' }),
       }),
     },
     handle: async ({ params }, { tenant }) => ({ status: 200, body: await stop(ledger, tenant, params.id, 'the session was stopped') }),
@@ -100,8 +109,8 @@ export function getTranscript({ ledger }: Parts): Route {
     method: 'get',
     path: '/v1/sessions/:id/transcript',
     operationId: 'getTranscript',
-    summary: 'What was said in a session, as its agents are given it',
-    description: 'Oldest first, bounded by `sessions.transcriptTurns` and `transcriptBytes`, from where `/new` began it last.',
+    summary: 'The turns of a session, as its agents receive them',
+    description: 'Oldest first, since the last `/new`, bounded by `sessions.transcriptTurns` and `transcriptBytes`.',
     scope: 'read',
     forVisitors: true,
     request: { params: sessionPathSchema },
@@ -119,4 +128,73 @@ export function getTranscript({ ledger }: Parts): Route {
       return { status: 200, body: { items, nextCursor: null } };
     },
   });
+}
+
+/** Path of everything about one session. A session is a name that is there from the first use on, so none is unknown. */
+export const sessionPathSchema = z.object({ id: sessionIdSchema.meta({ description: "The session's id." }) });
+
+const holderSchema = z.strictObject({
+  taskId: z.string(),
+  startedAt: z.iso.datetime().nullable().meta({ description: 'Null while it does not run: before its start, and between attempts.' }),
+  worker: z.string().nullable(),
+});
+
+const waitingSchema = z.array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }));
+
+const modeSchema = {
+  mode: z.enum(QUEUE_MODES),
+  modeSource: z.enum(['message', 'session', 'surface', 'global']).meta({ description: 'Where the mode comes from.' }),
+};
+
+/** A session in a list. */
+const sessionSummarySchema = z
+  .strictObject({
+    id: z.string(),
+    ...modeSchema,
+    surface: z.string(),
+    holder: holderSchema.nullable(),
+    waiting: waitingSchema.meta({ description: 'The next ten, in order.' }),
+    waitingTotal: z.int(),
+  })
+  .meta({ id: 'SessionSummary' });
+
+/** A session as callers see it. */
+const sessionViewSchema = z
+  .strictObject({
+    id: z.string(),
+    ...modeSchema,
+    surface: z.string().meta({ description: 'Where its messages come from.' }),
+    holder: holderSchema
+      .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
+      .nullable()
+      .meta({ description: 'The task whose turn it is.' }),
+    waiting: waitingSchema.meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
+    waitingTotal: z.int(),
+    transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
+  })
+  .meta({ id: 'Session' });
+
+function viewSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
+  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
+}
+
+function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waitingSchema> {
+  return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
+}
+
+function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
+  const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
+  return { id, mode, modeSource, surface, holder: viewHolder(holder), waiting: viewWaiting(waiting), waitingTotal, transcriptLength };
+}
+
+function viewHolder(holder: SessionRecord['holder']): z.infer<typeof sessionViewSchema>['holder'] {
+  if (holder === null) return null;
+  const { taskId, startedAt, worker, status, reason } = holder;
+  return { taskId, startedAt: toIso(startedAt), worker, status, reason };
+}
+
+/** A session as it is now. */
+async function showSession(ledger: Ledger, tenant: string, id: string): Promise<z.infer<typeof sessionViewSchema>> {
+  const [record, length] = await Promise.all([readSession({ ledger }, tenant, id), countTurns(ledger, tenant, id)]);
+  return viewSession(record, length);
 }

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { route, type Route, type EventStream } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { parseOutputPlace } from '../tasks/stream-place.ts';
-import { sessionPathSchema } from './session-view.ts';
+import { parseOutputPlace } from '../tasks/stream-output.ts';
+import { sessionPathSchema } from './sessions.ts';
 import { SessionFollower } from './session-follower.ts';
 import type { EventFeed } from '#shared/events/index.ts';
 import { wait } from '#shared/time/index.ts';
 
-/** `GET /v1/sessions/:id/stream`: all that happens in a session, for a chat's page. It stays open. */
+/** `GET /v1/sessions/:id/stream`: the events of a session, for a chat's page. It stays open. */
 export function streamSession(parts: Parts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/stream',
     operationId: 'streamSession',
-    summary: 'All that happens in a session while it happens',
+    summary: 'Events of a session while they happen',
     description:
-      'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt}`; `output` of one that was stopped is what it had written, while that is kept. Then, for each message that has none yet and each new one: `message {taskId, text, user, agent, status, createdAt}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error}`. A run that begins anew starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) the output goes on behind that event; the rest is told again.',
+      'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt}`; `output` of a stopped message is its output so far, while that is kept. Then, for each message without an outcome and each new message: `message {taskId, text, user, agent, status, createdAt}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error}`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
     scope: 'read',
     forVisitors: true,
     media: 'text/event-stream',

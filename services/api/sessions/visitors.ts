@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { createVisitor, listVisitors, type VisitorKey, revokeVisitor } from '#shared/tenants/index.ts';
-import { sessionPathSchema } from './session-view.ts';
+import { sessionPathSchema } from './sessions.ts';
 import { MusterError } from '#shared/errors/index.ts';
 
 /** `POST /v1/sessions/:id/visitors`. The answer is the only time that the token is shown. */
@@ -12,9 +12,9 @@ export function postVisitor(parts: Parts): Route {
     method: 'post',
     path: '/v1/sessions/:id/visitors',
     operationId: 'createVisitor',
-    summary: 'Make a token with which somebody may talk in this session and do nothing else',
+    summary: 'Make a token for one person in this session',
     description:
-      'It sends messages, reads the session, its stream and its transcript, chooses its mode, and stops it. It is shown this once; send it as `Authorization: Bearer <token>`. The `id` names it where it is listed and ended.',
+      'The token allows sending messages, reading the session with its stream and transcript, setting its mode and stopping it. It is shown only once; send it as `Authorization: Bearer <token>`. `id` names the visitor in the list and in `DELETE`.',
     scope: 'submit',
     request: {
       params: sessionPathSchema,
@@ -29,7 +29,7 @@ export function postVisitor(parts: Parts): Route {
     handle: async ({ params, body = {} }, call) => {
       const wish = { tenant: call.tenant, session: params.id, name: body.name, expiresInMs: body.expiresInMs ?? visitorTokenMs };
       const { token, expiresAt, id } = await createVisitor(parts, wish, maxVisitors);
-      call.log.info({ event: 'visitor.created', made: id, session: params.id, by: call.key?.id }, 'A visitor was let in');
+      call.log.info({ event: 'visitor.created', made: id, session: params.id, by: call.key?.id }, 'A visitor was created');
       return { status: 201, body: { id, token, expiresAt: new Date(expiresAt).toISOString() } };
     },
   });
@@ -65,14 +65,14 @@ function viewVisitor({ id, name, createdAt, expiresAt }: VisitorKey): z.infer<ty
   return { id, name, createdAt: new Date(createdAt).toISOString(), expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** `DELETE /v1/sessions/:id/visitors/:visitorId`: its token opens nothing from then on. */
+/** `DELETE /v1/sessions/:id/visitors/:visitorId`: its token is refused from then on. */
 export function deleteVisitor(parts: Parts): Route {
   return route({
     method: 'delete',
     path: '/v1/sessions/:id/visitors/:visitorId',
     operationId: 'revokeVisitor',
     summary: "End a visitor's token before it expires",
-    description: 'Calls with it are refused at once, and its streams end within `http.streamCheckMs`. What it sent stays.',
+    description: 'Calls with it are refused at once; its streams end within `http.streamCheckMs`. Its messages stay.',
     scope: 'submit',
     request: { params: sessionPathSchema.extend({ visitorId: z.string() }) },
     responses: { 204: z.null() },

@@ -4,8 +4,8 @@ import { route, type Route } from '#shared/http/index.ts';
 import { removeTask, type Ledger } from '#shared/ledger/index.ts';
 import { cancelTree, type Intake, offerInput, reprioritizeTask, type RetryParts, retryTask } from '#shared/queue/index.ts';
 import { isTerminal, prioritySchema, TASK_ID } from '#shared/tasks/index.ts';
-import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-task.ts';
-import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';
+import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-tasks.ts';
+import { idempotencyHeadersSchema, idempotencyOf } from './submit-task.ts';
 import { keptStatusSchema, outcomeSchema, taskStatusSchema } from './task-view.ts';
 
 const EXAMPLE_ID = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
@@ -61,13 +61,13 @@ const retriedSchema = z
   .strictObject({ id: idSchema, status: taskStatusSchema })
   .meta({ id: 'TaskRetried', examples: [{ id: EXAMPLE_ID, status: 'queued' }] });
 
-/** `POST /v1/tasks/:id/retry`: a permanently failed task, with all its attempts anew; one in a backoff, now and with those it has left. */
+/** `POST /v1/tasks/:id/retry`: a permanently failed task gets all its attempts again; a task in its backoff starts now. */
 function postRetry(ports: RetryParts): Route {
   return route({
     method: 'post',
     path: '/v1/tasks/:id/retry',
     operationId: 'retryTask',
-    summary: 'Open a permanently failed task again, or start one that waits for a retry now',
+    summary: 'Retry a permanently failed task, or start a task that waits for a retry now',
     scope: 'submit',
     request: { params: taskPathSchema },
     responses: { 202: retriedSchema },
@@ -92,7 +92,7 @@ const inputAcceptedSchema = z
 const inputBodySchema = z
   .strictObject({
     text: z.string().min(1).meta({ description: 'What the running task is given.' }),
-    user: z.string().min(1).max(200).optional().meta({ description: 'Who wrote it; by default the one whom the running task is for.' }),
+    user: z.string().min(1).max(200).optional().meta({ description: 'Who wrote it; by default the user of the running task.' }),
   })
   .meta({ id: 'InputRequest', examples: [{ text: 'and in French, please' }] });
 
@@ -102,9 +102,9 @@ function postInput(intake: Intake): Route {
     method: 'post',
     path: '/v1/tasks/:id/input',
     operationId: 'sendInput',
-    summary: 'Say something to a running task',
+    summary: 'Send a message to a running task',
     description:
-      'The message is a task of its own. It ends as part of the running one when that takes it, else it is the next turn. Send `Idempotency-Key` to be able to send again.',
+      'The message is a task of its own. It ends as part of the running task that takes it, else it is the next turn. With an `Idempotency-Key` the request can be repeated.',
     scope: 'submit',
     request: { params: taskPathSchema, headers: idempotencyHeadersSchema, body: inputBodySchema },
     responses: { 200: inputAcceptedSchema, 202: inputAcceptedSchema },
@@ -168,7 +168,7 @@ function deleteTask({ ledger }: { ledger: Ledger }): Route {
     operationId: 'deleteTask',
     summary: 'Remove the record of an ended task',
     description:
-      'With its input, output, attempts and timeline. What of it was not delivered by then is not. One that has not ended answers 409 `task.wrong-state`: cancel it first.',
+      'With its input, output, attempts and timeline. Its pending deliveries are dropped. A task that has not ended answers 409 `task.wrong-state`: cancel it first.',
     scope: 'operate',
     request: { params: taskPathSchema },
     responses: { 204: z.null() },
@@ -176,7 +176,7 @@ function deleteTask({ ledger }: { ledger: Ledger }): Route {
       const { status } = await findState(ledger, tenant, id);
       if (!isTerminal(status)) throw wrongState(status, 'has not ended');
       const task = await findTask(ledger, tenant, id);
-      // It was opened again meanwhile.
+      // It was retried meanwhile.
       if (!(await removeTask(ledger, task))) throw wrongState(task.state.status, 'has not ended');
       log.info({ event: 'task.deleted', task: id, tenant, by: key?.id }, 'the record of a task was removed');
       return { status: 204 };

@@ -6,7 +6,7 @@ import { explainWait, type Queues, WAIT_GATES } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { findState, findTask, taskNotFound, taskPathSchema } from './find-task.ts';
+import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
 import {
   attemptViewSchema,
   logEntryViewSchema,
@@ -31,7 +31,7 @@ export function taskReadRoutes(ports: TaskReadPorts): Route[] {
 
 const onePage = z.null().meta({ description: 'Null: this list has one page.' });
 
-/** `GET /v1/tasks/:id`: the record, with how far the task reported last that it is. */
+/** `GET /v1/tasks/:id`: the record, with the progress that the task reported last. */
 function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
   return route({
     method: 'get',
@@ -172,7 +172,7 @@ function getTaskLog(ports: Omit<TaskReadPorts, 'queues'>): Route {
     method: 'get',
     path: '/v1/tasks/:id/log',
     operationId: 'getTaskLog',
-    summary: 'What the agent of a task logged, and how far it said it was',
+    summary: 'Log and progress that the agent of a task reported',
     description:
       'What the agent reported by `context.log` (`info` and up) and `context.progress`: the latest entries, bounded by `tasks.maxLogEntries`, and kept for `tasks.logRetentionMs` after the last one.',
     scope: 'read',

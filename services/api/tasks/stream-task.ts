@@ -5,9 +5,8 @@ import { type Ledger, readLog, readState, readTask, type StoredLogEntry } from '
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { findState, taskPathSchema } from './find-task.ts';
-import { parseStreamPlace, streamId, type StreamPlace } from './stream-place.ts';
-import { writeOutput } from './write-output.ts';
+import { findState, taskPathSchema } from './find-tasks.ts';
+import { parseStreamPlace, streamId, type StreamPlace, writeOutput } from './stream-output.ts';
 
 export interface StreamPorts {
   readonly ledger: Ledger;

@@ -6,7 +6,6 @@ import { type Call, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
 import { type Accepted, acceptTask, type Intake } from '#shared/queue/index.ts';
 import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
-import { idempotencyHeadersSchema, idempotencyOf } from './idempotency-key.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
 
 export interface SubmitPorts extends Intake {
@@ -36,7 +35,7 @@ export function postTask(ports: SubmitPorts): Route {
     operationId: 'submitTask',
     summary: 'Submit a task',
     description:
-      'Send `Idempotency-Key` to be able to send again without making a second task. A task with a `session` waits its turn in it; with a `mode` besides it meets the running task of its session like a message in that mode.',
+      'With an `Idempotency-Key` the request can be repeated without making a second task. A task with a `session` waits its turn; with a `mode` it meets the running task of its session like a message in that mode.',
     scope: 'submit',
     request: {
       headers: idempotencyHeadersSchema,
@@ -108,4 +107,16 @@ async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitM
 /** What accepting answered, as callers see it. */
 export function viewAccepted({ id, status, position, estimatedStartMs, pressure }: Accepted): z.infer<typeof acceptedViewSchema> {
   return { id, status, position, estimatedStartMs, pressure };
+}
+
+export const idempotencyKeySchema = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
+  .meta({ description: 'The same key with the same request gives the same task, for a day.' });
+
+export const idempotencyHeadersSchema = z.object({ 'idempotency-key': idempotencyKeySchema.optional() });
+
+/** The ledger's key for a caller's. Its prefix keeps it apart from the keys of webhooks and schedules, which no caller may take. */
+export function idempotencyOf(key: string | undefined): { idempotencyKey?: string } {
+  return key === undefined ? {} : { idempotencyKey: `api:${key}` };
 }

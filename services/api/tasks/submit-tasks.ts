@@ -5,8 +5,7 @@ import type { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
 import { acceptTask, type Intake } from '#shared/queue/index.ts';
 import { taskRequestSchema } from '#shared/tasks/index.ts';
-import { idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf } from './idempotency-key.ts';
-import { assertCallersSource, viewAccepted } from './submit-task.ts';
+import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, viewAccepted } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
 
 export interface BulkPorts extends Intake {
@@ -25,7 +24,7 @@ const { shape: single } = acceptedViewSchema;
 /** The answer of the single call, flat, so that both are read alike. */
 const itemAnswerSchema = z
   .strictObject({
-    httpStatus: z.int().meta({ description: 'What this item alone would have been answered with.' }),
+    httpStatus: z.int().meta({ description: 'The status that the single call would answer.' }),
     id: single.id.nullable(),
     status: single.status.nullable(),
     position: single.position.nullable(),

@@ -18,7 +18,7 @@ const errorSchema = z
   })
   .meta({ id: 'TaskError' });
 
-/** The one thing that became of a task. */
+/** The outcome of a task. */
 export const outcomeSchema = z
   .object({
     kind: z.string().meta({ description: 'What became of it.' }),
@@ -31,8 +31,8 @@ export const taskStatusSchema = z.enum(TASK_STATUSES).meta({ id: 'TaskStatus', d
 
 export const requestIdSchema = z
   .string()
-  .meta({ description: '`X-Request-Id` of the answer to the request that made it; what a schedule made at its time has one of its own.' });
-export const traceIdSchema = z.string().meta({ description: 'The W3C trace in which it runs: of `traceparent`, in the log `trace`.' });
+  .meta({ description: '`X-Request-Id` of the request that made it; a run that a schedule made has its own.' });
+export const traceIdSchema = z.string().meta({ description: 'W3C trace id, from `traceparent`; the log calls it `trace`.' });
 
 /** A task as callers see it; absent means null. */
 export const taskViewSchema = z
@@ -43,7 +43,7 @@ export const taskViewSchema = z
     source: z.enum(SOURCES).meta({ description: 'Where it came from.' }),
     channel: z.string().nullable().meta({ description: 'Where its answer is delivered.' }),
     session: z.string().nullable().meta({ description: 'The conversation in which it is a turn.' }),
-    visitor: z.string().nullable().meta({ description: "Who of the session's visitors wrote it, by the id of their token." }),
+    visitor: z.string().nullable().meta({ description: 'Id of the visitor who wrote it.' }),
     status: taskStatusSchema,
     priority: z.int().min(1).max(10).meta({ description: '10 is the most urgent.' }),
     queue: z.enum(TASK_QUEUES).meta({ description: 'The queue of its tickets.' }),
@@ -55,7 +55,7 @@ export const taskViewSchema = z
     correlationId: z.string().nullable().meta({ description: "The caller's own id for work that belongs together." }),
     scheduleId: z.string().nullable().meta({ description: 'The schedule that made it.' }),
     sourceId: z.string().nullable().meta({ description: 'Of the trigger, hook or schedule that it came from.' }),
-    trigger: z.enum(TRIGGERS).nullable().meta({ description: 'What made it, when that was no request for it.' }),
+    trigger: z.enum(TRIGGERS).nullable().meta({ description: 'What made it; null for a request.' }),
     deadline: instant('It fails when it has not ended by then.').nullable(),
     sla: instant('It becomes more urgent before this time.').nullable(),
     scheduledFor: instant('It starts no earlier.').nullable(),
@@ -87,7 +87,7 @@ export const taskViewSchema = z
   })
   .meta({ id: 'Task' });
 
-/** How far a task reported that it is. */
+/** Progress that a task reported. */
 const progressViewSchema = z
   .strictObject({
     at: instant('When.'),
@@ -98,7 +98,7 @@ const progressViewSchema = z
   .meta({ id: 'Progress', examples: [{ at: '2026-05-01T09:00:02.000Z', attempt: 1, note: 'reading', percent: 40 }] });
 
 export const taskWithProgressSchema = taskViewSchema
-  .extend({ progress: progressViewSchema.nullable().meta({ description: 'How far it is, by what it reported last.' }) })
+  .extend({ progress: progressViewSchema.nullable().meta({ description: 'The progress that it reported last.' }) })
   .meta({ id: 'TaskWithProgress' });
 
 /** An attempt as callers see it. */
@@ -129,7 +129,7 @@ export const attemptViewSchema = z
 
 export const keptStatusSchema = taskStatusSchema
   .nullable()
-  .meta({ description: 'Null for a task that an earlier request under the key made, and whose record is no longer kept.' });
+  .meta({ description: 'Null when an earlier request under the key made the task and its record is no longer kept.' });
 
 /** What accepting a task answers. */
 export const acceptedViewSchema = z
@@ -145,7 +145,7 @@ export const acceptedViewSchema = z
         recommendations: z.array(z.string()).meta({ description: 'What would help.' }),
       })
       .nullable()
-      .meta({ description: 'Whether more waits than is good; null when not.' }),
+      .meta({ description: 'How far too much waits; null when not.' }),
   })
   .meta({ id: 'Accepted', examples: [{ id: TASK_ID_EXAMPLE, status: 'queued', position: 0, estimatedStartMs: 150, pressure: null }] });
 

@@ -13,7 +13,7 @@ export interface AlbumStoreOptions {
   /** How long the next part is waited for. */
   waitMs: number;
   maxParts: number;
-  /** How long parts that cannot become a message are kept, and those that did are known. */
+  /** How long unaccepted parts are kept, and accepted parts are remembered. */
   keepMs: number;
 }
 

@@ -2,10 +2,11 @@ import type { Adapter, AdapterPostableMessage, Logger, Message, SlashCommandEven
 import type { ChatPlatformName } from '#shared/config/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { ChatAnswer, ChatMessage } from '../receive/chat-message.ts';
+import { wait } from '#shared/time/index.ts';
 
 /** What a slash command of a platform holds beyond the names that all have. */
 export interface CommandFacts {
-  /** Unique among the platform's messages, so that one that comes twice is one task. */
+  /** Unique among the platform's messages, so that a repeated message is one task. */
   readonly key: string;
   /** The platform's own number; undefined: it has none, and arrival orders. */
   readonly sequence: number | undefined;
@@ -32,9 +33,9 @@ export interface PlatformDriver {
   keyOf(message: Message): string;
   /** The number by which the platform orders messages of one chat; it fits a double. */
   sequenceOf(message: Message): number;
-  /** Whether a message that was changed is one whose words a person changed. */
+  /** Whether a person changed the text of a changed message. */
   isChangedText?(message: Message): boolean;
-  /** Whether a message without text and files is something that a person sent, and no notice of the platform. */
+  /** Whether a message without text and files comes from a person, and is no notice of the platform. */
   isUnsupported?(message: Message): boolean;
   /** The album that the message is a part of; absent where one message holds all of its files. */
   albumOf?(message: Message): ChatMessage['album'] | null;
@@ -68,4 +69,31 @@ function fieldsOf(args: readonly unknown[]): { reason?: string; status?: number 
     ...('error' in fields ? { reason: fields.error instanceof Error ? fields.error.message : String(fields.error) } : {}),
     ...('status' in fields && typeof fields.status === 'number' ? { status: fields.status } : {}),
   };
+}
+
+export interface KeepListeningOptions {
+  /** Listens until `signal` aborts or the connection ends for good. */
+  listen: (signal: AbortSignal) => Promise<void>;
+  signal: AbortSignal;
+  log: Log;
+  /** The first wait before connecting again; it doubles. By default 5 s. */
+  firstMs?: number;
+}
+
+/** Discord resets the token of a bot that connects 1000 times a day: 300 s make 288, also for three processes. */
+const MAX_WAIT_MS = 300_000;
+const FIRST_MS = 5000;
+/** A connection that stood for so long was a good one: the next wait is the first again. */
+const GOOD_MS = 60_000;
+
+/** Keeps a platform's own connection until `signal` aborts. Never rejects. */
+export async function keepListening({ listen, signal, log, firstMs = FIRST_MS }: KeepListeningOptions): Promise<void> {
+  for (let waitMs = firstMs; !signal.aborted; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
+    const since = performance.now();
+    await listen(signal).catch((error: unknown) => log.warn({ event: 'chat.connection-failed', err: error }, 'a connection failed'));
+    if (signal.aborted) return;
+    if (performance.now() - since > GOOD_MS) waitMs = firstMs;
+    log.warn({ event: 'chat.connection-ended', waitMs }, 'a connection to a chat platform ended; it is made again');
+    await wait(waitMs, signal);
+  }
 }

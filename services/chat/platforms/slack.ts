@@ -57,7 +57,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     isSubThread: (threadId) => !adapter.isDM(threadId) && adapter.decodeThreadId(threadId).threadTs !== '',
     commandFacts: ({ raw }): CommandFacts => ({ key: commandSchema.parse(raw).trigger_id, sequence: undefined }),
     commandResponse: ({ kind, text }) =>
-      // Without a text, everybody sees the command itself and nothing else.
+      // Without a text, Slack shows the command itself to the channel.
       kind === 'accepted' ? { response_type: 'in_channel' } : { response_type: 'ephemeral', text: plainText(text) },
     // The adapter would accept events of a socket forwarder with another secret than the signing secret, which is not set here.
     isAllowed: (request) => !request.headers.has('x-slack-socket-token'),
@@ -125,5 +125,5 @@ function slackWebLog(logger: Logger): WebLog {
 }
 
 function ignore(): void {
-  // Said by the caller already, or to nobody.
+  // The caller reports what failed.
 }

@@ -50,7 +50,7 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
     },
     sequenceOf: ({ id }) => Number(id.slice(id.lastIndexOf(':') + 1)),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).chatId,
-    // The thread of a group is the group: one mention would make the bot answer everybody from then on.
+    // The thread of a group is the group: after one mention the bot would answer every message in it.
     isSubThread: () => false,
     commandFacts: ({ raw }): CommandFacts => {
       const { message_id: number, chat } = rawSchema.parse(raw);

@@ -13,7 +13,7 @@ export interface AcceptParts extends MessageParts {
 
 /**
  * Accepts a message into its session. Returns the immediate answer; null when the platform sent the message a second time.
- * Throws what another delivery of the same message may get past: Redis away, a limit reached, a mistake of ours.
+ * Throws failures that a repeated delivery may not meet: Redis away, a limit, a mistake of ours.
  */
 export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatformName, message: ChatMessage): Promise<ChatAnswer | null> {
   const { log } = parts;
@@ -77,7 +77,7 @@ export function rightsOf(
   return new Set(fitting.flatMap(({ may }) => may));
 }
 
-/** A rule without names fits everybody. */
+/** A rule without names fits every person and chat. */
 function includes(names: readonly string[] | undefined, name: string): boolean {
   return names === undefined || names.includes(name);
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
+import type { Attachment, Author, Message, SlashCommandEvent } from 'chat';
+import type { PlatformDriver } from '../platforms/platform-driver.ts';
 
 /** A message of any platform, before it becomes a task. */
 export const chatMessageSchema = z.object({
@@ -42,4 +44,97 @@ export function inputOf({ text, attachments }: Pick<ChatMessage, 'text' | 'attac
 export interface ChatAnswer {
   readonly kind: 'command' | 'refused' | 'accepted';
   readonly text: string;
+}
+
+/**
+ * The message in the form of all platforms; null when it needs no answer: it is from a bot, changed afterwards, or empty. `isAddressed`: it
+ * is for the bot.
+ */
+export async function parseChatMessage(
+  driver: PlatformDriver,
+  thread: string,
+  message: Message,
+  isAddressed: boolean,
+): Promise<ChatMessage | null> {
+  if (!isPerson(message.author) || message.metadata.edited) return null;
+  const text = withoutOwnName(await driver.textOf(message), await ownNames(driver, message)).trim();
+  const attachments = message.attachments.map(nameAttachment);
+  if (text === '' && attachments.length === 0) return null;
+  const album = driver.albumOf?.(message) ?? null;
+  const place = placeOf(driver, thread, driver.keyOf(message));
+  const sequence = driver.sequenceOf(message);
+  return { ...place, ...senderOf(message.author), text, attachments, sequence, isAddressed, ...(album === null ? {} : { album }) };
+}
+
+const CHANGED = 'A message that was changed is not read again: please write it as another one.';
+const UNSUPPORTED = 'This kind of message cannot be read here: please write it as text.';
+
+/** The answer to a message that cannot be read; null when it was not for the bot. */
+export function unreadReason(driver: PlatformDriver, message: Message): string | null {
+  if (!isPerson(message.author)) return null;
+  if (message.metadata.edited) return driver.isChangedText?.(message) === true ? CHANGED : null;
+  return driver.isUnsupported?.(message) === true ? UNSUPPORTED : null;
+}
+
+/** A slash command as the text of an ordinary message. */
+export function parseSlashCommand(driver: PlatformDriver, event: SlashCommandEvent): ChatMessage | null {
+  const text = commandText(event.command, event.text);
+  if (!isPerson(event.user) || text === '') return null;
+  const { key, sequence } = driver.commandFacts(event);
+  const message = { ...placeOf(driver, event.channel.id, key), ...senderOf(event.user), text, attachments: [], isAddressed: true };
+  return sequence === undefined ? message : { ...message, sequence };
+}
+
+/** Commands around a text: platforms require a name in front of everything. */
+const TEXT_COMMANDS = /^\/(?:ask|muster)$/i;
+const MEANT_AS_COMMAND = /^(?:queue|stop|new|status|help|schedule)(?=\s|$)/i;
+
+function commandText(command: string, argument: string): string {
+  // Telegram sends it when a person opens the bot.
+  if (command.toLowerCase() === '/start') return '/help';
+  if (!TEXT_COMMANDS.test(command)) return `${command} ${argument}`.trim();
+  const text = argument.trim();
+  return MEANT_AS_COMMAND.test(text) ? `/${text}` : text;
+}
+
+function placeOf(driver: PlatformDriver, thread: string, key: string): Pick<ChatMessage, 'key' | 'session' | 'thread' | 'channel'> {
+  // Slack writes a private chat with an empty thread at the end, and without it for a command.
+  const session = thread.replace(/:$/, '');
+  return { key: `${driver.name}:${key}`, session, thread, channel: driver.channelOf(thread) };
+}
+
+function senderOf({ userId, userName }: Author): Pick<ChatMessage, 'user' | 'userName'> {
+  return { user: userId, userName };
+}
+
+function isPerson({ isBot, isMe, isSystem }: Author): boolean {
+  return isBot !== true && !isMe && isSystem !== true;
+}
+
+/** The bot's names, longest first; read only for a text that begins with a name. */
+async function ownNames({ adapter }: PlatformDriver, message: Message): Promise<string[]> {
+  if (!/^\s*[@<]/.test(message.text)) return [];
+  const id = adapter.botUserId;
+  const self = id === undefined || adapter.name !== 'slack' ? null : await adapter.getUser?.(id);
+  const names = [adapter.userName, id, self?.userName, self?.fullName].filter((name): name is string => name !== undefined && name !== '');
+  return names.toSorted((one, other) => other.length - one.length);
+}
+
+/** The bot's name in front would hide a command. */
+function withoutOwnName(text: string, names: readonly string[]): string {
+  const trimmed = text.trimStart();
+  for (const name of names) {
+    for (const form of [`<@${name}>`, `<@!${name}>`, `@${name}`]) {
+      if (startsWithWord(trimmed, form)) return trimmed.slice(form.length).replace(/^[\s,:]+/, '');
+    }
+  }
+  return text;
+}
+
+function startsWithWord(text: string, start: string): boolean {
+  return text.slice(0, start.length).toLowerCase() === start.toLowerCase() && !/^[\w-]/.test(text.slice(start.length));
+}
+
+function nameAttachment({ type, name, mimeType }: Attachment): string {
+  return `[attached ${type}: ${name ?? mimeType ?? 'without a name'}]`;
 }

@@ -7,9 +7,9 @@ export interface ChatStateOptions {
   redis: RedisClient;
   keyPrefix: string;
   logger: Logger;
-  /** How long anything is kept that nobody gave a time. */
+  /** How long entries without a time of their own are kept. */
   retentionMs: number;
-  /** Reads on the way of a message go through it: some adapters keep their failures to themselves. */
+  /** Runs the reads for a message, because some adapters hide their failures. */
   calls: Pick<InboundCalls, 'read'>;
 }
 

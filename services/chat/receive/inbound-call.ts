@@ -87,12 +87,12 @@ export class InboundCall {
     this.#failures.push(error);
   }
 
-  /** Until everything that was handed over has ended, also what came while it waited. */
+  /** Resolves when all handed-over work has ended, also work that was added meanwhile. */
   async settled(): Promise<void> {
     for (let done = 0; done < this.#tasks.length; done = this.#tasks.length) await Promise.all(this.#tasks);
   }
 
-  /** The first thing that went wrong, and rather one that another delivery of the same may get past. */
+  /** The first failure; before it the first that a repeated delivery may not meet. */
   get failure(): unknown {
     return this.#failures.find((failure) => !isUnreadable(failure)) ?? this.#failures[0];
   }
@@ -101,7 +101,7 @@ export class InboundCall {
     return this.#failures.length > 0;
   }
 
-  /** Whether something was accepted and nothing is on its way any more: what else goes on is not worth another delivery. */
+  /** Whether a message was accepted, no other is being accepted, and none has failed. */
   get isAccepted(): boolean {
     return this.#accepted > 0 && this.#running === 0 && !this.hasFailed;
   }

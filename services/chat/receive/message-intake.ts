@@ -9,17 +9,16 @@ import type { PlatformDriver } from '../platforms/platform-driver.ts';
 import type { CommandSender } from '../replies/command-sender.ts';
 import { quoteText } from '../replies/reply-text.ts';
 import { acceptChatMessage, type AcceptParts, rightsOf } from './accept-chat-message.ts';
-import type { ChatAnswer, ChatMessage } from './chat-message.ts';
+import { type ChatAnswer, type ChatMessage, parseChatMessage, parseSlashCommand, unreadReason } from './chat-message.ts';
 import type { ChatState } from './chat-state.ts';
 import type { InboundCall, InboundCalls } from './inbound-call.ts';
-import { parseChatMessage, parseSlashCommand, unreadReason } from './parse-chat-message.ts';
 
 export interface MessageIntakeParts {
   readonly redis: RedisClient;
   /** Of the tenant that chat belongs to. */
   readonly albumKeys: () => AlbumKeys;
   readonly settings: ChatSettings;
-  /** How long a message that comes again is known. */
+  /** How long a repeated message is recognised. */
   readonly idempotencyMs: number;
   readonly log: Log;
   readonly accept: AcceptParts;
@@ -101,7 +100,7 @@ export class MessageIntake {
     const { channel, user, thread, session, isAddressed } = message;
     const { driver } = this.#platform;
     const { log } = this.#parts;
-    log.info({ event: 'chat.denied', platform: driver.name, channel, user }, 'a message of somebody who may not write to the bot');
+    log.info({ event: 'chat.denied', platform: driver.name, channel, user }, 'a message of a person without the right to write to the bot');
     const text = `You may not write to this bot. Its operator can allow it: your id is ${user}.`;
     if (call !== undefined) call.answer = { kind: 'refused', text };
     else if (isAddressed && driver.adapter.isDM?.(thread) === true) await this.#sendOnce({ key: `denied:${session}`, thread }, text);

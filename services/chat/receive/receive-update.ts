@@ -9,22 +9,26 @@ import {
   sendProblem,
   type ServerLoad,
   toMusterError,
+  type RouteDescription,
 } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import { z } from 'zod';
+import { CHAT_PLATFORMS } from '#shared/config/index.ts';
+import { PLATFORMS } from '../platforms/registry.ts';
 
 export interface ReceiveUpdateParts {
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly bounds: JsonBounds;
-  /** For where this is mounted without the server, which has its own. */
+  /** Used where this is mounted without the server, which has its own. */
   readonly load: ServerLoad;
-  /** Of addresses that send what is refused. */
+  /** Counts refused requests by address. */
   readonly refusals: RefusalLimit;
   /** The platforms that are on, by name. */
   readonly platforms: ReadonlyMap<string, { receive(request: Request): Promise<Response> }>;
 }
 
-/** What adapters answer to who is not the platform. */
+/** The statuses by which adapters refuse a request. */
 const REFUSED = new Set([400, 401, 403]);
 
 export const RECEIVER_PATH = '/chat/:platform';
@@ -42,7 +46,7 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
     context.route = RECEIVER_PATH;
     try {
       parts.refusals.assertOpen(request.ip);
-      // Before the body: nobody makes us read one for a platform that is off.
+      // Before the body, so that no sender makes us read one for a platform that is off.
       const platform = parts.platforms.get(name);
       if (platform === undefined) throw new MusterError('request.not-found', 'There is no such chat platform here');
       const body = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
@@ -59,7 +63,7 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
   };
 }
 
-/** The adapters take what the web's own `fetch` has. Of its address, which anybody may write as they like, they read the query only. */
+/** The adapters take a request of the web's `fetch`. Only the query of its address is kept, because a sender chooses the rest. */
 function toFetchRequest(request: HttpRequest, body: Buffer): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -80,4 +84,74 @@ async function sendAnswer(response: HttpResponse, answer: Response): Promise<voi
     .status(answer.status)
     .set({ 'Content-Type': type, 'Cache-Control': 'no-store' })
     .send(Buffer.from(await answer.arrayBuffer()));
+}
+
+const params = z.object({ platform: z.enum(CHAT_PLATFORMS) });
+
+const PROOFS = z.object(
+  Object.fromEntries(
+    CHAT_PLATFORMS.flatMap((platform) =>
+      Object.entries(PLATFORMS[platform].proofs).map(([header, meaning]) => [
+        header,
+        z
+          .string()
+          .optional()
+          .meta({ description: `\`${platform}\`: ${meaning}.` }),
+      ]),
+    ),
+  ),
+);
+
+const NOT_ON = '`request.not-found`: there is no such platform, or it is not on.';
+
+/** Describes the receiver for the documentation. It is no `Route`, because each platform's adapter reads its requests and answers them. */
+export function describeReceiver(path: string): RouteDescription[] {
+  return [
+    {
+      method: 'post',
+      path,
+      operationId: 'receiveChatUpdate',
+      summary: 'Receive what a chat platform sends',
+      description: "The platform's signature is the key. Its messages become messages of sessions before they are answered with 200.",
+      tag: 'chat',
+      scope: 'none',
+      request: { params, headers: PROOFS, body: z.unknown().meta({ description: 'What the platform sends.' }) },
+      bodyMedia: ['application/json', 'application/x-www-form-urlencoded'],
+      media: '*/*',
+      responses: {
+        200: z
+          .unknown()
+          .describe('Accepted; with an answer where the platform shows one, to a slash command or to its check of the address.'),
+        400: z.unknown().describe('The adapter cannot read it.'),
+        401: z.unknown().describe('The signature does not match.'),
+      },
+      problems: {
+        404: NOT_ON,
+        413: '`request.too-large`: the body is over `chat.maxBodyBytes`, or has more members and elements than `http.maxBodyValues`.',
+        415: '`request.unsupported-media-type`: the body is compressed.',
+        429: 'Over a limit; the platform sends it again.',
+        503: '`unavailable.redis`, `unavailable.chat`: not accepted; the platform sends it again.',
+      },
+    },
+    {
+      method: 'get',
+      path,
+      operationId: 'verifyChatWebhook',
+      summary: 'Answer a chat platform that checks this address',
+      description: 'WhatsApp does so, with the verify token of its app.',
+      tag: 'chat',
+      scope: 'none',
+      request: {
+        params,
+        query: z.object({
+          'hub.mode': z.string().optional(),
+          'hub.verify_token': z.string().optional(),
+          'hub.challenge': z.string().optional(),
+        }),
+      },
+      media: 'text/plain',
+      responses: { 200: z.string().describe('The challenge.'), 403: z.string().describe('The token is another.') },
+      problems: { 404: NOT_ON },
+    },
+  ];
 }

@@ -55,7 +55,7 @@ function isSameText(error: unknown): boolean {
   return error instanceof DeliveryRefused && error.message.includes('message is not modified');
 }
 
-/** Chats remembered; more forget those that were changed longest ago. */
+/** Bound of the remembered chats; the longest unchanged ones are dropped first. */
 const MAX_CHATS = 10_000;
 
 /**

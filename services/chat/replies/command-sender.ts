@@ -9,11 +9,11 @@ export interface CommandSenderOptions {
   tries: number;
 }
 
-/** Answers on their way at once; one more is dropped, with a line in the log. */
+/** Bound of concurrent answers; a further answer is dropped and logged. */
 const MAX_IN_FLIGHT = 500;
 /** Between two tries, when the platform names no time. */
 const RETRY_MS = 1000;
-/** An answer is dropped when the platform throttles for longer: nobody waits for it any more. */
+/** An answer is dropped when the platform throttles for longer, because it would come too late. */
 const MAX_WAIT_MS = 30_000;
 
 /**

@@ -123,7 +123,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** No answer came, or one that cannot be read. */
+/** No answer came, or it cannot be read. */
 function networkKind(chain: readonly AdapterProblem[], call: CallKind): RefusalKind {
   const wasNotSent = chain.some(({ code }) => typeof code === 'string' && NOT_SENT.has(code));
   const isUnreadable = chain.length === 1 && chain[0]?.code === 'NETWORK_ERROR';

@@ -7,7 +7,7 @@ export function quoteText(text: string): string {
   return `> ${ellipsize(text, MAX_CHARACTERS).replaceAll('\n', '\n> ')}`;
 }
 
-/** Code is shown as it is on every platform and names nobody, nor does a link. */
+/** Code and links are shown as they are, and mention no person. */
 const KEPT = /(```[\s\S]*?(?:```|$)|`[^`\n]+`|https?:\/\/[^\s<>]+)/;
 /** `@name`, but not within a word as in an address; and what Slack and Discord make of it themselves: `<@id>`, `<!channel>`. */
 const MENTION = /(?<!\w)@(?=\w)|<(?=[@!#])/g;
@@ -16,8 +16,8 @@ const ZERO_WIDTH_SPACE = '\u200B';
 const LOOKALIKE: Readonly<Record<string, string>> = { '@': '\uFF20', '<': '\u2039' };
 
 /**
- * The text without anything that calls people: an agent's words may come from an unknown person, who could otherwise notify a
- * complete company. It looks the same. At most `maxCharacters` long when the text is.
+ * The text without mentions: an agent's words may come from an unknown person, who could otherwise notify an
+ * entire company. It looks the same. At most `maxCharacters` long when the text is.
  */
 export function withoutMentions(text: string, maxCharacters: number): string {
   const spaced = replaceMentions(text, (mark) => `${mark}${ZERO_WIDTH_SPACE}`);

@@ -1,7 +1,6 @@
 import { wait } from '#shared/time/index.ts';
-import { CliProblem, EXIT } from '../cli-problem.ts';
+import { CliProblem, EXIT, networkProblem, neverArrived, responseProblem } from '../cli-problem.ts';
 import type { ServerAddress } from './find-server.ts';
-import { networkProblem, neverArrived, responseProblem } from './api-problems.ts';
 import type { z } from 'zod';
 
 interface CallOptions {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
 import { CliProblem, EXIT } from '../cli-problem.ts';
 import { readAnswer, type ApiClient } from '../client/api-client.ts';
-import { followTask } from '../client/follow-task.ts';
+import { followTask } from '../client/follow-stream.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { isSetback, OutputWriter } from '../output/output-writer.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -60,7 +60,7 @@ async function runSend(text: string, options: SendOptions, context: CommandConte
 }
 
 function postTask(api: ApiClient, input: string, { agent, session, mode, priority, context }: SendOptions): Promise<unknown> {
-  // The channel says that a person waits, whose task goes before tasks that nobody watches.
+  // The channel says that a person waits, whose task goes before unattended ones.
   const body = { agent, input, channel: 'cli', session, mode, priority, context };
   // The key belongs to this call: sending the same text twice on purpose makes two tasks.
   return withKnownAgents(api, agent, api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` }));

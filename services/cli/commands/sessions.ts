@@ -28,7 +28,7 @@ export function addSessionCommands(program: Command, contextOf: ContextOf): void
     );
   sessions
     .command('show <id>')
-    .description('show a session, also one that is named like a subcommand')
+    .description('show a session, also when it is named like a subcommand')
     .option('--json', 'print the answer as JSON')
     .action((id: string, _options: SessionOptions, command: Command) => runShow(id, jsonOf(command), contextOf(command)));
   sessions

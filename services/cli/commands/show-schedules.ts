@@ -2,16 +2,7 @@ import { formatTable, pageSchema, showNextCursor, showTable } from '../output/ta
 import { oneLine, plainText } from '../output/text.ts';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import {
-  runLines,
-  runPageSchema,
-  schedulePath,
-  type ScheduleView,
-  scheduleViewSchema,
-  showUpcoming,
-  wallTime,
-  zonedTime,
-} from './schedule-view.ts';
+import { z } from 'zod';
 
 export interface ListSchedulesOptions {
   status?: string;
@@ -106,4 +97,94 @@ export async function runScheduleRuns(name: string, { json, ...query }: ListRuns
   const { tz } = readAnswer(scheduleViewSchema, await api.get(schedulePath(name)));
   for (const line of runLines(items, tz)) terminal.line(line);
   showNextCursor(nextCursor, terminal);
+}
+
+const text = z.string().nullish();
+const durationSchema = z.union([z.string(), z.number()]).nullish();
+
+/** The fields of a schedule that the commands show; the server sends more. */
+export const scheduleViewSchema = z.object({
+  id: z.string(),
+  number: z.number(),
+  name: text,
+  kind: z.string(),
+  rule: z.string(),
+  sentence: z.string(),
+  tz: z.string(),
+  agent: z.string(),
+  message: z.string(),
+  status: z.string(),
+  pausedReason: text,
+  priority: z.union([z.number(), z.string()]).nullish(),
+  channel: text,
+  platform: text,
+  callbackUrl: text,
+  missed: text,
+  maxLateness: durationSchema,
+  overlap: text,
+  jitter: durationSchema,
+  until: text,
+  maxRuns: z.number().nullish(),
+  nextFireAt: text,
+  next: z.array(z.string()),
+  lastRunAt: text,
+  lastRunId: text,
+  runCount: z.number(),
+});
+
+type ScheduleView = z.infer<typeof scheduleViewSchema>;
+
+/** A person names a schedule by its number, with or without `#`, or by its id. */
+export function schedulePath(name: string): string {
+  return `/v1/schedules/${encodeURIComponent(name.replace(/^#/, ''))}`;
+}
+
+/** Shows the rule in words, its zone and the next times. */
+export function showUpcoming(shown: Pick<ScheduleView, 'rule' | 'sentence' | 'tz' | 'next'>, { terminal }: CommandContext): void {
+  const { rule, sentence, tz, next } = shown;
+  terminal.line(`${sentence} (${tz})  ${terminal.paint(rule, 'dim')}`);
+  for (const at of next) terminal.line(`  ${zonedTime(at, tz)}`);
+}
+
+/** An ISO time by the clock of a zone, as `2026-05-11 09:00`. Unchanged when this machine does not know the zone. */
+function wallTime(iso: string, tz: string): string {
+  const at = new Date(iso);
+  try {
+    const timeStyle = at.getUTCSeconds() === 0 ? 'short' : 'medium';
+    // This locale writes dates as ISO 8601 does.
+    return new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short', timeStyle }).format(at);
+  } catch {
+    return iso;
+  }
+}
+
+/** The same with the zone behind it: `2026-05-11 09:00 Europe/Berlin`. */
+function zonedTime(iso: string, tz: string): string {
+  return `${wallTime(iso, tz)} ${tz}`;
+}
+
+/** The fields of a run that the commands show; the server sends more. */
+const runViewSchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  occurrence: z.string().nullish(),
+  startedAt: z.string().nullish(),
+  reason: z.string().nullish(),
+  resultSummary: z.string().nullish(),
+  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+});
+
+const runPageSchema = pageSchema(runViewSchema);
+
+const SUMMARY_WIDTH = 80;
+
+/** Formats a line per run: its time by the clock of the zone, its status, and its result or reason. */
+function runLines(runs: readonly z.infer<typeof runViewSchema>[], tz: string): string[] {
+  return formatTable(
+    runs.map(({ id, status, occurrence, startedAt, reason, resultSummary, error }) => {
+      const at = occurrence ?? startedAt;
+      const summary = error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? '');
+      return ['', at ? zonedTime(at, tz) : '-', status, id, oneLine(summary, SUMMARY_WIDTH)];
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import type { TaskOutput } from '../client/follow-task.ts';
+import type { TaskOutput } from '../client/follow-stream.ts';
 import type { TaskView } from '../commands/task-view.ts';
 import type { Terminal } from './terminal.ts';
 

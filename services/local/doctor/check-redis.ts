@@ -2,7 +2,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { knownWorkers } from '#shared/queue/index.ts';
 import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
-import { checkRecords } from './check-records.ts';
+import { checkRecords } from './check-data.ts';
 import type { Check } from './check.ts';
 
 const OLDEST = 6.2;

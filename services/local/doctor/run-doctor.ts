@@ -1,15 +1,14 @@
 import { join, resolve } from 'node:path';
-import { checkAgents } from '#shared/agents/index.ts';
+import { checkAgents, commandUser, commandUserProblem } from '#shared/agents/index.ts';
 import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { connectRedis, createKeys } from '#shared/redis/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { readRedisRecord, redisUrl } from '../redis/redis-record.ts';
+import { readRedisRecord, redisUrl } from '../redis/redis-program.ts';
 import { isStillRunning } from '../fleet/process-start.ts';
 import { type Check, renderChecks } from './check.ts';
-import { checkCommands } from './check-commands.ts';
-import { checkOutbound } from './check-outbound.ts';
+import { checkOutbound } from './check-data.ts';
 import { checkRedis } from './check-redis.ts';
 
 export interface DoctorOptions {
@@ -100,4 +99,39 @@ export function checkNode(version: string): Check {
     ? version
     : `${version} is too old: run Muster through npm scripts, or install Node ${NEEDED.major}.${NEEDED.minor}`;
   return { name: 'Node', state: isEnough ? 'ok' : 'fail', detail };
+}
+
+/** Checks what programs of `command` agents can read of the fleet. No check without such an agent. */
+export function checkCommands(config: Config, ownUid = process.getuid?.(), platform: NodeJS.Platform = process.platform): Check[] {
+  const { agents } = config.settings;
+  if (!Object.values(agents).some(({ kind }) => kind === 'command')) return [];
+  return [checkUser(config, ownUid), ...checkRedisPassword(config), ...checkPlatform(platform)].map(({ state, detail }) => ({
+    name: 'Commands',
+    state,
+    detail,
+  }));
+}
+
+function checkUser({ env, settings }: Config, uid: number | undefined): Omit<Check, 'name'> {
+  const user = commandUser(settings.commands, uid);
+  const problem = commandUserProblem(user, uid);
+  if (problem !== null) return { state: 'fail', detail: problem };
+  if (user !== null) return { state: 'ok', detail: `run as user ${user.uid}, which may not read what is the fleet's` };
+  const detail =
+    `run as the fleet's own user (${uid ?? 'unknown'}): they can read ${resolve(env.MUSTER_DATA_DIR)} with its admin key and Redis, ` +
+    'and the memory of its processes where the system allows it. A worker that runs as root starts them as another user (MUSTER_COMMAND_UID)';
+  return { state: 'warn', detail };
+}
+
+function checkRedisPassword({ readVariable }: Config): Omit<Check, 'name'>[] {
+  const given = readVariable('REDIS_URL');
+  if (given === undefined || given.startsWith('unix:') || /^[\w+]+:\/\/[^/@]*:[^/@]+@/.test(given)) return [];
+  return [{ state: 'warn', detail: 'REDIS_URL has no password: programs that reach that Redis can read and write everything in it' }];
+}
+
+function checkPlatform(platform: NodeJS.Platform): Omit<Check, 'name'>[] {
+  if (platform === 'linux') return [];
+  return [
+    { state: 'warn', detail: `on ${platform} a program that leaves its process group is not ended with its attempt; on Linux it is` },
+  ];
 }

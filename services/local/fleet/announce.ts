@@ -23,7 +23,7 @@ export function announce({ config, directory, fleet, out, cwd }: AnnounceOptions
   out.write(welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, chosenDirectory, ...about }));
 }
 
-/** A key without an address was created by a start that was not up yet: this one, or one that failed, as on a busy port. */
+/** A key without an address was created by this start, or by a start that failed, as on a busy port. */
 function keyDetails(before: LocalRecord | null): Pick<WelcomeOptions, 'newKey' | 'keyOrigin'> {
   return { newKey: before?.url === null ? before.key : null, keyOrigin: before?.key ? 'file' : 'unknown' };
 }

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * When a process started, in whatever form this system tells it; null when there is no such process, or only the shell
- * of one that ended. Together with the pid it names one process for ever: pids alone are given out again.
+ * When a process started, in the form of this system; null when it does not run or is a zombie.
+ * With the pid it names one process for ever, because pids are reused.
  */
 export function processStart(pid: number): string | null {
   if (process.platform === 'linux') return startFromProc(pid);

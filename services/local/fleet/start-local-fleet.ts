@@ -16,7 +16,7 @@ export interface LocalFleetOptions {
   config: Config;
   log: Log;
   redis: LocalRedis;
-  /** Given the first admin key when it was made just now, before anything else can fail: nobody can read it again. */
+  /** Called with a new first admin key before anything else can fail, because it cannot be read again. */
   onNewKey: (key: string) => void;
   /** What ends the process when it cannot go on. */
   fail: (error: Error) => void;

@@ -4,7 +4,7 @@ import type { Log } from '#shared/log/index.ts';
 import type { DataDirectory } from '../fleet/data-directory.ts';
 import { RedisChild } from './redis-child.ts';
 import { findRedisProgram } from './redis-program.ts';
-import { rotateFile, type Rotation } from '../log/rotating-file.ts';
+import { rotateFile, type Rotation } from '../log-destinations.ts';
 
 export interface LocalRedisOptions {
   /** `REDIS_URL` when it is set. */

@@ -6,13 +6,14 @@ import {
   type LocalRedisAddress,
   portAddress,
   readRedisRecord,
+  redisCommand,
+  type RedisProgram,
   redisUrl,
   removeRedisRecord,
   socketAddress,
   writeRedisRecord,
-} from './redis-record.ts';
+} from './redis-program.ts';
 import { adoptRedis, probeRedis, type RedisProcess, spawnRedis } from './redis-process.ts';
-import { redisCommand, type RedisProgram } from './redis-program.ts';
 
 export interface RedisChildOptions {
   /** The folder of its data, in which this process must be the only fleet. */

@@ -3,8 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
 import { wait } from '#shared/time/index.ts';
 import { isStillRunning, processStart } from '../fleet/process-start.ts';
-import type { RedisCommand } from './redis-program.ts';
-import type { LocalRedisAddress } from './redis-record.ts';
+import type { LocalRedisAddress, RedisCommand } from './redis-program.ts';
 
 /** Between two checks of a process that is no child of this one. */
 const POLL_MS = 200;

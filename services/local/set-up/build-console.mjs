@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { lastLines, runStep, SetUpProblem } from './run-step.mjs';
+import { lastLines, runStep, SetUpProblem } from './programs.mjs';
 
 /** Builds the console when its sources are here and newer than the last build. */
 export async function buildConsole(root) {

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
-import { findProgram } from './find-program.mjs';
-import { lastLines, runStep, SetUpProblem } from './run-step.mjs';
+import { findProgram, lastLines, runStep, SetUpProblem } from './programs.mjs';
 
 const NPM_ARGS = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 

@@ -1,6 +1,4 @@
-import { findProgram, isProgram } from './find-program.mjs';
-import { canInstallDebianPackages, installDebianPackage } from './install-debian-package.mjs';
-import { lastLines, SetUpProblem } from './run-step.mjs';
+import { canInstallDebianPackages, findProgram, installDebianPackage, isProgram, lastLines, SetUpProblem } from './programs.mjs';
 
 /** Provides a browser for the tests of the pages. In CI a missing browser is an error, so that no test is skipped. */
 export async function provideChromium() {

@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isProgram } from './find-program.mjs';
-import { lastLines, runQuietly, runStep, SetUpProblem } from './run-step.mjs';
+import { isProgram, lastLines, runQuietly, runStep, SetUpProblem } from './programs.mjs';
 
 /** The first Node 24 that runs the TypeScript of this repository without a build. */
 const NEEDED = [24, 12];
@@ -41,4 +40,18 @@ async function isNewEnough(program) {
 export function isAtLeastNeeded(version) {
   const [major, minor] = version.split('.').map(Number);
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
+}
+
+const OLDEST_NODE = 20;
+
+/** Refuses a machine on which a later step would fail with a less helpful message. */
+export function checkMachine(node = process.versions.node, platform = process.platform) {
+  if (Number.parseInt(node, 10) < OLDEST_NODE) {
+    throw new SetUpProblem(
+      `Muster needs Node ${OLDEST_NODE} or newer, and this is ${node}. Install a current one from https://nodejs.org.`,
+    );
+  }
+  if (platform === 'win32') {
+    throw new SetUpProblem('Redis does not run on Windows itself. Run Muster inside WSL 2 (https://aka.ms/wsl), or with docker compose.');
+  }
 }

@@ -1,6 +1,4 @@
-import { findProgram } from './find-program.mjs';
-import { canInstallDebianPackages, installDebianPackage } from './install-debian-package.mjs';
-import { lastLines, runQuietly, runStep, SetUpProblem } from './run-step.mjs';
+import { canInstallDebianPackages, findProgram, installDebianPackage, lastLines, runQuietly, runStep, SetUpProblem } from './programs.mjs';
 
 /** Also named in services/local/redis/redis-program.ts, which runs it. */
 const IMAGE = 'redis:7-alpine';

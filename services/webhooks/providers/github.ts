@@ -1,13 +1,12 @@
 import { verify } from '@octokit/webhooks-methods';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
-import { badSignature, requireSecret } from './check-proof.ts';
-import { decodeBody, parseJsonOrForm, readField, readHeader, readName } from './read-webhook.ts';
+import { badSignature, decodeBody, parseJsonOrForm, readField, readHeader, readName, requireSecret } from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /**
- * What equal bodies under different delivery ids are: `one` event that somebody sent again, or `each` an event of its own. Only where the
- * signature is over the body and not the id.
+ * Equal bodies under different delivery ids: `one` repeated event, or `each` an event of its own. Only where the signature covers the
+ * body without the id.
  */
 export const equalBodiesSchema = z.enum(['one', 'each']);
 

@@ -1,7 +1,6 @@
 import { MusterError } from '#shared/errors/index.ts';
 import { isSameSecret } from '#shared/text/index.ts';
-import { badSignature, requireSecret } from './check-proof.ts';
-import { decodeBody, parseJson, readField, readHeader, readName } from './read-webhook.ts';
+import { badSignature, decodeBody, parseJson, readField, readHeader, readName, requireSecret } from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /**

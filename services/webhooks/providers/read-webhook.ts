@@ -3,13 +3,15 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { assertFormBounds, isFormType, type JsonBounds, parseBoundedJson } from '#shared/http/index.ts';
 import type { IncomingWebhook, WebhookEvent } from './webhook-provider.ts';
+import { type BinaryLike, createHmac } from 'node:crypto';
+import { isSameSecret } from '#shared/text/index.ts';
 
 /** Reading what providers send: headers, bodies, names. Every function throws `request.malformed` for what it cannot read. */
 
 const MAX_NAME_CHARACTERS = 200;
 /** Control characters have no place in a name, and would break lines in logs and prompts. */
 const CONTROL = /\p{Cc}/u;
-/** What an event is called whose sender gives it no name. */
+/** The name of an event that its sender does not name. */
 const UNNAMED_EVENT = 'unknown';
 
 /** A header's value, or null when it is missing or empty. A list of values is malformed. */
@@ -22,8 +24,8 @@ export function readHeader(headers: IncomingHttpHeaders, name: string): string |
 }
 
 /**
- * The body as text. An empty one is malformed, and one that is not UTF-8: a lenient decoder would let two different bodies pass for
- * the one that was signed.
+ * The body as text. Empty and non-UTF-8 bodies are malformed: a lenient decoder would accept different bodies under one
+ * signature.
  */
 export function decodeBody(rawBody: Buffer): string {
   if (rawBody.length === 0) throw new MusterError('request.malformed', 'The body is empty');
@@ -78,7 +80,7 @@ export function readEventName(payload: unknown, header: string | null): string {
 /** The name of an HTTP header, as a hook gives it. */
 export const headerNameSchema = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'expected the name of an HTTP header');
 
-/** Where a hook may say that event and delivery are named. */
+/** The headers that a hook may name for event and delivery. */
 export const nameHeaders = {
   /** The header that names the event. By default the payload's `type` or `event`. */
   eventHeader: headerNameSchema.optional(),
@@ -86,12 +88,12 @@ export const nameHeaders = {
   deliveryHeader: headerNameSchema.optional(),
 };
 
-export interface NameHeaders {
+interface NameHeaders {
   readonly eventHeader?: string | undefined;
   readonly deliveryHeader?: string | undefined;
 }
 
-/** Reads a JSON body whose sender was checked, or needs no check, with names from the headers that the hook says. */
+/** Reads a JSON body after its proof was checked, with event and delivery from the headers that the hook names. */
 export function readNamedWebhook(
   { rawBody, headers, bounds }: IncomingWebhook,
   { eventHeader, deliveryHeader }: NameHeaders,
@@ -100,4 +102,58 @@ export function readNamedWebhook(
   const event = readEventName(payload, eventHeader === undefined ? null : readHeader(headers, eventHeader));
   const delivery = deliveryHeader === undefined ? null : readName('delivery id', readHeader(headers, deliveryHeader));
   return { kind: 'event', event, eventType: event, delivery, payload };
+}
+
+/** Checking who sent a webhook: secrets, signatures and times of signing. */
+
+/** The window that Stripe, Slack and Standard Webhooks name: 5 minutes. */
+export const DEFAULT_TOLERANCE_MS = 300_000;
+
+/** The refusal of a webhook that does not prove who sent it: `auth.bad-signature`, 401. */
+export function badSignature(reason: string): MusterError {
+  return new MusterError('auth.bad-signature', reason);
+}
+
+/** A hook without its secret must never verify anything; its schema does not let one pass. */
+export function requireSecret(secret: string | null): string {
+  if (secret === null || secret === '') throw new MusterError('internal.error', 'The hook has no secret');
+  return secret;
+}
+
+interface HmacClaim {
+  algorithm: 'sha1' | 'sha256' | 'sha512';
+  encoding: 'hex' | 'base64';
+  secret: string;
+  /** What was signed, in pieces, so that a large body is not copied. */
+  content: readonly BinaryLike[];
+  /** The signature as sent, without its prefix. */
+  signature: string;
+}
+
+const ENCODED = { hex: /^(?:[0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ };
+
+/** Whether the signature is the content's, in a time that does not tell how much of it is right. */
+export function hmacMatches({ algorithm, encoding, secret, content, signature }: HmacClaim): boolean {
+  // Node's decoders stop silently at the first character they do not know, and at half of a byte.
+  if (!ENCODED[encoding].test(signature)) return false;
+  const hmac = createHmac(algorithm, secret);
+  for (const piece of content) hmac.update(piece);
+  const expected = hmac.digest();
+  const given = Buffer.from(signature, encoding);
+  return isSameSecret(given, expected);
+}
+
+interface SigningTime {
+  /** Digits, as the header had them. */
+  text: string | null;
+  /** Milliseconds per unit of the text. */
+  unitMs: number;
+  toleranceMs: number;
+  nowMs: number;
+}
+
+/** Throws `auth.bad-signature` unless the time of signing is within the window, in the past as in the future. */
+export function assertRecent({ text, unitMs, toleranceMs, nowMs }: SigningTime): void {
+  if (text === null || !/^\d{1,15}$/.test(text)) throw badSignature('The time of signing is missing or not a number');
+  if (Math.abs(nowMs - Number(text) * unitMs) > toleranceMs) throw badSignature('The time of signing is outside of the window');
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
-import { hmac } from './hmac.ts';
-import { none } from './none.ts';
+import { hmac, none } from './generic.ts';
 import { slack } from './slack.ts';
 import { standard } from './standard.ts';
 import { stripe } from './stripe.ts';

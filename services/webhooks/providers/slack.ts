@@ -1,6 +1,16 @@
 import { MusterError } from '#shared/errors/index.ts';
-import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, hmacMatches, requireSecret } from './check-proof.ts';
-import { decodeBody, parseJsonOrForm, readField, readHeader, readName } from './read-webhook.ts';
+import {
+  assertRecent,
+  badSignature,
+  decodeBody,
+  DEFAULT_TOLERANCE_MS,
+  hmacMatches,
+  parseJsonOrForm,
+  readField,
+  readHeader,
+  readName,
+  requireSecret,
+} from './read-webhook.ts';
 import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './webhook-provider.ts';
 
 const PREFIX = 'v0=';

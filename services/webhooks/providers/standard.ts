@@ -1,8 +1,17 @@
 import { Webhook } from 'standardwebhooks';
 import { hasCode } from '#shared/errors/index.ts';
 import type { JsonBounds } from '#shared/http/index.ts';
-import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, requireSecret } from './check-proof.ts';
-import { decodeBody, parseJson, readEventName, readHeader, readName } from './read-webhook.ts';
+import {
+  assertRecent,
+  badSignature,
+  decodeBody,
+  DEFAULT_TOLERANCE_MS,
+  parseJson,
+  readEventName,
+  readHeader,
+  readName,
+  requireSecret,
+} from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /** Standard Webhooks, symmetric signatures (`v1`), with a window of 5 minutes. A body that is not JSON is a payload of text. */

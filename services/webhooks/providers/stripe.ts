@@ -1,7 +1,16 @@
 import { Stripe } from 'stripe';
 import { MusterError } from '#shared/errors/index.ts';
-import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, requireSecret } from './check-proof.ts';
-import { decodeBody, parseJson, readField, readHeader, readName } from './read-webhook.ts';
+import {
+  assertRecent,
+  badSignature,
+  decodeBody,
+  DEFAULT_TOLERANCE_MS,
+  parseJson,
+  readField,
+  readHeader,
+  readName,
+  requireSecret,
+} from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /** `Stripe-Signature`: HMAC-SHA256 of time and body, with a window of 5 minutes. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { JsonBounds } from '#shared/http/index.ts';
 
-/** What a provider sent, exactly as it arrived, and what the hook knows to check it with. */
+/** A provider's request as it arrived, with what is needed to check it. */
 export interface IncomingWebhook {
   readonly rawBody: Buffer;
   readonly headers: IncomingHttpHeaders;
@@ -29,7 +29,7 @@ export interface WebhookEvent {
   readonly payload: unknown;
 }
 
-/** The provider asks for a proof that this address is ours; no task comes of it. */
+/** The provider verifies the address of the hook; no task is made. */
 export interface WebhookChallenge {
   readonly kind: 'challenge';
   readonly challenge: string;
@@ -48,8 +48,8 @@ export interface WebhookProvider {
   /** What a hook may say in `options`; null for nothing. */
   readonly options: ProviderOptions | null;
   /**
-   * Whether whoever saw a signed body could send it again under other delivery ids, because the signature is over the body alone.
-   * Equal bodies count as one event then.
+   * Whether the signature covers the body without the delivery id, so that a copy under another id verifies.
+   * Equal bodies then count as one event.
    */
   readonly signsBodyOnly: boolean;
   /**

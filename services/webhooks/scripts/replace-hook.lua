@@ -1,4 +1,4 @@
--- Writes a hook, when nobody changed or removed it since it was read.
+-- Writes a hook unless it was changed or removed since it was read.
 -- KEYS[1] hooks: the tenant's
 -- KEYS[2] states: tenants that are not active
 -- ARGV[1] tenant: its id

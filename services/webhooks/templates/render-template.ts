@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { truncateBytes } from '#shared/text/index.ts';
-import { parseTemplate } from './parse-template.ts';
-import { type RenderBounds, TemplateRenderer, toJson } from './template-renderer.ts';
+import { parseTemplate, type TemplateNode } from './parse-template.ts';
+import { MusterError } from '#shared/errors/index.ts';
 
 /** What a template may name. */
 interface TemplateView {
@@ -55,4 +55,118 @@ export function renderSession(template: string | null, view: TemplateView, maxSt
   if (name.length <= MAX_SESSION_CHARACTERS) return name || null;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
   return `${name.slice(0, MAX_SESSION_CHARACTERS - digest.length - 1).toWellFormed()}~${digest}`;
+}
+
+export interface RenderBounds {
+  /** Bytes of UTF-8 that are written. */
+  readonly maxBytes: number;
+  /** Tags, elements of lists, and names that are looked up at each level of sections. */
+  readonly maxSteps: number;
+}
+
+/** A value that names are looked up in, and the section around it. */
+interface Scope {
+  readonly value: unknown;
+  readonly parent: Scope | null;
+}
+
+/**
+ * TemplateRenderer is responsible for rendering a template within bounds, whatever the template and the data are: lists in lists multiply
+ * without writing a character, and a name that is nowhere is looked up at every level. `cut` says afterwards which bound was met.
+ *
+ * Text is written as it is, without HTML escapes, objects and lists as JSON. Names are looked up among own properties only, and
+ * functions are not called.
+ */
+class TemplateRenderer {
+  cut: 'bytes' | 'steps' | null = null;
+  readonly #written: string[] = [];
+  #bytesLeft: number;
+  #stepsLeft: number;
+
+  constructor({ maxBytes, maxSteps }: RenderBounds) {
+    this.#bytesLeft = maxBytes;
+    this.#stepsLeft = maxSteps;
+  }
+
+  render(template: readonly TemplateNode[], view: unknown): string {
+    this.#renderAll(template, { value: view, parent: null });
+    return this.#written.join('');
+  }
+
+  #renderAll(nodes: readonly TemplateNode[], scope: Scope): void {
+    for (const node of nodes) {
+      if (!this.#step()) return;
+      if (node.kind === 'text') this.#write(node.text);
+      else if (node.kind === 'value') this.#writeValue(this.#lookup(node.path, scope));
+      else this.#renderSection(node, scope);
+    }
+  }
+
+  #renderSection({ path, content, isInverted }: Extract<TemplateNode, { kind: 'section' }>, scope: Scope): void {
+    const value = this.#lookup(path, scope);
+    const isEmpty = !value || (Array.isArray(value) && value.length === 0);
+    if (isInverted) {
+      if (isEmpty) this.#renderAll(content, scope);
+      return;
+    }
+    if (isEmpty) return;
+    if (!Array.isArray(value)) {
+      this.#renderAll(content, value === true ? scope : { value, parent: scope });
+      return;
+    }
+    for (const element of value) {
+      if (!this.#step()) return;
+      this.#renderAll(content, { value: element, parent: scope });
+    }
+  }
+
+  /** The value of the innermost section that has all of the path; undefined when none has, or the steps are used up. */
+  #lookup(path: readonly string[], scope: Scope): unknown {
+    for (let level: Scope | null = scope; level !== null && this.cut === null; level = level.parent) {
+      const found = this.#follow(path, level.value);
+      if (found !== undefined) return found.value;
+    }
+    return undefined;
+  }
+
+  #follow(path: readonly string[], from: unknown): { value: unknown } | undefined {
+    let value = from;
+    for (const name of path) {
+      if (!this.#step() || typeof value !== 'object' || value === null) return undefined;
+      const property = Object.getOwnPropertyDescriptor(value, name);
+      if (property === undefined) return undefined;
+      value = property.value;
+    }
+    return { value };
+  }
+
+  #writeValue(value: unknown): void {
+    if (this.cut !== null || value === undefined || value === null) return;
+    this.#write(typeof value === 'string' ? value : toJson(value));
+  }
+
+  /** What is rendered goes from left to right, so what was written until a bound is the beginning of it all. */
+  #write(text: string): void {
+    if (this.cut !== null) return;
+    const part = truncateBytes(text, this.#bytesLeft);
+    if (part.length < text.length) this.cut = 'bytes';
+    this.#bytesLeft -= Buffer.byteLength(part);
+    this.#written.push(part);
+  }
+
+  #step(): boolean {
+    if (this.cut !== null) return false;
+    this.#stepsLeft -= 1;
+    if (this.#stepsLeft < 0) this.cut = 'steps';
+    return this.cut === null;
+  }
+}
+
+/** Compact JSON. Throws `request.malformed` for what is nested too deeply to be written: the parser takes more than the writer. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (cause) {
+    throw new MusterError('request.malformed', 'The body is nested too deeply', { cause });
+  }
 }

@@ -100,7 +100,7 @@ test('Node is new enough from 24.12 on', async () => {
 });
 
 test('a Node that is too old, and Windows itself, are refused with what to do', async () => {
-  const { checkMachine } = await load<Machine>('check-machine.mjs');
+  const { checkMachine } = await load<Machine>('provide-node.mjs');
   expect(() => checkMachine('18.20.0', 'linux')).toThrow(/Node 20.*18\.20\.0/);
   expect(() => checkMachine('24.1.0', 'win32')).toThrow(/WSL/);
   expect(() => checkMachine('20.0.0', 'darwin')).not.toThrow();

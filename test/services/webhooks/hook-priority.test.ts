@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { choosePriority, hookPrioritySchema } from '../../../services/webhooks/hook-priority.ts';
+import { choosePriority, hookPrioritySchema } from '../../../services/webhooks/hook.ts';
 
 test.each([
   ['security_advisory.published', 'critical'],

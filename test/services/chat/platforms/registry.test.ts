@@ -5,7 +5,7 @@ import { loadConfig } from '#shared/config/load-config.ts';
 import { secretVariables } from '#shared/config/secret-variables.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { PLATFORMS } from '../../../../services/chat/platforms/registry.ts';
-import { describeReceiver } from '../../../../services/chat/receive/describe-receiver.ts';
+import { describeReceiver } from '../../../../services/chat/receive/receive-update.ts';
 import { readSources } from '../../../architecture/source-file.ts';
 
 const sources = readSources(resolve(import.meta.dirname, '../../../..'));
@@ -13,9 +13,9 @@ const textOf = (path: string): string => sources.find((file) => file.path === pa
 const textsBelow = (folder: string): string[] => sources.flatMap(({ path, text }) => (path.startsWith(folder) ? [text] : []));
 
 const variablesOf = (platform: ChatPlatformName): string[] => Object.keys(PLATFORM_FACTS[platform].variables);
-const chatReadme = textOf('services/chat/README.md');
-/** Rows of the tables in the chat service's document that begin with this cell. */
-const rowsOf = (cell: string): string[] => chatReadme.split('\n').filter((line) => line.startsWith(`| ${cell} |`));
+const chatPage = textOf('docs/chat.md');
+/** Rows of the tables in the page on chat that begin with this cell. */
+const rowsOf = (cell: string): string[] => chatPage.split('\n').filter((line) => line.startsWith(`| ${cell} |`));
 
 describe.each(CHAT_PLATFORMS)('the platform %s', (platform) => {
   const { title } = PLATFORM_FACTS[platform];
@@ -37,7 +37,7 @@ describe.each(CHAT_PLATFORMS)('the platform %s', (platform) => {
     expect(secretVariables({})).toEqual(expect.arrayContaining(secrets));
   });
 
-  it('is in each table of the chat service, with its variables and its longest message', async () => {
+  it('is in each table of the page on chat, with its variables and its longest message', async () => {
     const [setUp = ''] = rowsOf(`\`${platform}\``);
     expect(variablesOf(platform).filter((name) => !setUp.includes(`\`${name}\``))).toEqual([]);
     const [sessions = '', answers = ''] = rowsOf(title);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DeliveryRefused, type ChatPort } from '#shared/deliveries/replies/chat-port.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { CommandSender } from '../../../../services/chat/replies/command-sender.ts';
-import { keepListening } from '../../../../services/chat/platforms/keep-listening.ts';
+import { keepListening } from '../../../../services/chat/platforms/platform-driver.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const log = createLog({ level: 'silent', service: 'test', destination: { write: () => undefined } });

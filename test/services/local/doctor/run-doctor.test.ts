@@ -11,11 +11,10 @@ import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { installationText } from '#shared/redis/installation.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { checkCommands } from '../../../../services/local/doctor/check-commands.ts';
-import { checkNode, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
-import { checkOutbound } from '../../../../services/local/doctor/check-outbound.ts';
+import { checkCommands, checkNode, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
+import { checkOutbound } from '../../../../services/local/doctor/check-data.ts';
 import { checkRedis, judgeDisk } from '../../../../services/local/doctor/check-redis.ts';
-import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis/redis-record.ts';
+import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis/redis-program.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { hmac } from '../../../../services/webhooks/providers/hmac.ts';
+import { hmac } from '../../../../services/webhooks/providers/generic.ts';
 import { verifyWebhook } from '../../../../services/webhooks/providers/registry.ts';
 import { incoming, NOW_MS, NOW_S } from './incoming.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { none } from '../../../../services/webhooks/providers/none.ts';
+import { none } from '../../../../services/webhooks/providers/generic.ts';
 import { verifyWebhook } from '../../../../services/webhooks/providers/registry.ts';
 import { incoming } from './incoming.ts';
 

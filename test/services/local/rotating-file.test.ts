@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openRotatingFile } from '../../../../services/local/log/rotating-file.ts';
+import { openRotatingFile } from '../../../services/local/log-destinations.ts';
 
 let directory: string;
 let file: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLocalLog } from '#shared/log/create-log.ts';
-import { consoleLines } from '../../../../services/local/log/console-lines.ts';
+import { consoleLines } from '../../../services/local/log-destinations.ts';
 
 function logTo(level = 'info', hasColors = false): { log: ReturnType<typeof createLocalLog>; lines: string[]; json: string[] } {
   const lines: string[] = [];

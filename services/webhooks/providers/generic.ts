@@ -1,9 +1,18 @@
 import type { BinaryLike } from 'node:crypto';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
-import { assertRecent, badSignature, DEFAULT_TOLERANCE_MS, hmacMatches, requireSecret } from './check-proof.ts';
+import {
+  assertRecent,
+  badSignature,
+  DEFAULT_TOLERANCE_MS,
+  headerNameSchema,
+  hmacMatches,
+  nameHeaders,
+  readHeader,
+  readNamedWebhook,
+  requireSecret,
+} from './read-webhook.ts';
 import { equalBodiesSchema } from './github.ts';
-import { headerNameSchema, nameHeaders, readHeader, readNamedWebhook } from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
 
 /** How a sender signs. */
@@ -32,7 +41,7 @@ const optionsSchema = z
   });
 type HmacOptions = z.infer<typeof optionsSchema>;
 
-/** A timestamp outside of the signature could be changed by anybody, so the window would only look like one. */
+/** An unsigned timestamp could be changed, so its window would protect nothing. */
 function signedContentProblem(content: string | undefined, hasTimestamp: boolean): string | null {
   if (content === undefined) return null;
   if (content.split('{body}').length !== 2) return 'expected {body} exactly once';
@@ -76,4 +85,20 @@ function signedContent({ signedContent: template }: HmacOptions, timestamp: stri
   const [before = '', after = ''] = (template ?? (timestamp === null ? '{body}' : '{timestamp}.{body}')).split('{body}');
   const fill = (text: string): string => text.replaceAll('{timestamp}', timestamp ?? '');
   return [fill(before), rawBody, fill(after)];
+}
+
+/** Where to find the names of event and delivery. */
+const namesSchema = z.strictObject(nameHeaders);
+
+/** Accepts everything: each sender who knows the address may make tasks. */
+export const none = {
+  headers: {},
+  hasSecret: false,
+  options: { schema: namesSchema, isRequired: false, problem: 'provider none takes eventHeader and deliveryHeader only' },
+  signsBodyOnly: false,
+  verify: verifyNone,
+} as const satisfies WebhookProvider;
+
+function verifyNone(incoming: IncomingWebhook): WebhookEvent {
+  return readNamedWebhook(incoming, namesSchema.nullable().parse(incoming.options) ?? {});
 }

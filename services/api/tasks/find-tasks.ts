@@ -1,11 +1,38 @@
 import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
+import { type Ledger, readState, readTask, listTasks, type TaskFilter } from '#shared/ledger/index.ts';
+import { type Task, TASK_ID, type TaskState, type TaskStatus, TASK_STATUSES, taskRecord } from '#shared/tasks/index.ts';
 import { agentIdSchema, SOURCES } from '#shared/config/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import { type Ledger, listTasks, type TaskFilter } from '#shared/ledger/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
-import { TASK_ID, TASK_STATUSES, taskRecord } from '#shared/tasks/index.ts';
 import { instantSchema } from '#shared/time/index.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
+
+/** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
+export const taskPathSchema = z.object({ id: z.string().meta({ description: "The task's id." }) });
+
+/** The tenant's task. Errors: `task.not-found`, also for another tenant's. */
+export async function findTask(ledger: Ledger, tenant: string, id: string): Promise<Task> {
+  const task = TASK_ID.test(id) ? await readTask(ledger, tenant, id) : null;
+  if (!task) throw taskNotFound(id);
+  return task;
+}
+
+/** Its state, without its input and output. Errors: `task.not-found`, also for another tenant's. */
+export async function findState(ledger: Ledger, tenant: string, id: string): Promise<TaskState> {
+  const state = TASK_ID.test(id) ? await readState(ledger, tenant, id) : null;
+  if (!state) throw taskNotFound(id);
+  return state;
+}
+
+export function taskNotFound(id: string): MusterError {
+  return new MusterError('task.not-found', 'There is no such task', { details: { id: id.slice(0, 100) } });
+}
+
+/** `task.wrong-state`, 409: the status of the task does not allow this. */
+export function wrongState(status: TaskStatus, why: string): MusterError {
+  return new MusterError('task.wrong-state', `The task ${why}: it is ${status}`, { details: { status } });
+}
 
 const text = z.string().min(1).max(200);
 

@@ -1,11 +1,13 @@
 import { apiAgentDefinitionSchema } from '#shared/config/index.ts';
-import { deliverySchema } from '#shared/deliveries/index.ts';
+import { deliverySchema, readUnfollowedEnds, readWaitingDeliveries } from '#shared/deliveries/index.ts';
 import { isShort, parseFullState, parseShort } from '#shared/ledger/index.ts';
-import { type Keys, readRecords, type RedisClient, scanHash, scanKeys } from '#shared/redis/index.ts';
+import { type Keys, readRecords, type RedisClient, scanHash, scanKeys, redisNow } from '#shared/redis/index.ts';
 import { parseSchedule } from '#shared/schedules/index.ts';
 import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '#shared/tenants/index.ts';
 import { hookSchema } from '../../webhooks/hook.ts';
 import type { Check } from './check.ts';
+import { createLog } from '#shared/log/index.ts';
+import { openQueues } from '#shared/queue/index.ts';
 
 /** The bound of records per tenant and kind, because a person waits for the answer. */
 const MAX_READ = 50_000;
@@ -73,4 +75,30 @@ async function* hashPages(redis: RedisClient, key: string): AsyncGenerator<[fiel
     yield page;
     if ((seen += page.length) >= MAX_READ) return;
   }
+}
+
+/** A worker follows the end of a task within a few seconds. */
+const LATE_MS = 60_000;
+
+const CONSUMERS = { deliveries: 'a worker', replies: 'the service chat with the platform’s secrets' } as const;
+
+/** Checks whether results are delivered: ended tasks are followed, and each kind of delivery has a process for it. */
+export async function checkOutbound(redis: RedisClient, keys: Keys): Promise<Check[]> {
+  const queues = openQueues(redis, keys, createLog({ level: 'silent', service: 'doctor' }));
+  const now = await redisNow(redis);
+  const late = (await readUnfollowedEnds({ redis, keys })).filter(({ oldestAt }) => oldestAt !== null && now - oldestAt > LATE_MS);
+  const stuck = (await readWaitingDeliveries(queues)).filter(({ waiting, takers }) => waiting > 0 && takers === 0);
+  const name = 'Results going out';
+  if (late.length === 0 && stuck.length === 0) return [{ name, state: 'ok', detail: 'nothing waits for a missing process' }];
+  return [
+    ...late.map(({ kind, count, oldestAt }): Check => {
+      const minutes = Math.round((now - (oldestAt ?? now)) / 60_000);
+      return { name, state: 'warn', detail: `${count} ends of kind ${kind} are not followed for ${minutes} min: start a worker` };
+    }),
+    ...stuck.map(({ queue, waiting }): Check => ({
+      name,
+      state: 'warn',
+      detail: `${waiting} ${queue} wait without a consumer: start ${CONSUMERS[queue]}`,
+    })),
+  ];
 }

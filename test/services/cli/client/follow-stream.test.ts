@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiClient } from '../../../../services/cli/client/api-client.ts';
-import type { StreamLimits } from '../../../../services/cli/client/follow-stream.ts';
-import { followTask } from '../../../../services/cli/client/follow-task.ts';
+import { followTask, type StreamLimits } from '../../../../services/cli/client/follow-stream.ts';
 import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
 import { answer, event, openStream, startFakeApi, TASK_ID } from '../fake-api.ts';
 
