@@ -6,6 +6,7 @@ import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { assertTimeout } from '#shared/queue/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { onePageSchema } from './lists.ts';
 
 export interface AgentPorts {
   readonly catalog: AgentCatalog;
@@ -63,7 +64,7 @@ type AgentView = z.infer<typeof agentViewSchema>;
 const agentListSchema = z
   .strictObject({
     items: z.array(agentViewSchema).meta({ description: 'By name.' }),
-    nextCursor: z.null().meta({ description: 'Null: this list has one page.' }),
+    nextCursor: onePageSchema,
     unreadable: unreadableSchema,
   })
   .meta({ id: 'AgentList' });
@@ -163,32 +164,17 @@ function agentNotFound(id: string): MusterError {
 
 /** The agent without keys, secrets, headers, environment, commands and files. */
 function viewAgent({ id, origin, definition }: CatalogEntry): AgentView {
-  return {
-    id,
-    origin,
-    kind: definition.kind,
-    description: definition.description ?? null,
-    timeoutMs: definition.timeoutMs ?? null,
-    maxAttempts: definition.maxAttempts ?? null,
-    retryDelayMs: definition.retryDelayMs ?? null,
-    retryBackoff: definition.retryBackoff ?? null,
-    directives: appliesDirectives(definition),
-    ...fieldsOfKind(definition),
-  };
+  const { kind, description = null, timeoutMs = null, maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
+  const directives = appliesDirectives(definition);
+  const common = { id, origin, kind, description, timeoutMs, maxAttempts, retryDelayMs, retryBackoff, directives };
+  return { ...common, ...fieldsOfKind(definition) };
 }
 
 function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
   if (definition.kind === 'openai') {
-    const { model, baseUrl, system, temperature, maxOutputTokens, maxSteps, apiKey } = definition;
-    return {
-      model,
-      ...(baseUrl === undefined ? {} : { baseUrl: withoutLogin(baseUrl) }),
-      ...(system === undefined ? {} : { system }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      hasSecret: apiKey !== undefined,
-    };
+    const { model, system, temperature, maxOutputTokens, maxSteps, apiKey } = definition;
+    const baseUrl = definition.baseUrl === undefined ? undefined : withoutLogin(definition.baseUrl);
+    return { model, baseUrl, system, temperature, maxOutputTokens, maxSteps, hasSecret: apiKey !== undefined };
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
   return {};

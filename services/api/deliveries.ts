@@ -25,9 +25,10 @@ import type { Queues } from '#shared/queue/index.ts';
 import { type ReadRecords, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { systemClock } from '#shared/time/index.ts';
+import { cursorSchema, nextCursorSchema, onePageSchema } from './lists.ts';
 import { findState, taskPathSchema } from './tasks/find-tasks.ts';
 
-const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema });
+const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: nextCursorSchema, unreadable: unreadableSchema });
 
 /** Strict, because a filter with a typing error would otherwise find everything. */
 const querySchema = z.strictObject({
@@ -35,7 +36,7 @@ const querySchema = z.strictObject({
   kind: z.enum(DELIVERY_KINDS).optional(),
   task: z.string().regex(TASK_ID, "expected a task's id").optional(),
   limit: pageLimitSchema,
-  cursor: z.string().regex(DELIVERY_ID, 'expected the nextCursor of the page before').optional(),
+  cursor: cursorSchema(DELIVERY_ID),
 });
 
 interface DeliveryPorts {
@@ -177,7 +178,7 @@ function getEndpoints({ ledger }: CallbackPorts): Route {
     summary: 'Callback endpoints that fail',
     description: 'An endpoint that failed for five days without a success is disabled, and its deliveries fail at once.',
     scope: 'read',
-    responses: { 200: z.strictObject({ items: z.array(endpointViewSchema), nextCursor: z.null() }) },
+    responses: { 200: z.strictObject({ items: z.array(endpointViewSchema), nextCursor: onePageSchema }) },
     handle: async (_input, { tenant }) => {
       const endpoints = await listEndpoints(ledger, tenant);
       return { status: 200, body: { items: endpoints.map(endpointView), nextCursor: null } };

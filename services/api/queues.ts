@@ -3,6 +3,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { bullPriority, isQueueName, QUEUE_NAMES, type QueueName, type Queues, type TicketQueue } from '#shared/queue/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+import { onePageSchema } from './lists.ts';
 
 export interface QueuePorts {
   readonly queues: Queues;
@@ -53,7 +54,7 @@ type QueueCounts = z.infer<typeof queueSchema>;
 const queueListSchema = z
   .strictObject({
     items: z.array(queueSchema).meta({ description: 'In the order of the names of the queues.' }),
-    nextCursor: z.null().meta({ description: 'Null: this list has one page.' }),
+    nextCursor: onePageSchema,
   })
   .meta({ id: 'QueueList' });
 

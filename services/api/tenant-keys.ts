@@ -14,6 +14,7 @@ import {
   type TenantDirectory,
 } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from './fleet-owner.ts';
+import { onePageSchema } from './lists.ts';
 import { findTenant, tenantPathSchema } from './tenants.ts';
 
 export interface TenantKeyPorts {
@@ -58,7 +59,7 @@ const newKeySchema = keyViewSchema
 const keyListSchema = z
   .strictObject({
     items: z.array(keyViewSchema).meta({ description: 'Oldest first.' }),
-    nextCursor: z.null().meta({ description: 'Null: this list has one page.' }),
+    nextCursor: onePageSchema,
     unreadable: unreadableSchema,
   })
   .meta({ id: 'KeyList' });

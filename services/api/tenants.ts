@@ -15,6 +15,7 @@ import {
   tenantNameSchema,
 } from '#shared/tenants/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+import { onePageSchema } from './lists.ts';
 
 export interface TenantPorts {
   readonly redis: RedisClient;
@@ -34,12 +35,16 @@ export const tenantPathSchema = z.object({ id: z.string().meta({ description: "T
 
 const EXAMPLE = { id: 'acme', name: 'Acme Ltd', disabled: false, limits: null, createdAt: '2026-05-01T09:00:00.000Z' };
 
+const nameSchema = z.string().min(1).max(200);
+const disabledSchema = z.boolean().meta({ description: 'Whether its keys open nothing and its work waits.' });
+const limitsSchema = tenantLimitsSchema.nullable().meta({ description: 'Null takes those of the configuration.' });
+
 const tenantViewSchema = z
   .strictObject({
     id: z.string().meta({ description: 'The name in addresses and headers.' }),
     name: z.string().meta({ description: 'For people.' }),
-    disabled: z.boolean().meta({ description: 'Whether its keys open nothing and its work waits.' }),
-    limits: tenantLimitsSchema.nullable().meta({ description: 'Null takes those of the configuration.' }),
+    disabled: disabledSchema,
+    limits: limitsSchema,
     createdAt: z.iso.datetime().meta({ description: 'When it was made.' }),
   })
   .meta({ id: 'Tenant', examples: [EXAMPLE] });
@@ -55,7 +60,7 @@ const tenantWithSizeSchema = tenantViewSchema
 const tenantListSchema = z
   .strictObject({
     items: z.array(tenantViewSchema).meta({ description: 'By id.' }),
-    nextCursor: z.null().meta({ description: 'Null: this list has one page.' }),
+    nextCursor: onePageSchema,
     unreadable: unreadableSchema,
   })
   .meta({ id: 'TenantList' });
@@ -63,9 +68,9 @@ const tenantListSchema = z
 const postBodySchema = z
   .strictObject({
     id: tenantNameSchema.meta({ description: 'The name in addresses and headers.' }),
-    name: z.string().min(1).max(200).optional().meta({ description: 'For people; by default the id.' }),
-    disabled: z.boolean().default(false).meta({ description: 'Whether its keys open nothing and its work waits.' }),
-    limits: tenantLimitsSchema.nullable().default(null).meta({ description: 'Null takes those of the configuration.' }),
+    name: nameSchema.optional().meta({ description: 'For people; by default the id.' }),
+    disabled: disabledSchema.default(false),
+    limits: limitsSchema.default(null),
   })
   .meta({ id: 'NewTenant', examples: [{ id: 'acme', name: 'Acme Ltd' }] });
 
@@ -137,8 +142,8 @@ function getTenant({ tenants, redis, keys, ledger }: TenantPorts): Route {
 
 const patchBodySchema = z
   .strictObject({
-    name: z.string().min(1).max(200).optional().meta({ description: 'For people.' }),
-    disabled: z.boolean().optional().meta({ description: 'Whether its keys open nothing and its work waits.' }),
+    name: nameSchema.optional().meta({ description: 'For people.' }),
+    disabled: disabledSchema.optional(),
     limits: tenantLimitsPatchSchema
       .nullable()
       .optional()

@@ -13,38 +13,6 @@ export const hookPrioritySchema = z.union([
 ]);
 type HookPriority = z.infer<typeof hookPrioritySchema>;
 
-/**
- * The priority of an event under a hook's rules. The rule with the most literal characters wins. Without a rule that
- * fits, types that name security are `critical`, payment 8, and all others 5.
- */
-export function choosePriority(rules: HookPriority | null, eventType: string): PriorityInput {
-  if (rules === null) return eventPriority(eventType);
-  if (typeof rules !== 'object') return rules;
-  const [best] = Object.entries(rules)
-    .filter(([key]) => matchesPattern(key, eventType))
-    .toSorted(([a], [b]) => literals(b) - literals(a) || (a < b ? -1 : 1));
-  return best?.[1] ?? eventPriority(eventType);
-}
-
-function literals(key: string): number {
-  return key.replaceAll('*', '').length;
-}
-
-/** Without `*` a pattern stands for the type and what is below it: `pull_request` for `pull_request.opened`. */
-function matchesPattern(key: string, eventType: string): boolean {
-  const [first = '', ...rest] = key.split('*');
-  const last = rest.pop();
-  if (last === undefined) return eventType === key || eventType.startsWith(`${key}.`);
-  if (!eventType.startsWith(first)) return false;
-  let position = first.length;
-  for (const part of rest) {
-    const found = eventType.indexOf(part, position);
-    if (found === -1) return false;
-    position = found + part.length;
-  }
-  return eventType.length - last.length >= position && eventType.endsWith(last);
-}
-
 /** Mustache over `{ event, delivery, payload }`. What is too long is not parsed. */
 const template = (maxCharacters: number): z.ZodString =>
   z
@@ -130,4 +98,36 @@ type HookView = z.infer<typeof hookViewSchema>;
 /** The hook without its secret and without its tenant, which the caller's key says already. */
 export function viewHook({ secret: _secret, tenant: _tenant, ...rest }: Hook): HookView {
   return { ...rest, path: `/hooks/${rest.id}` };
+}
+
+/**
+ * The priority of an event under a hook's rules. The rule with the most literal characters wins. Without a rule that
+ * fits, types that name security are `critical`, payment 8, and all others 5.
+ */
+export function choosePriority(rules: HookPriority | null, eventType: string): PriorityInput {
+  if (rules === null) return eventPriority(eventType);
+  if (typeof rules !== 'object') return rules;
+  const [best] = Object.entries(rules)
+    .filter(([key]) => matchesPattern(key, eventType))
+    .toSorted(([a], [b]) => literals(b) - literals(a) || (a < b ? -1 : 1));
+  return best?.[1] ?? eventPriority(eventType);
+}
+
+function literals(key: string): number {
+  return key.replaceAll('*', '').length;
+}
+
+/** Without `*` a pattern stands for the type and what is below it: `pull_request` for `pull_request.opened`. */
+function matchesPattern(key: string, eventType: string): boolean {
+  const [first = '', ...rest] = key.split('*');
+  const last = rest.pop();
+  if (last === undefined) return eventType === key || eventType.startsWith(`${key}.`);
+  if (!eventType.startsWith(first)) return false;
+  let position = first.length;
+  for (const part of rest) {
+    const found = eventType.indexOf(part, position);
+    if (found === -1) return false;
+    position = found + part.length;
+  }
+  return eventType.length - last.length >= position && eventType.endsWith(last);
 }

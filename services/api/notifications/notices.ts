@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import type { Settings } from '#shared/config/index.ts';
 import type { TenantEvent } from '#shared/events/index.ts';
-import { readHeads, readTasks } from '#shared/ledger/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
+import { type Ledger, readHeads, readTasks } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { runRecord, ScheduleStore } from '#shared/schedules/index.ts';
 import type { Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 
-export type NoticeParts = Pick<Parts, 'ledger' | 'redis' | 'keys' | 'config' | 'log'>;
+/** What notices are described from. */
+export interface NoticePorts {
+  readonly ledger: Ledger;
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly settings: Settings };
+  readonly log: Log;
+}
 
 /** A notification that one entry of the event stream leads to. */
 export interface Notice {
@@ -84,7 +93,7 @@ function describeAttempt(event: string, fact: Fact | null | undefined): object {
 }
 
 /** The tasks that are runs, found by the index without reading records. */
-export async function findRuns({ redis, keys }: NoticeParts, tenant: string, tasks: readonly string[]): Promise<ReadonlySet<string>> {
+export async function findRuns({ redis, keys }: NoticePorts, tenant: string, tasks: readonly string[]): Promise<ReadonlySet<string>> {
   if (tasks.length === 0) return new Set();
   const members = tasks.map((id) => `source=schedule/${id}`);
   const scores = await redis.zmscore(keys.tenant(tenant).index, ...members);
@@ -93,7 +102,7 @@ export async function findRuns({ redis, keys }: NoticeParts, tenant: string, tas
 
 /** The fields of each notice, of runs with what their records say by now; null for a task that is no run or no longer kept. */
 export async function describeNotices(
-  parts: NoticeParts,
+  parts: NoticePorts,
   tenant: string,
   notices: readonly Notice[],
   subjects: ReadonlyMap<string, Subject>,
@@ -132,7 +141,7 @@ export interface Subject {
 }
 
 /** The subjects of the kept tasks, by id, read together and without their inputs. */
-export async function readSubjects(parts: NoticeParts, tenant: string, tasks: readonly string[]): Promise<ReadonlyMap<string, Subject>> {
+export async function readSubjects(parts: NoticePorts, tenant: string, tasks: readonly string[]): Promise<ReadonlyMap<string, Subject>> {
   if (tasks.length === 0) return new Map();
   const heads = await readHeads(parts.ledger, tenant, tasks);
   const named = await readNames(parts, tenant, [...new Set([...heads.values()].flatMap(({ scheduleId }) => scheduleId ?? []))]);
@@ -150,7 +159,7 @@ interface Named {
 }
 
 async function readNames(
-  { redis, keys, config, log }: NoticeParts,
+  { redis, keys, config, log }: NoticePorts,
   tenant: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Named>> {

@@ -1,8 +1,7 @@
-import { isEntryBefore, newestTenantEvent, readTenantEvents, type TenantEvent, watchTenant } from '#shared/events/index.ts';
+import { type EventFeed, isEntryBefore, newestTenantEvent, readTenantEvents, type TenantEvent, watchTenant } from '#shared/events/index.ts';
 import type { EventStream } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { isEntryId } from '#shared/redis/index.ts';
-import { describeNotices, findRuns, kindsOf, type Notice, readNotices, readSubjects, type NoticeParts, type Subject } from './notices.ts';
+import { describeNotices, findRuns, kindsOf, type Notice, readNotices, readSubjects, type NoticePorts, type Subject } from './notices.ts';
 import type { WantedKinds } from './stream-notifications.ts';
 
 interface NotificationStreamOptions {
@@ -12,13 +11,16 @@ interface NotificationStreamOptions {
   after: ReadPosition | null;
 }
 
-type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys' | 'config' | 'log' | 'tenants'>;
+/** What a stream of notifications is written from. */
+export interface NotificationPorts extends NoticePorts {
+  readonly events: EventFeed;
+}
 
 /**
  * Sends a reader what happens to its tenant until it is gone or may read no more. Hints only say when to read the event stream, so
  * nothing is lost between what was before and what comes.
  */
-export async function writeNotifications(parts: StreamParts, options: NotificationStreamOptions, stream: EventStream): Promise<void> {
+export async function writeNotifications(parts: NotificationPorts, options: NotificationStreamOptions, stream: EventStream): Promise<void> {
   const { tenant, kinds } = options;
   const { commentMs, lookMs } = parts.config.settings.events;
   const isWanted = (event: string): boolean => kindsOf(event).some((kind) => kinds.has(kind));
@@ -42,7 +44,11 @@ export async function writeNotifications(parts: StreamParts, options: Notificati
 }
 
 /** Announces that the stream is open, and where it begins. */
-async function openStream(parts: StreamParts, { tenant, after }: NotificationStreamOptions, stream: EventStream): Promise<ReadPosition> {
+async function openStream(
+  parts: NotificationPorts,
+  { tenant, after }: NotificationStreamOptions,
+  stream: EventStream,
+): Promise<ReadPosition> {
   const newest = await newestTenantEvent(parts, tenant);
   const now = { entry: newest, sent: null };
   await stream.send('open', { ok: true }, after === null ? newest : undefined);
@@ -54,7 +60,7 @@ async function openStream(parts: StreamParts, { tenant, after }: NotificationStr
 }
 
 interface NotificationWriterOptions {
-  parts: NoticeParts;
+  parts: NoticePorts;
   tenant: string;
   kinds: WantedKinds;
   stream: EventStream;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { type Call, route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { DEFAULT_TENANT, hasScope } from '#shared/tenants/index.ts';
-import { parsePosition, type ReadPosition, writeNotifications } from './notification-writer.ts';
+import { type NotificationPorts, parsePosition, type ReadPosition, writeNotifications } from './notification-writer.ts';
 
 /** `GET /v1/notifications/stream`: the events of a tenant while they happen. It stays open. */
-export function streamNotifications(parts: Parts): Route {
+export function streamNotifications(parts: NotificationPorts): Route {
   return route({
     method: 'get',
     path: '/v1/notifications/stream',

@@ -4,6 +4,7 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { listRuns, openScheduleParts, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { idempotencyKeySchema } from '../tasks/submit-task.ts';
+import { cursorSchema } from '../lists.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
 import { runListSchema } from './schedule-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedules.ts';
@@ -58,11 +59,7 @@ function epochMs(given: number): number {
 const runQuerySchema = z.strictObject({
   since: since.optional(),
   limit: pageLimitSchema,
-  cursor: z
-    .string()
-    .regex(TASK_ID, 'expected the nextCursor of the page before')
-    .optional()
-    .meta({ description: '`nextCursor` of the page before.' }),
+  cursor: cursorSchema(TASK_ID),
 });
 
 /** `GET /v1/schedules/:id/runs`, newest first. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { unreadableSchema } from '#shared/redis/index.ts';
 import { OVERLAPS, RUN_STATUSES, SCHEDULE_STATUSES } from '#shared/schedules/index.ts';
 import { TRIGGERS } from '#shared/tasks/index.ts';
+import { nextCursorSchema } from '../lists.ts';
 import { requestIdSchema, traceIdSchema } from '../tasks/task-view.ts';
 
 const EXAMPLE_ID = '0197a2b4c6d87e10a2b3c4d5e6f70819';
@@ -11,7 +12,6 @@ const duration = z.union([z.string(), z.number()]);
 const kindSchema = z.enum(['heartbeat', 'cron', 'once']).meta({ description: 'An interval, wall times, or one time.' });
 const ruleSchema = z.string().meta({ description: 'The normalised rule, which reads as the same rule again.' });
 const sentenceSchema = z.string().meta({ description: 'The rule in English, with wall times of `tz`.' });
-const nextCursorSchema = z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end.' });
 
 export const scheduleStatusSchema = z.enum(SCHEDULE_STATUSES).meta({ id: 'ScheduleStatus', description: 'Only active schedules fire.' });
 

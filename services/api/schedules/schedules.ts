@@ -22,6 +22,7 @@ import {
 } from '#shared/schedules/index.ts';
 import { instantSchema, toIso } from '#shared/time/index.ts';
 import { idempotencyKeySchema } from '../tasks/submit-task.ts';
+import { cursorSchema } from '../lists.ts';
 import { previewSchema, scheduleListSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 /** `/v1/schedules`, without the runs. */
@@ -81,11 +82,7 @@ const listQuerySchema = z.strictObject({
   status: scheduleStatusSchema.optional().meta({ description: 'Only schedules with this status.' }),
   agent: agentIdSchema.optional().meta({ description: 'Only schedules of this agent.' }),
   limit: pageLimitSchema,
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}$/, 'expected the nextCursor of the page before')
-    .optional()
-    .meta({ description: '`nextCursor` of the page before.' }),
+  cursor: cursorSchema(/^\d{1,15}$/),
 });
 
 /** `GET /v1/schedules`, newest first. */

@@ -1,14 +1,14 @@
 import type { EventStream } from '#shared/http/index.ts';
 import { readStates, readTask, readTasks, idAt, type Ledger, readLaneIds, readLookup, sessionLookup } from '#shared/ledger/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { isTerminal, type Task, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
+import type { StreamPorts } from '../tasks/stream-task.ts';
 import { writeOutput } from '../tasks/stream-output.ts';
 import { outcomeOf, readHistory, turnOf } from './session-turns.ts';
 import type { SessionWatch } from './stream-session.ts';
 import { sessionLane } from '#shared/queue/index.ts';
 
 interface FollowerOptions {
-  parts: Pick<Parts, 'ledger' | 'redis' | 'keys'>;
+  parts: StreamPorts;
   tenant: string;
   session: string;
   watch: Pick<SessionWatch, 'add' | 'remove'>;

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import {
   listSessions,
   notifySession,
   setMode,
-  stopSession as stop,
+  stopSession,
   readTranscript,
   type SessionRecord,
   type SessionSummary,
@@ -16,6 +15,11 @@ import { sessionIdSchema } from '#shared/tasks/index.ts';
 import { QUEUE_MODES } from '#shared/config/index.ts';
 import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import { nextCursorSchema, onePageSchema } from '../lists.ts';
+
+interface SessionPorts {
+  readonly ledger: Ledger;
+}
 
 const querySchema = z.strictObject({
   active: z.stringbool().optional().meta({ description: 'Only those in which something runs or waits.' }),
@@ -24,7 +28,7 @@ const querySchema = z.strictObject({
 });
 
 /** `GET /v1/sessions`, by id. */
-export function getSessions({ ledger }: Parts): Route {
+export function getSessions({ ledger }: SessionPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions',
@@ -33,7 +37,7 @@ export function getSessions({ ledger }: Parts): Route {
     description: 'A page may be short while `nextCursor` says that there is more.',
     scope: 'read',
     request: { query: querySchema },
-    responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: z.string().nullable() }) },
+    responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }) },
     handle: async ({ query: { limit, cursor, active } }, { tenant }) => {
       const { items, next } = await listSessions(ledger, tenant, { limit, after: cursor, active: active === true });
       return { status: 200, body: { items: items.map((each) => viewSummary(each)), nextCursor: next } };
@@ -42,7 +46,7 @@ export function getSessions({ ledger }: Parts): Route {
 }
 
 /** `GET /v1/sessions/:id`. */
-export function getSession({ ledger }: Parts): Route {
+export function getSession({ ledger }: SessionPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id',
@@ -58,7 +62,7 @@ export function getSession({ ledger }: Parts): Route {
 }
 
 /** `PUT /v1/sessions/:id/mode`. */
-export function putSessionMode({ ledger }: Parts): Route {
+export function putSessionMode({ ledger }: SessionPorts): Route {
   return route({
     method: 'put',
     path: '/v1/sessions/:id/mode',
@@ -79,7 +83,7 @@ export function putSessionMode({ ledger }: Parts): Route {
 }
 
 /** `POST /v1/sessions/:id/stop`. */
-export function postSessionStop({ ledger }: Parts): Route {
+export function postSessionStop({ ledger }: SessionPorts): Route {
   return route({
     method: 'post',
     path: '/v1/sessions/:id/stop',
@@ -95,7 +99,10 @@ export function postSessionStop({ ledger }: Parts): Route {
         stopped: z.int().meta({ description: 'Running tasks whose worker was notified to stop them.' }),
       }),
     },
-    handle: async ({ params }, { tenant }) => ({ status: 200, body: await stop(ledger, tenant, params.id, 'the session was stopped') }),
+    handle: async ({ params }, { tenant }) => ({
+      status: 200,
+      body: await stopSession(ledger, tenant, params.id, 'the session was stopped'),
+    }),
   });
 }
 
@@ -104,7 +111,7 @@ const turnSchema = z
   .meta({ id: 'Turn' });
 
 /** `GET /v1/sessions/:id/transcript`. */
-export function getTranscript({ ledger }: Parts): Route {
+export function getTranscript({ ledger }: SessionPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/transcript',
@@ -114,7 +121,7 @@ export function getTranscript({ ledger }: Parts): Route {
     scope: 'read',
     forVisitors: true,
     request: { params: sessionPathSchema },
-    responses: { 200: z.strictObject({ items: z.array(turnSchema), nextCursor: z.null() }) },
+    responses: { 200: z.strictObject({ items: z.array(turnSchema), nextCursor: onePageSchema }) },
     handle: async ({ params: { id } }, { tenant }) => {
       const turns = await readTranscript(ledger, tenant, id);
       const ids = turns.map(({ taskId }) => taskId);

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { route, type Route, type EventStream } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { parseOutputPlace } from '../tasks/stream-output.ts';
+import type { StreamPorts } from '../tasks/stream-task.ts';
 import { sessionPathSchema } from './sessions.ts';
 import { SessionFollower } from './session-follower.ts';
 import type { EventFeed } from '#shared/events/index.ts';
 import { wait } from '#shared/time/index.ts';
 
 /** `GET /v1/sessions/:id/stream`: the events of a session, for a chat's page. It stays open. */
-export function streamSession(parts: Parts): Route {
+export function streamSession(parts: StreamPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/stream',
@@ -45,10 +45,8 @@ interface SessionEventsOptions {
   until: number;
 }
 
-type StreamParts = Pick<Parts, 'ledger' | 'events' | 'redis' | 'keys'>;
-
 /** Writes what happens in a session until the reader is gone or its token expired. */
-export async function writeSessionEvents(parts: StreamParts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
+export async function writeSessionEvents(parts: StreamPorts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
   const { tenant, session, after, until } = options;
   const watch = watchSession(parts.events, tenant, session, stream.signal);
   const follower = new SessionFollower({ parts, tenant, session, watch, stream, after });

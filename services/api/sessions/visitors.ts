@@ -1,12 +1,20 @@
 import { z } from 'zod';
+import type { Settings } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { createVisitor, listVisitors, type VisitorKey, revokeVisitor } from '#shared/tenants/index.ts';
+import { onePageSchema } from '../lists.ts';
 import { sessionPathSchema } from './sessions.ts';
 import { MusterError } from '#shared/errors/index.ts';
 
+interface VisitorPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly settings: Settings };
+}
+
 /** `POST /v1/sessions/:id/visitors`. The answer is the only time that the token is shown. */
-export function postVisitor(parts: Parts): Route {
+export function postVisitor(parts: VisitorPorts): Route {
   const { visitorTokenMs, maxVisitorTokenMs, maxVisitors } = parts.config.settings.sessions;
   return route({
     method: 'post',
@@ -45,7 +53,7 @@ const visitorViewSchema = z
   .meta({ id: 'Visitor' });
 
 /** `GET /v1/sessions/:id/visitors`, oldest first. */
-export function getVisitors(parts: Parts): Route {
+export function getVisitors(parts: VisitorPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/visitors',
@@ -53,7 +61,7 @@ export function getVisitors(parts: Parts): Route {
     summary: 'The visitors of a session whose tokens have not expired',
     scope: 'read',
     request: { params: sessionPathSchema },
-    responses: { 200: z.strictObject({ items: z.array(visitorViewSchema), nextCursor: z.null() }) },
+    responses: { 200: z.strictObject({ items: z.array(visitorViewSchema), nextCursor: onePageSchema }) },
     handle: async ({ params }, { tenant }) => {
       const visitors = await listVisitors(parts, { tenant, session: params.id });
       return { status: 200, body: { items: visitors.map((key) => viewVisitor(key)), nextCursor: null } };
@@ -66,7 +74,7 @@ function viewVisitor({ id, name, createdAt, expiresAt }: VisitorKey): z.infer<ty
 }
 
 /** `DELETE /v1/sessions/:id/visitors/:visitorId`: its token is refused from then on. */
-export function deleteVisitor(parts: Parts): Route {
+export function deleteVisitor(parts: VisitorPorts): Route {
   return route({
     method: 'delete',
     path: '/v1/sessions/:id/visitors/:visitorId',

@@ -6,6 +6,7 @@ import { agentIdSchema, SOURCES } from '#shared/config/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { instantSchema } from '#shared/time/index.ts';
+import { cursorSchema, nextCursorSchema } from '../lists.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
 /** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
@@ -61,17 +62,13 @@ const querySchema = z.strictObject({
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
   limit: pageLimitSchema,
-  cursor: z
-    .string()
-    .regex(TASK_ID, 'expected the nextCursor of the page before')
-    .optional()
-    .meta({ description: '`nextCursor` of the page before.' }),
+  cursor: cursorSchema(TASK_ID),
 });
 
 const taskListSchema = z
   .strictObject({
     items: z.array(taskViewSchema).meta({ description: 'Newest first.' }),
-    nextCursor: z.string().nullable().meta({ description: 'For the next page; null at the end.' }),
+    nextCursor: nextCursorSchema,
     unreadable: unreadableSchema,
   })
   .meta({ id: 'TaskList' });

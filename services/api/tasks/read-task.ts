@@ -6,6 +6,7 @@ import { explainWait, type Queues, WAIT_GATES } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import { onePageSchema } from '../lists.ts';
 import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
 import {
   attemptViewSchema,
@@ -28,8 +29,6 @@ export interface TaskReadPorts {
 export function taskReadRoutes(ports: TaskReadPorts): Route[] {
   return [getTask(ports), getTaskWhy(ports), getTaskAttempts(ports), getTaskTimeline(ports), getTaskLog(ports)];
 }
-
-const onePage = z.null().meta({ description: 'Null: this list has one page.' });
 
 /** `GET /v1/tasks/:id`: the record, with the progress that the task reported last. */
 function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
@@ -106,7 +105,7 @@ function getTaskWhy(ports: Pick<TaskReadPorts, 'ledger' | 'queues'>): Route {
 }
 
 const attemptListSchema = z
-  .strictObject({ items: z.array(attemptViewSchema).meta({ description: 'First to last.' }), nextCursor: onePage })
+  .strictObject({ items: z.array(attemptViewSchema).meta({ description: 'First to last.' }), nextCursor: onePageSchema })
   .meta({ id: 'AttemptList' });
 
 /** `GET /v1/tasks/:id/attempts`, first to last. */
@@ -140,7 +139,7 @@ const timelineSchema = z
           .meta({ id: 'TimelineStep', examples: [{ status: 'queued', at: '2026-05-01T09:00:00.000Z', note: null }] }),
       )
       .meta({ description: 'First to last.' }),
-    nextCursor: onePage,
+    nextCursor: onePageSchema,
   })
   .meta({ id: 'Timeline' });
 
@@ -163,7 +162,7 @@ function getTaskTimeline({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
 }
 
 const logSchema = z
-  .strictObject({ items: z.array(logEntryViewSchema).meta({ description: 'First to last.' }), nextCursor: onePage })
+  .strictObject({ items: z.array(logEntryViewSchema).meta({ description: 'First to last.' }), nextCursor: onePageSchema })
   .meta({ id: 'TaskLog' });
 
 /** `GET /v1/tasks/:id/log`: what its agent reported beside its output, first to last. */

@@ -6,7 +6,7 @@ import type { IncomingWebhook, WebhookEvent } from './webhook-provider.ts';
 import { type BinaryLike, createHmac } from 'node:crypto';
 import { isSameSecret } from '#shared/text/index.ts';
 
-/** Reading what providers send: headers, bodies, names. Every function throws `request.malformed` for what it cannot read. */
+/** Reads requests of providers (headers, bodies, names), and checks their proofs (secrets, signatures, times). */
 
 const MAX_NAME_CHARACTERS = 200;
 /** Control characters have no place in a name, and would break lines in logs and prompts. */
@@ -103,8 +103,6 @@ export function readNamedWebhook(
   const delivery = deliveryHeader === undefined ? null : readName('delivery id', readHeader(headers, deliveryHeader));
   return { kind: 'event', event, eventType: event, delivery, payload };
 }
-
-/** Checking who sent a webhook: secrets, signatures and times of signing. */
 
 /** The window that Stripe, Slack and Standard Webhooks name: 5 minutes. */
 export const DEFAULT_TOLERANCE_MS = 300_000;
