@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { type Settings, tenantLimitsPatchSchema, tenantLimitsSchema } from '#shared/config/index.ts';
+import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, measureTenant } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import { type Keys, type RedisClient, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
-import {
-  DEFAULT_TENANT,
-  endTenant,
-  patchLimits,
-  publicTenantId,
-  type Tenant,
-  type TenantDirectory,
-  tenantNameSchema,
-} from '#shared/tenants/index.ts';
+import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.ts';
+import { DEFAULT_TENANT, endTenant, patchLimits, publicTenantId, type Tenant, type TenantDirectory } from '#shared/tenants/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
-import { onePageSchema } from './lists.ts';
+import {
+  newTenantSchema,
+  tenantListSchema,
+  type TenantPatch,
+  tenantPatchSchema,
+  tenantViewSchema,
+  tenantWithSizeSchema,
+  viewTenant,
+} from './tenant-view.ts';
 
 export interface TenantPorts {
   readonly redis: RedisClient;
@@ -33,47 +33,6 @@ export function tenantRoutes(ports: TenantPorts): Route[] {
 
 export const tenantPathSchema = z.object({ id: z.string().meta({ description: "The tenant's id." }) });
 
-const EXAMPLE = { id: 'acme', name: 'Acme Ltd', disabled: false, limits: null, createdAt: '2026-05-01T09:00:00.000Z' };
-
-const nameSchema = z.string().min(1).max(200);
-const disabledSchema = z.boolean().meta({ description: 'Whether its keys open nothing and its work waits.' });
-const limitsSchema = tenantLimitsSchema.nullable().meta({ description: 'Null takes those of the configuration.' });
-
-const tenantViewSchema = z
-  .strictObject({
-    id: z.string().meta({ description: 'The name in addresses and headers.' }),
-    name: z.string().meta({ description: 'For people.' }),
-    disabled: disabledSchema,
-    limits: limitsSchema,
-    createdAt: z.iso.datetime().meta({ description: 'When it was made.' }),
-  })
-  .meta({ id: 'Tenant', examples: [EXAMPLE] });
-
-/** A tenant with what it has stored, which takes reading each of its keys. */
-const tenantWithSizeSchema = tenantViewSchema
-  .extend({
-    storedBytes: z.int().meta({ description: "About how many bytes of Redis's memory it takes." }),
-    maxStoredBytes: z.int().nullable().meta({ description: 'Its limit `storedBytes`; null for none.' }),
-  })
-  .meta({ id: 'TenantWithSize', examples: [{ ...EXAMPLE, storedBytes: 48_211, maxStoredBytes: 1_073_741_824 }] });
-
-const tenantListSchema = z
-  .strictObject({
-    items: z.array(tenantViewSchema).meta({ description: 'By id.' }),
-    nextCursor: onePageSchema,
-    unreadable: unreadableSchema,
-  })
-  .meta({ id: 'TenantList' });
-
-const postBodySchema = z
-  .strictObject({
-    id: tenantNameSchema.meta({ description: 'The name in addresses and headers.' }),
-    name: nameSchema.optional().meta({ description: 'For people; by default the id.' }),
-    disabled: disabledSchema.default(false),
-    limits: limitsSchema.default(null),
-  })
-  .meta({ id: 'NewTenant', examples: [{ id: 'acme', name: 'Acme Ltd' }] });
-
 /** `POST /v1/tenants`. */
 function postTenant({ tenants, config }: Pick<TenantPorts, 'tenants' | 'config'>): Route {
   return route({
@@ -83,7 +42,7 @@ function postTenant({ tenants, config }: Pick<TenantPorts, 'tenants' | 'config'>
     summary: 'Make a tenant',
     description: FLEET_OWNERS,
     scope: 'admin',
-    request: { body: postBodySchema },
+    request: { body: newTenantSchema },
     responses: { 201: tenantViewSchema },
     handle: async ({ body }, call) => {
       assertFleetOwner(call);
@@ -140,17 +99,6 @@ function getTenant({ tenants, redis, keys, ledger }: TenantPorts): Route {
   });
 }
 
-const patchBodySchema = z
-  .strictObject({
-    name: nameSchema.optional().meta({ description: 'For people.' }),
-    disabled: disabledSchema.optional(),
-    limits: tenantLimitsPatchSchema
-      .nullable()
-      .optional()
-      .meta({ description: 'Only named limits change; null restores those of the configuration.' }),
-  })
-  .meta({ id: 'TenantPatch', examples: [{ disabled: true }] });
-
 /** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
 function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
   return route({
@@ -160,7 +108,7 @@ function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
     summary: 'Change, disable or enable a tenant',
     description: `${FLEET_OWNERS} Holds everywhere within two seconds.`,
     scope: 'admin',
-    request: { params: tenantPathSchema, body: patchBodySchema },
+    request: { params: tenantPathSchema, body: tenantPatchSchema },
     responses: { 200: tenantViewSchema },
     handle: async ({ params, body }, call) => {
       assertFleetOwner(call);
@@ -184,7 +132,7 @@ function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
 }
 
 /** Null in a change takes a tenant's own limits away. */
-function withoutLimits({ limits }: Tenant, body: z.infer<typeof patchBodySchema>): Tenant['limits'] {
+function withoutLimits({ limits }: Tenant, body: TenantPatch): Tenant['limits'] {
   return body.limits === null ? null : limits;
 }
 
@@ -218,8 +166,4 @@ export async function findTenant(tenants: TenantDirectory, name: string): Promis
   const tenant = tenants.find(name);
   if (!tenant) throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: name.slice(0, 100) } });
   return tenant;
-}
-
-function viewTenant({ id, createdAt, ...rest }: Tenant): z.infer<typeof tenantViewSchema> {
-  return { ...rest, id: publicTenantId(id), createdAt: new Date(createdAt).toISOString() };
 }

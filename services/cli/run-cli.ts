@@ -8,8 +8,7 @@ import { ApiClient } from './client/api-client.ts';
 import { findServer, type ServerOptions } from './client/find-server.ts';
 import type { CommandContext, ContextOf } from './command-context.ts';
 import { createProgram } from './create-program.ts';
-import { Terminal, type Output } from './output/terminal.ts';
-import { plainText } from './output/text.ts';
+import { type Output, plainText, Terminal } from './output/terminal.ts';
 
 export interface RunCliOptions {
   /** The arguments after the name. */

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { z } from 'zod';
-import { localTime, oneLine } from '../cli/output/text.ts';
+import { localTime, oneLine } from '../cli/output/terminal.ts';
 
 interface RotatingFile {
   write(line: string): void;

@@ -17,8 +17,7 @@ import type { Accepted, AcceptRequest } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { writeOfTenant } from '#shared/tenants/index.ts';
 import type { Clock } from '#shared/time/index.ts';
-import { PROVIDERS, verifyWebhook } from './providers/registry.ts';
-import type { IncomingWebhook, WebhookEvent } from './providers/webhook-provider.ts';
+import { type IncomingWebhook, PROVIDERS, verifyWebhook, type WebhookEvent } from './providers/registry.ts';
 import { type RenderBounds, renderSession, renderTemplate } from './templates/render-template.ts';
 
 interface ReceiveHookParts extends AnswerWebhookParts {

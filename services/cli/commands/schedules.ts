@@ -16,7 +16,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import { CliProblem, EXIT } from '../cli-problem.ts';
 import { withKnownAgents } from './agents.ts';
-import { oneLine } from '../output/text.ts';
+import { oneLine } from '../output/terminal.ts';
 
 const WHEN = 'such as "every monday at 09:00", "in 30 minutes", "every 5m", "0 9 * * 1-5" or 2026-06-01T12:00';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { formatTable, pageSchema, showTable } from '../output/table.ts';
-import { oneLine, plainText, shortAge } from '../output/text.ts';
+import { oneLine, plainText, shortAge } from '../output/terminal.ts';
 import { addPaging } from './options.ts';
 
 interface SessionOptions {

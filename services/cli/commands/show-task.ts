@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { type ApiClient, readAnswer } from '../client/api-client.ts';
 import { CliProblem, EXIT } from '../cli-problem.ts';
 import { formatTable } from '../output/table.ts';
-import { duration, oneLine, plainText } from '../output/text.ts';
+import { duration, oneLine, plainText, type Terminal } from '../output/terminal.ts';
 import type { CommandContext } from '../command-context.ts';
 import { attemptsSchema, resolveTaskId, styleOfStatus, type TaskView, taskViewSchema } from './task-view.ts';
-import type { Terminal } from '../output/terminal.ts';
 
 const timelineSchema = z.object({ items: z.array(z.object({ status: z.string(), at: z.string(), note: z.string().nullish() })) });
 

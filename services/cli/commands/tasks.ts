@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { pageSchema, showTable } from '../output/table.ts';
-import { oneLine, shortAge, duration, plainText } from '../output/text.ts';
+import { oneLine, shortAge, duration, plainText } from '../output/terminal.ts';
 import { addPaging } from './options.ts';
 import { runShowTask } from './show-task.ts';
 import { resolveTaskId, styleOfStatus, taskViewSchema, type TaskView } from './task-view.ts';

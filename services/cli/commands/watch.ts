@@ -3,7 +3,7 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
 import { followStream } from '../client/follow-stream.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
-import { localTime, oneLine } from '../output/text.ts';
+import { localTime, oneLine } from '../output/terminal.ts';
 
 interface WatchOptions {
   kinds?: string;

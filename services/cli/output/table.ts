@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { ellipsize } from '#shared/text/index.ts';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import type { Terminal } from './terminal.ts';
-import { oneLine } from './text.ts';
+import { oneLine, type Terminal } from './terminal.ts';
 
 /** Columns are as wide as their widest cell and two spaces apart; the last one is not padded. */
 export function formatTable(rows: readonly (readonly string[])[]): string[] {

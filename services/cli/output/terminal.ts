@@ -1,9 +1,10 @@
 import type { WriteStream } from 'node:tty';
-import { plainJson, plainText } from './text.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { ellipsize } from '#shared/text/index.ts';
 
 export type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
-export interface TerminalOptions {
+interface TerminalOptions {
   stdout: Output;
   stderr: Output;
   noColor: boolean;
@@ -74,4 +75,54 @@ function printable({ isTTY }: Output, text: string): string {
     .split(STYLES)
     .map((part, index) => (index % 2 === 1 ? part : plainText(part)))
     .join('');
+}
+
+// oxlint-disable-next-line no-control-regex -- these are what it takes out
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+
+/** Removes escape sequences and control characters, which would steer a terminal. Line breaks and tabs stay. */
+export function plainText(text: string): string {
+  return stripVTControlCharacters(text).replaceAll('\r\n', '\n').replaceAll(CONTROLS, '');
+}
+
+const UNESCAPED = /[\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
+
+/** JSON without control characters, of which `JSON.stringify` escapes only some. */
+function plainJson(value: unknown): string {
+  const json = JSON.stringify(value, null, 2);
+  return json.replaceAll(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Plain text on one line of at most `width` characters. */
+export function oneLine(text: string, width: number): string {
+  return ellipsize(plainText(text).replaceAll(/\s+/g, ' ').trim(), width);
+}
+
+const UNITS: readonly [ms: number, name: string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1000, 's'],
+];
+
+/** A duration in its largest unit, rounded down: `3m`, `2d`. Below a second, and for a clock that is behind: `0s`. */
+export function shortAge(ms: number): string {
+  for (const [size, name] of UNITS) if (ms >= size) return `${Math.floor(ms / size)}${name}`;
+  return '0s';
+}
+
+/** A duration for a sentence, in its two largest units: `340 ms`, `1.2 s`, `3 min 20 s`, `23 h 42 min`, `2 d 3 h`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** The time of day by the clock of this machine, with its zone: `14:03:22 CEST`. */
+export function localTime(at: Date): string {
+  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'long' }).format(at);
 }

@@ -13,7 +13,7 @@ import {
   requireSecret,
 } from './read-webhook.ts';
 import { equalBodiesSchema } from './github.ts';
-import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /** How a sender signs. */
 const optionsSchema = z

@@ -2,7 +2,7 @@ import { verify } from '@octokit/webhooks-methods';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { badSignature, decodeBody, parseJsonOrForm, readField, readHeader, readName, requireSecret } from './read-webhook.ts';
-import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /**
  * Equal bodies under different delivery ids: `one` repeated event, or `each` an event of its own. Only where the signature covers the

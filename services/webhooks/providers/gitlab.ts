@@ -1,7 +1,7 @@
 import { MusterError } from '#shared/errors/index.ts';
 import { isSameSecret } from '#shared/text/index.ts';
 import { badSignature, decodeBody, parseJson, readField, readHeader, readName, requireSecret } from './read-webhook.ts';
-import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /**
  * `X-Gitlab-Token`: the hook's secret itself. `Idempotency-Key`, since GitLab 17.4, stays the same when GitLab sends a delivery again.

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { assertFormBounds, isFormType, type JsonBounds, parseBoundedJson } from '#shared/http/index.ts';
-import type { IncomingWebhook, WebhookEvent } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookEvent } from './registry.ts';
 import { type BinaryLike, createHmac } from 'node:crypto';
 import { isSameSecret } from '#shared/text/index.ts';
 

@@ -5,7 +5,8 @@ import { hmac, none } from './generic.ts';
 import { slack } from './slack.ts';
 import { standard } from './standard.ts';
 import { stripe } from './stripe.ts';
-import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonBounds } from '#shared/http/index.ts';
 
 /** Who may send webhooks, by the way they prove it. */
 export const PROVIDER_NAMES = ['github', 'gitlab', 'stripe', 'slack', 'standard', 'hmac', 'none'] as const;
@@ -36,4 +37,69 @@ export function optionsProblem(provider: ProviderName, given: HookOptions | null
   if (options === null) return given === null ? null : `provider ${provider} has no options`;
   const fits = given === null ? !options.isRequired : options.schema.safeParse(given).success;
   return fits ? null : options.problem;
+}
+
+/** A provider's request as it arrived, with what is needed to check it. */
+export interface IncomingWebhook {
+  readonly rawBody: Buffer;
+  readonly headers: IncomingHttpHeaders;
+  /** Null only for a provider without a secret. */
+  readonly secret: string | null;
+  /** What the hook says in `options`; each provider reads it with its own schema. */
+  readonly options: unknown;
+  /** Of its JSON, or its form. */
+  readonly bounds: JsonBounds;
+  /** Wall time, milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+/** Something happened at the provider. */
+export interface WebhookEvent {
+  readonly kind: 'event';
+  /** As the provider names it: `pull_request`, `invoice.paid`. */
+  readonly event: string;
+  /** The finest name there is: `pull_request.opened`. Rules and priorities match it. */
+  readonly eventType: string;
+  /** The provider's id of this delivery; null when it gave none. */
+  readonly delivery: string | null;
+  /** Parsed JSON, the fields of a form, or a text. */
+  readonly payload: unknown;
+}
+
+/** The provider verifies the address of the hook; no task is made. */
+export interface WebhookChallenge {
+  readonly kind: 'challenge';
+  readonly challenge: string;
+}
+
+export type WebhookOutcome = WebhookEvent | WebhookChallenge;
+
+/** All that is known of one provider. Its line in the documentation is checked against the registry. */
+export interface WebhookProvider {
+  /** The headers that it reads, by their names in lower case, with a sentence for the documentation. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether its hooks have a secret. */
+  readonly hasSecret: boolean;
+  /** What is wrong with a secret, in a sentence; null for nothing. Without it every secret will do. */
+  readonly secretProblem?: (secret: string) => string | null;
+  /** What a hook may say in `options`; null for nothing. */
+  readonly options: ProviderOptions | null;
+  /**
+   * Whether the signature covers the body without the delivery id, so that a copy under another id verifies.
+   * Equal bodies then count as one event.
+   */
+  readonly signsBodyOnly: boolean;
+  /**
+   * Checks that the provider sent this, and reads it.
+   * Throws `auth.bad-signature` when the proof is missing, wrong or outside its window, and `request.malformed` when the
+   * body or a header cannot be read; `request.too-large` or `request.invalid` when the body's JSON is over its bounds.
+   */
+  verify(incoming: IncomingWebhook): WebhookOutcome | Promise<WebhookOutcome>;
+}
+
+export interface ProviderOptions<Schema extends z.ZodType = z.ZodType> {
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+  /** The sentence for options that do not fit. */
+  readonly problem: string;
 }

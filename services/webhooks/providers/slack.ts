@@ -11,7 +11,7 @@ import {
   readName,
   requireSecret,
 } from './read-webhook.ts';
-import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './registry.ts';
 
 const PREFIX = 'v0=';
 const MAX_CHALLENGE_CHARACTERS = 1000;

@@ -12,7 +12,7 @@ import {
   readName,
   requireSecret,
 } from './read-webhook.ts';
-import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /** Standard Webhooks, symmetric signatures (`v1`), with a window of 5 minutes. A body that is not JSON is a payload of text. */
 export const standard = {

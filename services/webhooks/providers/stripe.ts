@@ -11,7 +11,7 @@ import {
   readName,
   requireSecret,
 } from './read-webhook.ts';
-import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './webhook-provider.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /** `Stripe-Signature`: HMAC-SHA256 of time and body, with a window of 5 minutes. */
 export const stripe = {

@@ -57,7 +57,7 @@ describe('/v1/deliveries', () => {
 });
 
 describe('/v1/deliveries/:id/retry', () => {
-  it.each(['failed', 'unknown'] as const)('opens one again that is %s, with a job of its own', async (status) => {
+  it.each(['failed', 'unknown'] as const)('retries a delivery that is %s, with a job of its own', async (status) => {
     const delivery = await made({ status, attempts: 8, error: { code: 'transient', message: 'no' } });
     const reply = await api.call('POST', `/v1/deliveries/${delivery.id}/retry`);
     expect([reply.status, reply.body]).toMatchObject([202, { id: delivery.id, status: 'pending', attempts: 0, error: null }]);

@@ -298,7 +298,7 @@ describe('cancelling', () => {
 });
 
 describe('retrying', () => {
-  it('opens a permanently failed task again, with a ticket', async () => {
+  it('retries a permanently failed task, with a new ticket', async () => {
     const id = await submit();
     await drive.fail(id, null);
     expect((await get(id)).body.status).toBe('permanently_failed');

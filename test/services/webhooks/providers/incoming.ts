@@ -1,4 +1,4 @@
-import type { IncomingWebhook } from '../../../../services/webhooks/providers/webhook-provider.ts';
+import type { IncomingWebhook } from '../../../../services/webhooks/providers/registry.ts';
 
 /** A moment that all signatures of these tests are made at; near now, because one library reads the machine's clock. */
 export const NOW_MS = Date.now();

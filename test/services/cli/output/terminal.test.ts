@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration, shortAge } from '../../../../services/cli/output/text.ts';
+import { duration, shortAge } from '../../../../services/cli/output/terminal.ts';
 
 describe('times for people', () => {
   it.each([
