@@ -118,7 +118,7 @@ const WITHOUT_REASON: Readonly<Record<string, string>> = {
 };
 
 /** Prints a sentence for each thing that a task waits for. */
-export async function runWhy(given: string, { json }: { json?: boolean }, context: CommandContext): Promise<void> {
+async function runWhy(given: string, { json }: { json?: boolean }, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const api = context.connect();
   const id = await resolveTaskId(api, given);
