@@ -4,11 +4,11 @@ import express, { type RequestHandler } from 'express';
 import { html, sendPage } from './pages/page.ts';
 import { personOf } from './sign-in/require-sign-in.ts';
 
-/** Sends the console's page from `directory`, the output of Vite; without a build it sends how to build it. */
+/** Sends the console's page from `directory`, the output of Vite; without a build it sends instructions. */
 export function sendConsole(directory: string): RequestHandler {
   const file = join(directory, 'index.html');
   return async (request, response) => {
-    // It is read each time, because each build changes the names of its scripts. It has about a kilobyte.
+    // The page is read each time, because each build renames its scripts. It has about a kilobyte.
     const page = await readFile(file, 'utf8').catch(nullWhenMissing);
     if (page !== null) {
       response.type('html').send(page);
@@ -29,19 +29,19 @@ function nullWhenMissing(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-/** The compressed forms that the build writes of each text, the smallest first. */
-const FORMS = [
+/** The encodings in which the build writes each text file, smallest first. */
+const ENCODINGS = [
   { encoding: 'br', suffix: '.br' },
   { encoding: 'gzip', suffix: '.gz' },
 ] as const;
 
-/** Each name has a digest of its file, so that browsers may cache it for ever. */
-const KEPT = { index: false, redirect: false, immutable: true, maxAge: '365d' } as const;
+/** Each name holds a digest of its file, so browsers may cache it for ever. */
+const CACHE_OPTIONS = { index: false, redirect: false, immutable: true, maxAge: '365d' } as const;
 
 /**
- * Serves the files of a folder in the smallest form that the caller accepts and the build wrote, else uncompressed.
+ * Serves the files of a folder in the smallest encoding that the caller accepts, else uncompressed.
  *
- * `sirv` and `express-static-gzip` read the folder once and would not find the files of a later build.
+ * `sirv` and `express-static-gzip` read the folder once and would miss the files of a later build.
  */
 export function compressedFiles(directory: string): RequestHandler[] {
   return [
@@ -49,14 +49,14 @@ export function compressedFiles(directory: string): RequestHandler[] {
       response.vary('Accept-Encoding');
       next();
     },
-    ...FORMS.map((form) => filesOfForm(directory, form)),
-    express.static(directory, KEPT),
+    ...ENCODINGS.map((each) => filesOfEncoding(directory, each)),
+    express.static(directory, CACHE_OPTIONS),
   ];
 }
 
-function filesOfForm(directory: string, { encoding, suffix }: (typeof FORMS)[number]): RequestHandler {
+function filesOfEncoding(directory: string, { encoding, suffix }: (typeof ENCODINGS)[number]): RequestHandler {
   const files = express.static(directory, {
-    ...KEPT,
+    ...CACHE_OPTIONS,
     setHeaders: (response, path) => {
       response.type(extname(path.slice(0, -suffix.length)));
       response.set('Content-Encoding', encoding);

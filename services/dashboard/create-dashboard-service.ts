@@ -1,26 +1,23 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
-import { assertSameOrigin, SignIns } from '#shared/http/index.ts';
+import { SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
-import { findKey, hasScope } from '#shared/tenants/index.ts';
-import { createBoard } from './board/create-board.ts';
-import { requireBoardAccess, sendBoardError } from './board/board-access.ts';
+import { findKey } from '#shared/tenants/index.ts';
+import { boardRoutes, sendBoardError } from './board/board-routes.ts';
 import { compressedFiles, sendConsole } from './console-files.ts';
 import { pageHeaders } from './pages/page-headers.ts';
-import { personOf, requireSignIn, sendPerson } from './sign-in/require-sign-in.ts';
-import { sendPageError, unknownPage } from './pages/page-errors.ts';
-import { SignInLimiter } from './sign-in/sign-in-limiter.ts';
-import { showSignIn, signIn, type SignInOptions } from './sign-in/sign-in.ts';
-import { showSignOut, signOut } from './sign-in/sign-out.ts';
+import { sendPageError, unknownPage } from './pages/page.ts';
+import { requireSameOrigin, requireSignIn, sendPerson } from './sign-in/require-sign-in.ts';
+import { showSignIn, showSignOut, signIn, SignInLimiter, signOut, type SignInOptions } from './sign-in/sign-in.ts';
 
-/** A key and a path. */
+/** Enough for a key and a path. */
 const MAX_FORM_BYTES = 8192;
 const ASSETS = fileURLToPath(new URL('assets', import.meta.url));
-/** What Vite makes of `console/`. */
+/** The output of Vite for `console/`. */
 const BUILT = fileURLToPath(new URL('dist', import.meta.url));
 
-/** Serves people: sign-in, the console, and Bull Board. Keeps only who is signed in, in Redis. */
+/** Serves the sign-in, the console and Bull Board. Its only state is the sign-ins, in Redis. */
 export function createDashboardService(parts: Parts, built = BUILT): Service {
   const { redis, keys, tenants, log } = parts;
   const signIns = new SignIns(parts);
@@ -30,19 +27,19 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   router.use('/dashboard', express.static(ASSETS, { index: false }));
   router.use(signInRoutes({ signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), log }));
   router.use(consoleRoutes(signedIn, built));
-  router.use('/board', ...pageHeaders('board'), signedIn, sameOrigin, requireBoardAccess(tenants), logActions(parts), board(parts));
+  router.use('/board', ...pageHeaders('board'), signedIn, boardRoutes(parts));
   router.use(sendBoardError(log));
   router.use(unknownPage());
   router.use(sendPageError(log));
   return createRouterService('dashboard', router);
 }
 
-/** The console's own files, which browsers may keep; the page that names them they may not. */
+/** The console's files, which browsers cache, and its page, which they do not. */
 function consoleRoutes(signedIn: RequestHandler, built: string): Router {
   const router = Router();
   router.use('/console/assets', ...compressedFiles(join(built, 'assets')));
   router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson());
-  // The console finds out from the address which of its pages it shows.
+  // The console reads from the address which page to show.
   const show = [...pageHeaders('console'), signedIn, sendConsole(built)];
   router.get('/', show);
   router.get('/chat', show);
@@ -58,45 +55,13 @@ function signInRoutes(options: SignInOptions): Router {
   const headers = pageHeaders('page');
   router
     .route('/sign-in')
-    .all(...headers, sameOrigin)
+    .all(...headers, requireSameOrigin)
     .get(showSignIn())
     .post(form, signIn(options));
   router
     .route('/sign-out')
-    .all(...headers, sameOrigin)
+    .all(...headers, requireSameOrigin)
     .get(showSignOut())
     .post(signOut(options.signIns));
   return router;
-}
-
-/** One board with actions and one without: Bull Board hides them per queue, not per person. */
-function board({ ledger, queues, keys }: Parts): RequestHandler {
-  const options = { ledger, queues, shards: keys.shards, basePath: '/board' };
-  const forOperators = createBoard({ ...options, isReadOnly: false });
-  const forReaders = createBoard({ ...options, isReadOnly: true });
-  return (request, response, next) => {
-    const show = hasScope(personOf(request).scopes, 'operate') ? forOperators : forReaders;
-    show(request, response, next);
-  };
-}
-
-const sameOrigin: RequestHandler = (request, _response, next) => {
-  assertSameOrigin(request);
-  next();
-};
-
-/** Who changed what on the board, for those who ask later. */
-function logActions({ log }: Parts): RequestHandler {
-  return (request, response, next) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const { id: keyId } = personOf(request);
-      response.once('finish', () => {
-        log.info(
-          { event: 'board.action', keyId, action: `${request.method} ${request.originalUrl}`, status: response.statusCode },
-          'An action on the board',
-        );
-      });
-    }
-    next();
-  };
 }

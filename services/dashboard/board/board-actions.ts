@@ -2,16 +2,15 @@ import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { MusterError } from '#shared/errors/index.ts';
 import type { RetryParts } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
-import { applyToTickets, type TicketState } from './apply-to-tickets.ts';
-import { removeTicket, retryTicket, type TicketJob } from './ticket-actions.ts';
+import { applyToTickets, removeTicket, retryTicket, type TicketJob, type TicketState } from './ticket-actions.ts';
 import { TicketAdapter } from './ticket-adapter.ts';
 
 type Handler = AppControllerRoute['handler'];
 type BoardRequest = NonNullable<Parameters<Handler>[0]>;
 type BoardAnswer = Awaited<ReturnType<Handler>>;
-type Act = (request: BoardRequest, adapter: TicketAdapter) => Promise<BoardAnswer>;
+type QueueAction = (request: BoardRequest, adapter: TicketAdapter) => Promise<BoardAnswer>;
 
-/** What the board calls states, in its addresses. */
+/** States of waiting tickets by their names in the board's addresses. */
 const WAITING: ReadonlyMap<string, TicketState> = new Map([
   ['wait', 'waiting'],
   ['waiting', 'waiting'],
@@ -19,12 +18,12 @@ const WAITING: ReadonlyMap<string, TicketState> = new Map([
   ['delayed', 'delayed'],
 ]);
 const ENDED = ['completed', 'failed'] as const;
-/** Spares what ended just now, which somebody may be looking at. */
+/** Tickets that ended this recently stay, because a person may be reading them. */
 const CLEAN_GRACE_MS = 5000;
 const DONE: BoardAnswer = { status: 200, body: {} };
 
-/** Bull Board's own handlers that do no harm: a paused queue is one of the reasons that `why` gives. */
-const KEPT = new Set([
+/** Bull Board's own handlers that stay: `why` reports a paused queue as a reason. */
+const ALLOWED = new Set([
   'put /api/queues/pause',
   'put /api/queues/resume',
   'put /api/queues/:queueName/pause',
@@ -41,19 +40,21 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Puts the ledger between Bull Board and the tickets: what changes a ticket goes through the task, what cannot is refused, and
- * so is whatever a later version of Bull Board adds. Tickets of other tenants than the installation's own are only looked at.
+ * Routes each change of a ticket through the ledger, and refuses every other change, also changes that a later Bull Board adds.
+ * Tickets of other tenants are read-only.
  */
 export function guardRoute(parts: RetryParts, route: AppControllerRoute): AppControllerRoute {
   if (route.method === 'get') return route;
   const name = `${String(route.method)} ${String(route.route)}`;
-  if (KEPT.has(name)) return route;
-  const act = actions(parts)[name];
-  const handler: Handler = act ? (request) => onQueue(request, act) : () => refusal(REFUSED[name] ?? 'Muster does not offer this.');
+  if (ALLOWED.has(name)) return route;
+  const action = actions(parts)[name];
+  const handler: Handler = action
+    ? (request) => applyToQueue(request, action)
+    : () => refusal(REFUSED[name] ?? 'Muster does not offer this.');
   return { ...route, handler };
 }
 
-function actions(parts: RetryParts): Record<string, Act> {
+function actions(parts: RetryParts): Record<string, QueueAction> {
   const retry = (job: TicketJob): Promise<void> => retryTicket(parts, job);
   const remove = (job: TicketJob): Promise<void> => removeTicket(parts.ledger, job);
   const removeUnlessFresh = async (job: TicketJob): Promise<void> => {
@@ -92,11 +93,11 @@ function actions(parts: RetryParts): Record<string, Act> {
   };
 }
 
-async function onQueue(request: BoardRequest | undefined, act: Act): Promise<BoardAnswer> {
+async function applyToQueue(request: BoardRequest | undefined, action: QueueAction): Promise<BoardAnswer> {
   const adapter = request?.queues.get(String(request.params['queueName']));
   if (!request || !(adapter instanceof TicketAdapter)) throw new MusterError('queue.not-found', 'There is no such queue');
-  if (adapter.readOnlyMode) return refusal('This queue can only be looked at.');
-  return await act(request, adapter);
+  if (adapter.readOnlyMode) return refusal('This queue is read-only.');
+  return await action(request, adapter);
 }
 
 async function findJob(request: BoardRequest, { tickets }: TicketAdapter): Promise<TicketJob> {
@@ -109,7 +110,7 @@ async function findJob(request: BoardRequest, { tickets }: TicketAdapter): Promi
   return job;
 }
 
-/** In the form that Bull Board's pages show to people. */
+/** An answer in the form that Bull Board's pages show to people. */
 function refusal(message: string): BoardAnswer {
   return { status: 409, body: { error: 'Not from here', message } };
 }

@@ -1,7 +1,7 @@
-import { Html, html } from '../pages/page.ts';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { Html, html } from '../pages/page.ts';
 
 interface BoardPageOptions {
   basePath: string;
@@ -40,11 +40,11 @@ const ASSET = /(?:src|href)="(static\/[^"]+\.(?:js|css))"/g;
 interface BoardAssets {
   /** The folder of Bull Board's user interface. */
   directory: string;
-  /** Scripts and styles its page loads, in their order. */
+  /** Scripts and styles that its page loads, in order. */
   assets: string[];
 }
 
-/** Finds what Bull Board's page loads; the names hold digests that differ from version to version. */
+/** Finds the files that Bull Board's page loads. Their names hold digests that differ between versions. */
 export function findBoardAssets(): BoardAssets {
   const directory = dirname(createRequire(import.meta.url).resolve('@bull-board/ui/package.json'));
   const template = readFileSync(join(directory, 'dist', 'index.ejs'), 'utf8');
@@ -53,7 +53,7 @@ export function findBoardAssets(): BoardAssets {
   return { directory, assets };
 }
 
-/** The table of a ticket's buttons, under whatever name the script has it. */
+/** The table of a ticket's buttons; its minified name differs between versions. */
 const BUTTONS = /([\w$]+)=\{updateData:\{titleKey:"UPDATE_DATA"/;
 const REFUSED = ['updateData', 'duplicate', 'reschedule', 'reprioritise', 'promote', 'removeChildren'];
 
@@ -64,8 +64,8 @@ interface TicketScript {
 }
 
 /**
- * The script of Bull Board that shows a ticket, without the buttons that change a ticket behind its task's back: Bull Board has no
- * setting for them. The names of its files differ from version to version.
+ * Reads Bull Board's script of a ticket without the buttons that would change the ticket but not its task; no setting hides them.
+ * The names of its files differ between versions.
  */
 export function ticketScript(directory: string): TicketScript {
   const folder = join(directory, 'js', 'async');
@@ -77,7 +77,7 @@ export function ticketScript(directory: string): TicketScript {
   throw new Error('No script of @bull-board/ui has the buttons of a ticket; its layout has changed');
 }
 
-/** They stand in lists of which each ends with another button. */
+/** Removes the refused buttons from each list; another button always follows them. */
 function withoutButtons(text: string, table: string): string {
   return text.replaceAll(new RegExp(`(?<![\\w$])${RegExp.escape(table)}\\.(?:${REFUSED.join('|')}),`, 'g'), '');
 }

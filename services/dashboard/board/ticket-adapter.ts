@@ -1,14 +1,14 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { type QueueName, taskPriority, type TicketData, type TicketQueue } from '#shared/queue/index.ts';
+import { taskPriority, type QueueName, type TicketData, type TicketQueue } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
 
 export interface TicketAdapterOptions {
   shard: number;
-  /** Several shards hold a queue of the same name each; the board shows which one it is. */
+  /** With several shards each has a queue of this name, and the board shows the shard. */
   hasShards: boolean;
   name: QueueName;
   queue: TicketQueue;
-  /** For people who may only read. */
+  /** Shows no actions, for keys without the scope `operate`. */
   isReadOnly: boolean;
 }
 
@@ -22,18 +22,18 @@ const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
 /** TicketAdapter is responsible for how the board shows one queue: its actions, and the fields of its tickets. */
 export class TicketAdapter extends BullMQAdapter {
   readonly tickets: TicketQueue;
-  /** A completed task is over; only a failed one opens again. */
+  /** A completed task is terminal; only a failed task opens again. */
   override readonly allowCompletedRetries = false;
   readonly #carriesTasks: boolean;
 
   constructor({ shard, hasShards, name, queue, isReadOnly }: TicketAdapterOptions) {
-    // A delivery's job shows its task too, but its record decides what becomes of it.
+    // A delivery's job names its task too, but the delivery's record decides its state.
     const namesTask = name !== 'maintenance' && name !== 'ticks';
     const carriesTasks = namesTask && name !== 'deliveries' && name !== 'replies';
     super(queue, {
       prefix: hasShards ? `s${shard}:` : '',
       delimiter: hasShards ? ':' : '',
-      // The fleet's own chores repair it, so they cannot be stopped or removed here.
+      // The fleet's own chores repair it, so nobody stops or removes them here.
       readOnlyMode: isReadOnly || !carriesTasks,
       description: DESCRIPTIONS[name] ?? '',
       ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
@@ -51,15 +51,15 @@ export class TicketAdapter extends BullMQAdapter {
 
   override async getJob(id: string): Promise<ShownJob | undefined> {
     const job = await super.getJob(id);
-    return job ? this.#shown(job) : undefined;
+    return job ? this.#toShown(job) : undefined;
   }
 
   override async getJobs(...wanted: Parameters<BullMQAdapter['getJobs']>): Promise<ShownJob[]> {
-    return (await super.getJobs(...wanted)).map((job) => this.#shown(job));
+    return (await super.getJobs(...wanted)).map((job) => this.#toShown(job));
   }
 
-  /** With the priority of the task, and without what a task of another tenant returned. */
-  #shown(job: ShownJob): ShownJob {
+  /** Shows the priority of the task, and hides the results and errors of other tenants. */
+  #toShown(job: ShownJob): ShownJob {
     const read = job.toJSON.bind(job);
     job.toJSON = () => {
       const fields = read();
@@ -71,13 +71,13 @@ export class TicketAdapter extends BullMQAdapter {
     return job;
   }
 
-  /** `why` could not explain a limit that is set here; `queues.<name>.limiter` of the configuration sets one. */
+  /** `why` could not explain a limit set here; the configuration sets `queues.<name>.limiter`. */
   override get supportsGlobalRateLimit(): boolean {
     return false;
   }
 }
 
-const HIDDEN = 'It failed; why is for its tenant to see.';
+const HIDDEN = 'It failed; only its tenant sees the reason.';
 
 type ShownJob = Awaited<ReturnType<BullMQAdapter['getJobs']>>[number];
 type JobFields = ReturnType<ShownJob['toJSON']>;
@@ -88,12 +88,12 @@ function withTaskPriority(fields: JobFields): JobFields {
   return { ...fields, priority: taskPriority(priority), opts: { ...fields.opts, priority: taskPriority(priority) } };
 }
 
-/** The lane of a ticket of the installation's own tenant: sessions are often named after people. */
+/** The lane of a ticket of the default tenant; null for other tenants, because sessions are often named after people. */
 function laneOf(data: TicketData): string | null {
   return isOwn(data) ? (data.lane ?? null) : null;
 }
 
-/** What belongs to no tenant is the installation's. */
+/** Whether the job belongs to the default tenant, or to none. */
 function isOwn(data: unknown): boolean {
   return typeof data !== 'object' || data === null || !('tenant' in data) || data.tenant === DEFAULT_TENANT;
 }

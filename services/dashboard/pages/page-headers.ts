@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { contentSecurityPolicy, referrerPolicy, xContentTypeOptions } from 'helmet';
 
-/** Nothing runs on the pages that we write here, and nothing comes from elsewhere. */
+/** Pages written by this service run no script and load only files of this site. */
 const PAGE = {
   defaultSrc: ["'none'"],
   styleSrc: ["'self'"],
@@ -11,10 +11,10 @@ const PAGE = {
   frameAncestors: ["'none'"],
 };
 
-/** The one style that Bull Board writes into a page: the colours of its Redis icon. */
+/** Digest of the only style that Bull Board writes into a page: the colours of its Redis icon. */
 const BOARD_ICON_STYLE = "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='";
 
-/** Bull Board is an application of scripts; all of them are served from here. */
+/** Bull Board runs scripts, all served from this site. */
 const BOARD = {
   ...PAGE,
   scriptSrc: ["'self'"],
@@ -26,9 +26,8 @@ const BOARD = {
 };
 
 /**
- * The console is an application of scripts too. Its styles are all in its files: `style-src` takes neither nonce nor
- * `'unsafe-inline'`, because scripts may set the properties of an element's style without either (what React and Mantine do),
- * and what of Mantine would write a <style> element is switched off, see `console/theme.ts`.
+ * The console runs scripts too. `style-src` needs neither nonce nor `'unsafe-inline'`: React and Mantine set the style properties of
+ * elements, which the policy allows. `console/main.tsx` disables the parts of Mantine that write <style> elements.
  */
 const CONSOLE = { ...PAGE, scriptSrc: ["'self'"], connectSrc: ["'self'"] };
 
@@ -38,7 +37,7 @@ const DIRECTIVES = { page: PAGE, board: BOARD, console: CONSOLE };
 export function pageHeaders(kind: keyof typeof DIRECTIVES): RequestHandler[] {
   return [
     contentSecurityPolicy({ useDefaults: false, directives: DIRECTIVES[kind] }),
-    // Not `no-referrer`: a form would then be sent with the origin "null" and taken for another site's.
+    // With `no-referrer` a form would have the origin "null" and count as a request of another site.
     referrerPolicy({ policy: 'same-origin' }),
     xContentTypeOptions(),
     (_request, response, next) => {

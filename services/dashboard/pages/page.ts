@@ -1,17 +1,22 @@
-import { type ApiKey, publicTenantId } from '#shared/tenants/index.ts';
-import type { Response } from 'express';
+import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import { MusterError } from '#shared/errors/index.ts';
+import { requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { publicTenantId, type ApiKey } from '#shared/tenants/index.ts';
 import { chosenScheme } from '../scheme-cookie.ts';
+import { isApiCall, knownPerson } from '../sign-in/require-sign-in.ts';
+import { pageHeaders } from './page-headers.ts';
 
 interface PageOptions {
   title: string;
-  /** Who is signed in; null shows no navigation. */
+  /** The person who is signed in; null shows no navigation. */
   person: ApiKey | null;
   content: Html;
-  /** `light` or `dark`; null is as the system. */
+  /** `light` or `dark`; null follows the system. */
   scheme: string | null;
 }
 
-/** A whole page around its content. */
+/** A complete HTML page around its content. */
 function page({ title, person, content, scheme }: PageOptions): string {
   return html`<!doctype html>
     <html lang="en" data-scheme="${scheme ?? 'auto'}">
@@ -44,7 +49,7 @@ function navigation(person: ApiKey): Html {
     </form>`;
 }
 
-/** HTML that may stand in a page as it is. */
+/** HTML that a page includes without escaping. */
 export class Html {
   readonly text: string;
 
@@ -57,7 +62,7 @@ type HtmlPart = Html | string | number | null | undefined | readonly HtmlPart[];
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Builds HTML from a template. Every value is escaped, unless it is `Html` already; lists are joined, null and undefined are nothing. */
+/** Builds HTML from a template. Values other than `Html` are escaped, lists are joined, null and undefined are left out. */
 export function html(strings: TemplateStringsArray, ...parts: HtmlPart[]): Html {
   return new Html(strings.map((text, position) => (position === 0 ? text : `${toText(parts[position - 1])}${text}`)).join(''));
 }
@@ -76,4 +81,44 @@ export function sendPage(response: Response, options: Omit<PageOptions, 'scheme'
     .status(status)
     .type('html')
     .send(page({ ...options, scheme }));
+}
+
+/** Answers an error with a page to people and with a problem to programs. */
+export function sendPageError(log: Log): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) => {
+    const error = requestError(thrown);
+    if (isApiCall(request) || response.headersSent) {
+      sendProblem(response, error, log);
+      return;
+    }
+    const known = toMusterError(error);
+    if (known.code === 'internal.error') log.error({ event: 'http.failed', err: thrown }, 'A page failed');
+    const { status, title, detail, code } = toProblem(known);
+    if (known.retryAfterMs !== undefined) response.set('Retry-After', String(Math.ceil(known.retryAfterMs / 1000)));
+    const content = html`<section class="card narrow">
+      <h1>${title}</h1>
+      <p>${detail}</p>
+      <p class="faint">${status} · ${code}</p>
+      <p><a class="button" href="/">To the start page</a></p>
+    </section>`;
+    sendPage(response, { title, person: knownPerson(request), content }, status);
+  };
+}
+
+/** Shows a page for an unknown address to people; programs get the server's problem. Errors: `request.not-found`. */
+export function unknownPage(): Router {
+  const router = Router();
+  router.use(
+    (request, _response, next) => (isBrowserRequest(request) ? next() : next('router')),
+    ...pageHeaders('page'),
+    (request) => {
+      throw new MusterError('request.not-found', `There is no page ${request.path.slice(0, 200)}`);
+    },
+  );
+  return router;
+}
+
+/** Only browsers request HTML explicitly. */
+function isBrowserRequest(request: Request): boolean {
+  return request.method === 'GET' && request.get('accept')?.includes('text/html') === true;
 }

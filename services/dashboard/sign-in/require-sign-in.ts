@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
-import type { SignIns } from '#shared/http/index.ts';
+import { assertSameOrigin, type SignIns } from '#shared/http/index.ts';
 import { publicTenantId, type ApiKey, type TenantDirectory } from '#shared/tenants/index.ts';
 
 interface RequireSignInOptions {
@@ -11,7 +11,7 @@ interface RequireSignInOptions {
 const people = new WeakMap<object, ApiKey>();
 
 /**
- * Admits people who are signed in, and reads their sign-in and its key for each request. Others are redirected to the sign-in.
+ * Admits people who are signed in, and reads their key for each request. Redirects other people to the sign-in.
  * Errors: `auth.missing` for calls of programs, `tenant.disabled`.
  */
 export function requireSignIn({ signIns, tenants }: RequireSignInOptions): RequestHandler {
@@ -28,12 +28,18 @@ export function requireSignIn({ signIns, tenants }: RequireSignInOptions): Reque
   };
 }
 
-/** Null when nobody is signed in, and before `requireSignIn`. */
+/** Refuses changes from pages of another site. Errors: `auth.csrf`. */
+export const requireSameOrigin: RequestHandler = (request, _response, next) => {
+  assertSameOrigin(request);
+  next();
+};
+
+/** The key of the person who is signed in; null when nobody is, and before `requireSignIn`. */
 export function knownPerson(request: object): ApiKey | null {
   return people.get(request) ?? null;
 }
 
-/** The key that the person signed in with. Only after `requireSignIn`. */
+/** The key of the person who is signed in. Throws unless `requireSignIn` ran before. */
 export function personOf(request: object): ApiKey {
   const key = knownPerson(request);
   if (!key) throw new Error('This handler does not come after requireSignIn');
@@ -47,7 +53,7 @@ function redirectToSignIn(request: Request, response: Response): void {
   response.redirect(303, `/sign-in${next}`);
 }
 
-/** Whether a program made the request, instead of a person. */
+/** Whether a program made the request, not a person. */
 export function isApiCall(request: Request): boolean {
   return request.originalUrl.startsWith('/board/api/') || request.accepts(['html', 'json']) !== 'html';
 }

@@ -15,7 +15,7 @@ import { useDashboard } from './use-dashboard.ts';
 const API = '/board/api/queues';
 let isProviderBroken = true;
 
-/** Fails for good until the test mends its provider. */
+/** Fails for good until the test repairs its provider. */
 const brittle: AgentFunction = () => {
   if (isProviderBroken) throw new TaskFailure('INVALID_INPUT', 'the provider is broken');
   return Promise.resolve('mended');
@@ -79,7 +79,7 @@ async function waitingTask(request: Partial<AcceptRequest> = {}): Promise<string
   return id;
 }
 
-/** A ticket that BullMQ brings later, as when the fleet was full. */
+/** A ticket that BullMQ delays, as when the fleet was full. */
 async function delayedTask(): Promise<string> {
   const id = await waitingTask();
   const queue = dashboard.parts.queues.get(0, 'tasks');
@@ -119,7 +119,7 @@ describe('the board', () => {
     expect(await page.text()).toContain('A console');
   });
 
-  it('loads nothing from elsewhere and runs no script that is not a file of its own', async () => {
+  it('loads only files of this site and runs no inline script', async () => {
     const answer = await dashboard.call('GET', '/board', { cookie: operator });
     const page = await answer.text();
     expect(page).toContain('"boardTitle":"Muster"');
@@ -130,12 +130,12 @@ describe('the board', () => {
     for (const path of assets) {
       const asset = await dashboard.call('GET', `/board/${path}`, { cookie: operator });
       expect(asset.status).toBe(200);
-      // To its end: a large answer that nobody reads keeps its socket until the garbage is collected.
+      // An unread large answer keeps its socket until the garbage collection.
       expect((await asset.arrayBuffer()).byteLength).toBeGreaterThan(0);
     }
   });
 
-  it('takes a key of tenant default: it shows the tickets of all tenants', async () => {
+  it('needs a key of tenant default, because it shows the tickets of all tenants', async () => {
     const otherTenant = await dashboard.signIn(['admin'], 'acme');
     const page = await dashboard.call('GET', '/board', { cookie: otherTenant });
     expect(page.status).toBe(403);
@@ -145,7 +145,7 @@ describe('the board', () => {
     expect(await call.json()).toMatchObject({ code: 'auth.forbidden' });
   });
 
-  it('only shows, to a key without operate: no actions in the pages, and none at the addresses', async () => {
+  it('has no actions for a key without operate, in the pages and at the addresses', async () => {
     const ours = ['deliveries', 'replies', 'maintenance', 'ticks'].map(() => true);
     expect(await readOnlyModes(reader)).toEqual([...TASK_QUEUES.map(() => true), ...ours]);
     expect(await readOnlyModes(operator)).toEqual([...TASK_QUEUES.map(() => false), ...ours]);
@@ -158,7 +158,7 @@ describe('the board', () => {
     expect(await ticketExists(id)).toBe(true);
   });
 
-  it('lets nobody stop the chores of the fleet', async () => {
+  it('does not stop the chores of the fleet', async () => {
     await act('PUT', '/pause');
     expect(await dashboard.parts.queues.get(0, 'maintenance').isPaused()).toBe(false);
     expect((await act('PUT', '/maintenance/pause')).status).toBe(405);
@@ -168,7 +168,7 @@ describe('the board', () => {
 });
 
 describe('retrying a ticket', () => {
-  it('opens its task again, which runs, and takes the failed ticket away', async () => {
+  it('reopens and runs its task, and removes the failed ticket', async () => {
     const id = await failedTask();
     isProviderBroken = false;
     expect((await act('PUT', `/tasks/${id}/retry`)).status).toBe(200);
@@ -198,7 +198,7 @@ describe('retrying a ticket', () => {
     isProviderBroken = false;
     await act('PUT', `/tasks/${id}/retry`);
     await reaches(id, 'completed');
-    // As a page that was loaded before would have it.
+    // A page that was loaded before still has the button.
     expect((await act('PUT', `/tasks/${id}/retry`)).status).toBe(404);
     const completed = await act('PUT', `/tasks/${ticket?.id}.2/retry`);
     expect(completed.status).toBe(409);
@@ -208,13 +208,13 @@ describe('retrying a ticket', () => {
     });
   });
 
-  it('of all failed ones goes one by one, and says how many the ledger refused', async () => {
+  it('of all failed tickets applies to each, and counts how many the ledger refused', async () => {
     await act('PUT', '/tasks/clean/failed');
     const ids = [await failedTask(), await failedTask()];
     const [reopened = ''] = ids;
     isProviderBroken = false;
     const { redis, keys } = dashboard.parts;
-    // One whose record ran out of its time.
+    // The record of this task has expired.
     for (const hash of [keys.tenant('default').states, keys.tenant('default').bodies]) await redis.hdel(hash, reopened);
     const answer = await act('PUT', '/tasks/retry/failed');
     const { retried, skipped } = (await answer.json()) as { retried: number; skipped: number };
@@ -227,7 +227,7 @@ describe('retrying a ticket', () => {
   });
 });
 
-it('a task that was retried from elsewhere is not among the failed ones any more', async () => {
+it('a task that was retried outside of the board is no longer among the failed tickets', async () => {
   const id = await failedTask();
   isProviderBroken = false;
   await retryTask(dashboard.parts, 'default', id);
@@ -257,7 +257,7 @@ describe('tickets of other tenants', () => {
     await act('PUT', '/tasks/resume');
   });
 
-  it('are shown to an administrator of the installation alone', async () => {
+  it('are shown only to an administrator of the installation', async () => {
     for (const cookie of [operator, reader]) {
       const page = await dashboard.call('GET', '/board', { cookie });
       expect(page.status).toBe(403);
@@ -267,7 +267,7 @@ describe('tickets of other tenants', () => {
     expect((await dashboard.call('GET', '/board', { cookie: admin })).status).toBe(200);
   });
 
-  it('say neither who wrote, nor what was wrong', async () => {
+  it('show neither the person, nor the error', async () => {
     const answers = await Promise.all([
       act('GET', '?activeQueue=tasks&status=failed&page=1&jobsPerPage=100', { cookie: admin }),
       act('GET', `/tasks/${failed}`, { cookie: admin }),
@@ -278,11 +278,11 @@ describe('tickets of other tenants', () => {
       expect(text).not.toContain('+49');
       const { queues, job } = JSON.parse(text) as Partial<BoardList> & { job?: { failedReason: string } };
       const shown = queues?.find(({ name }) => name === 'tasks')?.jobs.find(({ id }) => id === failed) ?? job;
-      expect(shown).toMatchObject({ data: { tenant: 'acme', lane: null }, failedReason: 'It failed; why is for its tenant to see.' });
+      expect(shown).toMatchObject({ data: { tenant: 'acme', lane: null }, failedReason: 'It failed; only its tenant sees the reason.' });
     }
   });
 
-  it('are reached by no button', async () => {
+  it('are changed by no button', async () => {
     const each: [path: string, status: number][] = [
       [`/tasks/${failed}/retry`, 403],
       [`/tasks/${failed}/clean`, 403],
@@ -360,7 +360,7 @@ describe('removing a ticket', () => {
   });
 });
 
-describe('what would get round the ledger', () => {
+describe('an action that would bypass the ledger', () => {
   it('is refused with a sentence for people, and changes nothing', async () => {
     await act('PUT', '/tasks/pause');
     const id = await delayedTask();
@@ -391,7 +391,7 @@ describe('what would get round the ledger', () => {
     expect(await stateOf(id)).toMatchObject({ status: 'queued' });
   });
 
-  it('is told apart from a queue that is not there', async () => {
+  it('is distinguished from an action on a missing queue', async () => {
     expect((await act('PUT', '/nothing/empty')).status).toBe(404);
     expect((await act('PUT', '/tasks/nothing/clean')).status).toBe(404);
   });

@@ -12,7 +12,7 @@ beforeEach(async () => {
 const sessionKeys = async (): Promise<string[]> => await dashboard.parts.redis.keys('*:signed-in:*');
 
 describe('signing in', () => {
-  it('opens a session for a key and goes on to where the person was heading', async () => {
+  it('opens a sign-in for a key and redirects to the page that the person wanted', async () => {
     const secret = await dashboard.newSecret(['read']);
     const answer = await dashboard.call('POST', '/sign-in', { form: { key: ` ${secret} `, next: '/tasks/x?tenant=a' }, headers: OWN_PAGE });
     expect(answer.status).toBe(303);
@@ -72,7 +72,7 @@ describe('signing in', () => {
     expect((await signIn()).status).toBe(403);
   });
 
-  it('stops after the failures allowed in a minute, from this address, and says when to try again', async () => {
+  it('stops after the failures allowed in a minute from this address, with the time to wait', async () => {
     const secret = await dashboard.newSecret(['read']);
     const tryKey = (key: string): Promise<Response> => dashboard.call('POST', '/sign-in', { form: { key }, headers: OWN_PAGE });
     // Signing in successfully is no failure, however often.
@@ -133,7 +133,7 @@ describe('a session', () => {
     expect((await dashboard.call('GET', '/', { cookie })).status).toBe(303);
   });
 
-  it('is asked for before every page, with the way back, and before every call, with a problem', async () => {
+  it('is required before every page, with a redirect back, and before every call, with a problem', async () => {
     for (const path of ['/board', '/board/queue/tasks?status=failed', '/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/board/static/js/x.js']) {
       const answer = await dashboard.call('GET', path);
       expect(answer.status).toBe(303);
@@ -156,7 +156,7 @@ describe('a request that changes something', () => {
     {},
   ];
 
-  it('is refused when another site or nobody knows who sent it', async () => {
+  it('is refused from another site, and without an origin', async () => {
     const cookie = await dashboard.signIn(['admin']);
     for (const headers of FOREIGN) {
       const call = await dashboard.call('PUT', '/board/api/queues/tasks/pause', { cookie, headers });
@@ -171,7 +171,7 @@ describe('a request that changes something', () => {
     expect((await dashboard.call('GET', '/', { cookie })).status).toBe(200);
   });
 
-  it('passes when a browser that does not say where from names this origin', async () => {
+  it('passes without Sec-Fetch-Site when the origin is this site', async () => {
     const cookie = await dashboard.signIn(['admin']);
     const answer = await dashboard.call('PUT', '/board/api/queues/tasks/pause', { cookie, headers: { origin: dashboard.url } });
     expect(answer.status).toBe(200);

@@ -1,0 +1,83 @@
+import { Router, type ErrorRequestHandler, type RequestHandler } from 'express';
+import { MusterError } from '#shared/errors/index.ts';
+import { requestError, toMusterError, toProblem } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { DEFAULT_TENANT, hasScope, publicTenantId, type TenantDirectory } from '#shared/tenants/index.ts';
+import { personOf, requireSameOrigin } from '../sign-in/require-sign-in.ts';
+import { createBoard } from './create-board.ts';
+
+/** The routes below `/board`, after the sign-in: Bull Board behind its access rule, with a log of its actions. */
+export function boardRoutes(parts: Parts): Router {
+  const router = Router();
+  router.use(requireSameOrigin, requireBoardAccess(parts.tenants), logActions(parts.log), showBoard(parts));
+  return router;
+}
+
+/**
+ * The queues carry the tickets of every tenant, so seeing them takes tenant `default` and the scope `admin`, which may make keys for
+ * any tenant. While there is no other tenant, every key of `default` sees them. Changes take the scope `operate`.
+ * Errors: `auth.forbidden`.
+ */
+function requireBoardAccess(tenants: Pick<TenantDirectory, 'hasOthers'>): RequestHandler {
+  return async (request, _response, next) => {
+    const { tenant, scopes } = personOf(request);
+    if (tenant !== DEFAULT_TENANT) throw accessDenied(`yours is of "${publicTenantId(tenant)}"`);
+    if (!hasScope(scopes, 'admin') && (await tenants.hasOthers())) throw accessDenied('yours has another scope');
+    if (request.method !== 'GET' && request.method !== 'HEAD' && !hasScope(scopes, 'operate')) {
+      throw new MusterError('auth.forbidden', 'Your key may only read. A change needs a key with the scope "operate".');
+    }
+    next();
+  };
+}
+
+function accessDenied(why: string): MusterError {
+  return new MusterError(
+    'auth.forbidden',
+    `The board shows the tickets of all tenants. It needs a key of tenant "${DEFAULT_TENANT}" with the scope "admin"; ${why}.`,
+  );
+}
+
+/** Logs every change on the board with the key that made it. */
+function logActions(log: Log): RequestHandler {
+  return (request, response, next) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const { id: keyId } = personOf(request);
+      response.once('finish', () => {
+        log.info(
+          { event: 'board.action', keyId, action: `${request.method} ${request.originalUrl}`, status: response.statusCode },
+          'An action on the board',
+        );
+      });
+    }
+    next();
+  };
+}
+
+/** Bull Board hides its actions per queue, not per person, so one board has actions and another has none. */
+function showBoard({ ledger, queues, keys }: Parts): RequestHandler {
+  const options = { ledger, queues, shards: keys.shards, basePath: '/board' };
+  const operatorBoard = createBoard({ ...options, isReadOnly: false });
+  const readerBoard = createBoard({ ...options, isReadOnly: true });
+  return (request, response, next) => {
+    const board = hasScope(personOf(request).scopes, 'operate') ? operatorBoard : readerBoard;
+    board(request, response, next);
+  };
+}
+
+/** Answers a call of Bull Board's pages with a problem that also has the two fields they show to people. */
+export function sendBoardError(log: Log): ErrorRequestHandler {
+  return (thrown: unknown, request, response, next) => {
+    if (!request.originalUrl.startsWith('/board/api/') || response.headersSent) {
+      next(thrown);
+      return;
+    }
+    const error = toMusterError(requestError(thrown));
+    if (error.code === 'internal.error') log.error({ event: 'http.failed', err: thrown }, 'A request of the board failed');
+    const problem = toProblem(error, request.originalUrl.split('?')[0]);
+    response
+      .status(problem.status)
+      .type('application/problem+json')
+      .send(JSON.stringify({ ...problem, error: problem.title, message: problem.detail }));
+  };
+}
