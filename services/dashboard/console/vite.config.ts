@@ -7,12 +7,12 @@ import { defineConfig, type Plugin } from 'vite';
 
 const TEXT = /\.(?:js|css|svg)$/;
 
-/** Writes each text again beside itself, as small as it gets, for `../compressed-files.ts`: once, and not while somebody waits. */
+/** Writes each text file in its compressed forms too, for `../console-files.ts`, so that no request compresses. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
     apply: 'build',
-    // What is written is final; a bundle may still be changed by the plugins of others.
+    // Written files are final, while other plugins may still change a bundle.
     writeBundle: async ({ dir = '' }, bundle) => {
       for (const name of Object.keys(bundle).filter((each) => TEXT.test(each))) {
         const file = join(dir, name);
@@ -30,13 +30,13 @@ function compressed(): Plugin {
 export default defineConfig({
   base: '/console/',
   plugins: [react(), compressed()],
-  // Its scripts and styles come from files: the content policy allows neither data: addresses nor scripts in the page.
+  // The content policy allows neither data: addresses nor inline scripts.
   build: {
     outDir: '../dist',
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // All have light-dark(), which would otherwise be rewritten into variables that follow another switch than ours.
+    // These browsers know light-dark(). For older browsers Vite would replace it by variables that ignore our switch.
     cssTarget: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     chunkSizeWarningLimit: 1000,
   },

@@ -28,7 +28,7 @@ test.each([
   ['*', 'br'],
   ['identity', null],
   ['br;q=0, gzip;q=0', null],
-])('who takes %s gets the script as %s', async (accepted, encoding) => {
+])('a caller that accepts %s gets the script as %s', async (accepted, encoding) => {
   const answer = await get('main-abc.js?from=page', accepted);
   expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, encoding]);
   expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
@@ -37,7 +37,7 @@ test.each([
   expect(await answer.text()).toBe(SCRIPT);
 });
 
-test('each form has a tag of its own, and is not sent again to who has it', async () => {
+test('each encoding has its own tag, and is not sent again to a caller that has it', async () => {
   const tags: string[] = [];
   for (const accepted of ['br', 'gzip', 'identity']) {
     const answer = await get('main-abc.js', accepted);
@@ -50,7 +50,7 @@ test('each form has a tag of its own, and is not sent again to who has it', asyn
   expect(new Set(tags).size).toBe(3);
 });
 
-test('a file without other forms is sent as it is, and one that is not there is not found', async () => {
+test('a file without compressed forms is sent uncompressed, and a missing file is not found', async () => {
   const plain = await get('plain-abc.css', 'br, gzip');
   expect([plain.status, plain.headers.get('content-encoding'), await plain.text()]).toEqual([200, null, 'a { color: red }']);
   for (const name of ['main-old.js', '', '..%2fpackage.json', '%00'])

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -9,14 +8,11 @@ import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { builtConsole } from './built-console.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
 import { startDashboard, type RunningDashboard } from './running-dashboard.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const built = fileURLToPath(new URL('../../../services/dashboard/dist', import.meta.url));
-const builder = new URL('../../../services/local/set-up/build-console.mjs', import.meta.url).href;
-
-/** Mantine's dialogs have a <header> of their own, which nobody meets together with the page's: behind a dialog the page is inert. */
+/** Mantine's dialogs have their own <header>, which is never active together with the page's: the page behind a dialog is inert. */
 const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];
 
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
@@ -35,7 +31,7 @@ let page: Page;
 let release: () => void;
 let released: Promise<void>;
 
-/** Begins its answer at once and ends it when the test says so. */
+/** Starts its answer at once and ends it when the test releases it. */
 const gate: AgentFunction = async (task, { write, signal }) => {
   write(`I heard **${task.input}**`);
   const stopped = new Promise<void>((resolve) => {
@@ -47,13 +43,11 @@ const gate: AgentFunction = async (task, { write, signal }) => {
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  const { buildConsole } = (await import(builder)) as { buildConsole: (root: string) => Promise<void> };
-  await buildConsole(root);
   dashboard = await startDashboard(
     { agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } }, routing: { agent: 'gate' } },
-    { built, more: (parts) => [createApiService(parts), createSchedulerService(parts), createWorkerService(parts)] },
+    { built: await builtConsole(), more: (parts) => [createApiService(parts), createSchedulerService(parts), createWorkerService(parts)] },
   );
-  // As a chat service does: results of schedules go only to platforms that are on.
+  // A chat service announces its platforms; schedules accept only announced platforms.
   (await announcePlatforms(dashboard.parts, ['slack']))();
   browser = await openBrowser(dashboard.url);
   ({ page } = browser);
@@ -99,7 +93,7 @@ async function expectAccessible(what: string, schemes: readonly ('light' | 'dark
 }
 
 test.skipIf(!hasBrowser)(
-  'three quick messages run in order, each says what it waits for, and answers appear as they are written',
+  'three quick messages run in order, each shows its reason for waiting, and answers appear while they are written',
   async () => {
     await page.goto(`${dashboard.url}/chat`);
     for (const text of ['one', 'two', 'three']) await say(text);
@@ -116,7 +110,7 @@ test.skipIf(!hasBrowser)(
   },
 );
 
-test.skipIf(!hasBrowser)('messages that are typed while the first is on its way come behind it, also when they say the same', async () => {
+test.skipIf(!hasBrowser)('messages typed while the first is in flight follow it, also with the same text', async () => {
   await page.goto(`${dashboard.url}/chat`);
   const typed = Promise.withResolvers<void>();
   let requests = 0;
@@ -130,7 +124,7 @@ test.skipIf(!hasBrowser)('messages that are typed while the first is on its way 
   typed.resolve();
   await page.locator('article').nth(2).waitFor();
   await page.unroute('**/messages');
-  // Above each answer stand the person's words.
+  // The message is above its answer.
   expect(await page.locator('article > div:first-child').allInnerTexts()).toEqual(['opening words', 'same', 'same']);
   await page.getByRole('navigation', { name: 'Conversations' }).getByText('opening words').first().waitFor();
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('opening words');
@@ -153,7 +147,7 @@ test.skipIf(!hasBrowser)('Stop ends the answer in the middle and withdraws what 
   await message('again').getByText('Cancelled').waitFor();
 });
 
-test.skipIf(!hasBrowser)('the mode that is picked decides what becomes of a message, and what became of it stands below it', async () => {
+test.skipIf(!hasBrowser)('the picked mode decides the outcome of a message, which is shown below it', async () => {
   await page.goto(`${dashboard.url}/chat`);
   await say('first');
   await message('first').getByText('I heard first').waitFor();
@@ -169,7 +163,7 @@ test.skipIf(!hasBrowser)('the mode that is picked decides what becomes of a mess
   expect(await page.getByText('/status').innerText()).toContain('/stop');
 });
 
-test.skipIf(!hasBrowser)('what an agent writes runs no script, loads no image, and its links give nothing away', async () => {
+test.skipIf(!hasBrowser)('an agent’s text runs no script, loads no image, and its links send no referrer', async () => {
   await page.goto(`${dashboard.url}/chat`);
   await say(
     '<img src="/x" onerror="alert(1)"> [bad](javascript:alert%281%29) [good](https://example.com/) ![seen](https://example.com/x.png) end',
@@ -182,7 +176,7 @@ test.skipIf(!hasBrowser)('what an agent writes runs no script, loads no image, a
   for (const link of ['good', 'seen']) expect(await answer.getByText(link).getAttribute('rel')).toContain('noopener');
 });
 
-test.skipIf(!hasBrowser)('a stream that is cut comes back by itself, and the page says so meanwhile', async () => {
+test.skipIf(!hasBrowser)('a cut stream reconnects by itself, and the page reports it meanwhile', async () => {
   await page.goto(`${dashboard.url}/chat`);
   await say('before');
   await message('before').getByText('I heard before').waitFor();
@@ -216,7 +210,7 @@ test.skipIf(!hasBrowser)('on a narrow page the conversations are in a drawer and
 });
 
 test.skipIf(!hasBrowser)(
-  'a schedule is read back while it is typed, made, switched off and on, run at once and deleted after a question',
+  'a schedule is previewed while typed, created, switched off and on, run at once and deleted after a confirmation',
   async () => {
     await page.goto(`${dashboard.url}/schedules`);
     await page.getByRole('button', { name: 'New schedule' }).click();
@@ -260,7 +254,7 @@ test.skipIf(!hasBrowser)(
   },
 );
 
-test.skipIf(!hasBrowser)('of many schedules all can be reached', async () => {
+test.skipIf(!hasBrowser)('every schedule of many can be reached', async () => {
   const key = await dashboard.newSecret(['admin']);
   const headers = { authorization: `Bearer ${key}` };
   const ids = await Promise.all(
@@ -284,69 +278,66 @@ test.skipIf(!hasBrowser)('of many schedules all can be reached', async () => {
   await Promise.all(ids.map((id) => dashboard.call('DELETE', `/v1/schedules/${id}`, { headers })));
 });
 
-test.skipIf(!hasBrowser)(
-  'a schedule is changed in the form that made it, with what is wrong at its field, and nothing else of it changes',
-  async () => {
-    const key = await dashboard.newSecret(['admin']);
-    const call = async (method: string, path: string, json?: object): Promise<Record<string, unknown>> => {
-      const answer = await dashboard.call(method, path, { headers: { authorization: `Bearer ${key}` }, json });
-      return answer.status === 204 ? {} : ((await answer.json()) as Record<string, unknown>);
-    };
-    const made = await call('POST', '/v1/schedules', {
-      every: '90m',
-      agent: 'echo',
-      message: 'Look',
-      missed: 'all(7)',
-      tz: 'Europe/Berlin',
-    });
-    const path = `/v1/schedules/${String(made['id'])}`;
-    await page.goto(`${dashboard.url}/schedules`);
-    const card = page.getByRole('listitem').filter({ hasText: 'Look' });
-    await card.getByRole('button', { name: /^Edit/ }).click();
-    const form = page.getByRole('dialog');
-    expect(await form.getByLabel('When', { exact: false }).first().inputValue()).toBe('every 90m');
-    // Its own next times, not those of an interval that begins now.
-    const times = (): Promise<string[]> =>
-      form
-        .getByRole('listitem')
-        .locator('time')
-        .evaluateAll((all) => all.map((each) => each.getAttribute('datetime') ?? ''));
-    expect(await times()).toEqual(made['next']);
-    expect(await form.getByLabel('When a time was missed').inputValue()).toBe('all(7)');
-    await form.getByLabel('Name').fill('Look-out');
-    await form.getByLabel('Priority').selectOption('3');
-    await form.getByLabel('Zone').fill('Mars/Olympus');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.getByText('is no IANA time zone').last().waitFor();
-    const zone = form.getByLabel('Zone');
-    expect(await zone.getAttribute('aria-invalid')).toBe('true');
-    await page.locator('input:focus[aria-invalid=true]').waitFor();
-    await expectAccessible('edit form');
-    await zone.fill('Europe/Berlin');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.waitFor({ state: 'detached' });
-    await card.getByRole('heading', { name: 'Look-out' }).waitFor();
-    const renamed = await call('GET', path);
-    expect(renamed).toEqual({ ...made, name: 'Look-out', priority: 3, updatedAt: renamed['updatedAt'] });
-    await card.getByRole('button', { name: /^Edit/ }).click();
-    await form.getByLabel('When', { exact: false }).first().fill('every monday at 9');
-    await form.getByText('only on Monday').waitFor();
-    await form.getByLabel('Message').fill('Look again');
-    await form.getByLabel('When the last run').selectOption('queue');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Look again').waitFor();
-    expect(await call('GET', path)).toMatchObject({
-      rule: '0 9 * * 1',
-      message: 'Look again',
-      overlap: 'queue',
-      name: 'Look-out',
-      missed: 'all(7)',
-    });
-    await call('DELETE', path);
-  },
-);
+test.skipIf(!hasBrowser)('a schedule is edited in the same form, with problems at their fields, and no other field changes', async () => {
+  const key = await dashboard.newSecret(['admin']);
+  const call = async (method: string, path: string, json?: object): Promise<Record<string, unknown>> => {
+    const answer = await dashboard.call(method, path, { headers: { authorization: `Bearer ${key}` }, json });
+    return answer.status === 204 ? {} : ((await answer.json()) as Record<string, unknown>);
+  };
+  const made = await call('POST', '/v1/schedules', {
+    every: '90m',
+    agent: 'echo',
+    message: 'Look',
+    missed: 'all(7)',
+    tz: 'Europe/Berlin',
+  });
+  const path = `/v1/schedules/${String(made['id'])}`;
+  await page.goto(`${dashboard.url}/schedules`);
+  const card = page.getByRole('listitem').filter({ hasText: 'Look' });
+  await card.getByRole('button', { name: /^Edit/ }).click();
+  const form = page.getByRole('dialog');
+  expect(await form.getByLabel('When', { exact: false }).first().inputValue()).toBe('every 90m');
+  // The schedule's own next times, not the times of an interval that starts now.
+  const times = (): Promise<string[]> =>
+    form
+      .getByRole('listitem')
+      .locator('time')
+      .evaluateAll((all) => all.map((each) => each.getAttribute('datetime') ?? ''));
+  expect(await times()).toEqual(made['next']);
+  expect(await form.getByLabel('When a time was missed').inputValue()).toBe('all(7)');
+  await form.getByLabel('Name').fill('Look-out');
+  await form.getByLabel('Priority').selectOption('3');
+  await form.getByLabel('Zone').fill('Mars/Olympus');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText('is no IANA time zone').last().waitFor();
+  const zone = form.getByLabel('Zone');
+  expect(await zone.getAttribute('aria-invalid')).toBe('true');
+  await page.locator('input:focus[aria-invalid=true]').waitFor();
+  await expectAccessible('edit form');
+  await zone.fill('Europe/Berlin');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  await card.getByRole('heading', { name: 'Look-out' }).waitFor();
+  const renamed = await call('GET', path);
+  expect(renamed).toEqual({ ...made, name: 'Look-out', priority: 3, updatedAt: renamed['updatedAt'] });
+  await card.getByRole('button', { name: /^Edit/ }).click();
+  await form.getByLabel('When', { exact: false }).first().fill('every monday at 9');
+  await form.getByText('only on Monday').waitFor();
+  await form.getByLabel('Message').fill('Look again');
+  await form.getByLabel('When the last run').selectOption('queue');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Look again').waitFor();
+  expect(await call('GET', path)).toMatchObject({
+    rule: '0 9 * * 1',
+    message: 'Look again',
+    overlap: 'queue',
+    name: 'Look-out',
+    missed: 'all(7)',
+  });
+  await call('DELETE', path);
+});
 
-test.skipIf(!hasBrowser)('the console comes compressed, and its streams do not', async () => {
+test.skipIf(!hasBrowser)('the console’s files are compressed, and its streams are not', async () => {
   const answers: { url: string; encoding: string | undefined }[] = [];
   const note = (answer: PageResponse): void => {
     answers.push({ url: answer.url(), encoding: answer.headers()['content-encoding'] });
@@ -364,7 +355,7 @@ test.skipIf(!hasBrowser)('the console comes compressed, and its streams do not',
   expect(streams.filter(({ encoding }) => encoding !== undefined)).toEqual([]);
 });
 
-test.skipIf(!hasBrowser)('the overview shows what there is, and the colours that were chosen stay', async () => {
+test.skipIf(!hasBrowser)('the overview shows the tasks, and the chosen colours stay', async () => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${dashboard.url}/`);
   await page.getByRole('link', { name: /gate/ }).first().waitFor();
@@ -374,14 +365,14 @@ test.skipIf(!hasBrowser)('the overview shows what there is, and the colours that
   await page.reload();
   await page.getByRole('link', { name: /gate/ }).first().waitFor();
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
-  // Also on the pages without a script.
+  // The page of the task has the same colours.
   const ground = await page.evaluate(GROUND);
   await page.getByRole('link', { name: /gate/ }).first().click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   expect(await page.evaluate(GROUND)).toBe(ground);
 });
 
-test.skipIf(!hasBrowser)('the overview lists tasks of one status, and more of them when asked', async () => {
+test.skipIf(!hasBrowser)('the overview lists tasks of one status, and more of them on request', async () => {
   const made = Array.from({ length: 25 }, async (_, number) => {
     const failing = { context: { failAttempts: 1, failCode: 'INVALID_INPUT' } };
     return await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: `many ${number}`, ...(number < 2 ? failing : {}) });

@@ -10,7 +10,7 @@ const dashboard = await useDashboard({}, { more: (parts) => [createApiService(pa
 const cookie = await dashboard.signIn(['submit']);
 
 test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules', '/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV'])(
-  '%s is the console for whoever is signed in, kept by no browser, under a policy that allows files from here only',
+  '%s is the console for a person who is signed in, uncached, under a policy that allows only files of this site',
   async (path) => {
     const answer = await dashboard.call('GET', path, { cookie });
     expect(answer.status).toBe(200);
@@ -27,7 +27,7 @@ test.each(['/', '/chat', '/sessions/telegram%3A12%2F3', '/schedules', '/tasks/01
   },
 );
 
-test('an address that nobody serves is a page for people and a problem for programs', async () => {
+test('an unknown address is a page for people and a problem for programs', async () => {
   for (const headers of [{}, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }]) {
     const answer = await dashboard.call('GET', '/nothing/<b>here', { headers });
     expect(answer.status).toBe(404);
@@ -44,7 +44,7 @@ test('an address that nobody serves is a page for people and a problem for progr
   }
 });
 
-test('its files are kept by browsers for good, and nothing beside them is served', async () => {
+test('browsers cache its files for good, and no other file is served', async () => {
   const answer = await dashboard.call('GET', '/console/assets/main-abc123.js');
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toContain('javascript');
@@ -53,14 +53,14 @@ test('its files are kept by browsers for good, and nothing beside them is served
     expect((await dashboard.call('GET', path)).status).not.toBe(200);
 });
 
-test('it is told who is signed in, and a program without a sign-in that there is none', async () => {
+test('it reads who is signed in, and a program without a sign-in gets 401', async () => {
   const answer = await dashboard.call('GET', '/console/person', { cookie, headers: { accept: 'application/json' } });
   expect(await answer.json()).toEqual({ tenant: 'default', name: 'test', scopes: ['submit'] });
   const none = await dashboard.call('GET', '/console/person', { headers: { accept: 'application/json' } });
   expect(none.status).toBe(401);
 });
 
-test('a console that nobody has built is a page that says how to build it', async () => {
+test('a console that is not built is a page with instructions', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'muster-console-'));
   const bare = await startDashboard({}, { built: empty });
   try {
@@ -73,7 +73,7 @@ test('a console that nobody has built is a page that says how to build it', asyn
   }
 });
 
-test('the API takes the sign-in of the console, with its scopes, and changes from its own pages only', async () => {
+test('the API accepts the sign-in of the console, with its scopes, and changes only from pages of this site', async () => {
   const body = { agent: 'echo', input: 'from the console' };
   const submit = (headers: Record<string, string>, as = cookie): Promise<Response> =>
     dashboard.call('POST', '/v1/tasks', { cookie: as, json: body, headers });

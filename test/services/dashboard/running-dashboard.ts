@@ -9,7 +9,7 @@ import { createDashboardService } from '../../../services/dashboard/create-dashb
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 
-/** How a browser marks what its user does on a page of the site. */
+/** The header with which a browser marks requests from pages of the same site. */
 export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
 
 export interface RunningDashboard {
@@ -18,7 +18,7 @@ export interface RunningDashboard {
   readonly redis: RedisServer;
   /** Sends a request with the headers given and follows no redirect. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>;
-  /** Signs in with a new key and returns the cookie, or nothing when that failed. */
+  /** Signs in with a new key. Resolves to the cookie, or to an empty string after a failure. */
   signIn(scopes: Scope[], tenant?: string): Promise<string>;
   newSecret(scopes: Scope[], tenant?: string): Promise<string>;
   /** Cuts every connection and accepts none until the repair. */
@@ -36,7 +36,7 @@ export interface CallOptions {
 
 export interface DashboardOptions {
   env?: Record<string, string>;
-  /** What Vite made; a page of three lines unless given. */
+  /** The folder of the built console; by default a page of three lines. */
   built?: string;
   /** Further services of the same process. */
   more?: (parts: Parts) => Service[];

@@ -19,10 +19,10 @@ vi.setConfig({ testTimeout: 180_000 });
 let dashboard: RunningDashboard;
 let browser: TestBrowser;
 let page: Page;
-let goOn: () => void;
+let release: () => void;
 let gate: Promise<void>;
 
-/** Says what it does, takes a message, and ends when the test says so. */
+/** Writes output and log, takes input, and ends when the test releases it. */
 const steps: AgentFunction = async ({ input }, { write, log, progress, input: takeInput, signal }) => {
   write(`heard ${input}\n`);
   log.warn({ files: 3 }, 'reads slowly');
@@ -58,15 +58,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   if (!hasBrowser) return;
-  goOn();
+  release();
   await browser.close();
   await dashboard.close();
 });
 beforeEach(() => {
-  ({ promise: gate, resolve: goOn } = Promise.withResolvers<void>());
+  ({ promise: gate, resolve: release } = Promise.withResolvers<void>());
 });
 afterEach(() => {
-  goOn();
+  release();
   const problems = hasBrowser ? browser.problems.splice(0) : [];
   if (problems.length > 0) throw new Error(`The browser complained: ${problems.join('; ')}`);
 });
@@ -105,7 +105,7 @@ async function expectAccessible(what: string): Promise<void> {
 }
 
 describe.skipIf(!hasBrowser)('the page of a task', () => {
-  test('shows what happens as it happens, without a reload, and takes a message for the running task', async () => {
+  test('shows each change without a reload, and takes a message for the running task', async () => {
     const id = await submit();
     await open(id);
     await region('Output so far').getByText('heard hello').waitFor();
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await page.getByRole('textbox', { name: 'Write to it while it runs' }).fill('this too');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Sent as').waitFor();
-    goOn();
+    release();
     await badge('completed').waitFor();
     await region('Output').getByText('and this too').waitFor();
     await page.getByText('success').waitFor();
@@ -124,13 +124,13 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await expectAccessible('a completed task');
   });
 
-  test('says why a task waits, with a link to the one before it, and changes its priority', async () => {
+  test('shows why a task waits, with a link to the task before it, and changes its priority', async () => {
     const first = await submit({ session: 'a/b c' });
     await expectStatus(first, 'running');
     const second = await submit({ session: 'a/b c', input: '<img src=x onerror=alert(1)>' });
     await open(second);
     await page.getByText('Why it waits').waitFor();
-    // What people wrote is text.
+    // The input shows as text.
     await region('Input').getByText('<img src=x onerror=alert(1)>').waitFor();
     expect(await page.getByRole('link', { name: 'a/b c' }).getAttribute('href')).toBe('/sessions/a%2Fb%20c');
     await expectAccessible('a task that waits');
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     });
     await page.getByRole('link', { name: first }).first().click();
     await badge('running').waitFor();
-    goOn();
+    release();
     await badge('completed').waitFor();
     await expectStatus(second, 'completed');
   });
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
   });
 
-  test('shows where an error was thrown, and opens the task again', async () => {
+  test('shows where an error was thrown, and reopens the task', async () => {
     const id = await submit({ agent: 'breaks' });
     await open(id);
     await badge('permanently failed').waitFor();
@@ -180,19 +180,19 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     expect(await page.getByText('COMMAND_FAILED').count()).toBeGreaterThan(0);
   });
 
-  test('goes on by itself where its stream was cut', async () => {
+  test('resumes by itself where its stream was cut', async () => {
     const id = await submit();
     await open(id);
     await region('Output so far').getByText('heard hello').waitFor();
     await dashboard.cut();
     await dashboard.repair();
-    goOn();
+    release();
     await badge('completed').waitFor();
     await region('Output').getByText('done').waitFor();
     expect(await region('Output').textContent()).toBe('heard hello\ndone\n');
   });
 
-  test('has no way to change anything for a key that may only look', async () => {
+  test('offers no change to a key that may only read', async () => {
     const id = await submit();
     await signInAs(['read']);
     await open(id);
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await signInAs(['admin']);
   });
 
-  test('is there for another tenant’s task only for those who could make a key for that tenant', async () => {
+  test('shows another tenant’s task only to keys that may make keys for that tenant', async () => {
     const id = await submit({ tenant: 'acme', scheduledFor: '2100-01-01T00:00:00.000Z' });
     await dashboard.parts.tenants.create('acme', { name: 'Acme', disabled: false, limits: null, createdAt: Date.now() });
     await open(id, '?tenant=acme');
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     expect((await dashboard.call('GET', `/v1/tasks/${id}`, { cookie: own, headers })).status).toBe(404);
   });
 
-  test.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nothing', '..%2f..%2fetc'])('says of %s that there is no such task', async (id) => {
+  test.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nothing', '..%2f..%2fetc'])('reports that there is no task %s', async (id) => {
     await open(id);
     await page.getByText('There is no such task').waitFor();
     expect(await page.getByRole('link', { name: 'Chat' }).count()).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ export const hasBrowser: boolean = executablePath !== null || testEnvironment.is
 
 export interface TestBrowser {
   readonly page: Page;
-  /** What the browser blocked or complained about, and what a page asked of other hosts. */
+  /** Errors that the browser reported, and requests to other hosts. */
   readonly problems: string[];
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
   });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (!request.url().startsWith(url)) problems.push(`asked for ${request.url()}`);
+    if (!request.url().startsWith(url)) problems.push(`requested ${request.url()}`);
   });
   const close = async (): Promise<void> => {
     await context.close();

@@ -1,15 +1,16 @@
+import { QueryClient, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { z } from 'zod';
-import { ApiProblem } from './api-problem.ts';
+import { ApiProblem, listOf } from './records.ts';
 
-export interface ApiCall {
+interface ApiCall {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
+  /** The value to send as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-/** The API answers within seconds, also while Redis is away; what takes longer is a connection that hangs. */
+/** The API answers within seconds, also while Redis is away, so a longer call hangs. */
 const TIMEOUT_MS = 30_000;
 
 const problemSchema = z.object({
@@ -20,8 +21,8 @@ const problemSchema = z.object({
 });
 
 /**
- * Calls the API as whoever is signed in, and reads the answer with its schema.
- * Throws an `ApiProblem`; without a sign-in it goes to the form instead, and comes back.
+ * Calls the API with the sign-in of this browser, and parses the answer with its schema.
+ * Throws an `ApiProblem`; without a sign-in it also leaves for the sign-in form.
  */
 export async function callApi<Answer>(schema: z.ZodType<Answer>, path: string, call: ApiCall = {}): Promise<Answer> {
   const { method = 'GET', body, headers } = call;
@@ -33,7 +34,7 @@ export async function callApi<Answer>(schema: z.ZodType<Answer>, path: string, c
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]),
   });
-  if (answer.status === 401) signInAgain();
+  if (answer.status === 401) redirectToSignIn();
   const text = await answer.text();
   const json: unknown = text === '' ? null : parseJson(text);
   if (!answer.ok) throw toProblem(json, answer.status);
@@ -46,8 +47,8 @@ export async function callApi<Answer>(schema: z.ZodType<Answer>, path: string, c
   });
 }
 
-/** Leaves for the sign-in form, which leads back here. */
-function signInAgain(): void {
+/** Leaves for the sign-in form, which redirects back to this page. */
+function redirectToSignIn(): void {
   const { pathname, search } = window.location;
   window.location.assign(`/sign-in?next=${encodeURIComponent(`${pathname}${search}`)}`);
 }
@@ -63,4 +64,51 @@ function parseJson(text: string): unknown {
 function toProblem(json: unknown, status: number): ApiProblem {
   const known = problemSchema.safeParse(json);
   return new ApiProblem(known.success ? known.data : { code: 'answer.unreadable', status, detail: `The server answered with ${status}.` });
+}
+
+const TRIES = 3;
+
+/** Caches answers while they are shown. Retries when the server is away, not when it refuses. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 1000,
+        retry: (failures, error) => failures < TRIES && !(error instanceof ApiProblem && error.status < 500),
+      },
+    },
+  });
+}
+
+export const personSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()) });
+type Person = z.infer<typeof personSchema>;
+
+/** The person who is signed in. */
+export function usePerson(): UseQueryResult<Person> {
+  return useQuery({
+    queryKey: ['person'],
+    queryFn: ({ signal }) => callApi(personSchema, '/console/person', { signal }),
+    staleTime: Infinity,
+  });
+}
+
+const FRESH_MS = 60_000;
+const agentsSchema = listOf(z.object({ id: z.string() }));
+
+/** The names of all agents; empty until they are loaded. */
+export function useAgentNames(): readonly string[] {
+  const { data } = useQuery({
+    queryKey: ['agents'],
+    queryFn: ({ signal }) => callApi(agentsSchema, '/v1/agents', { signal }),
+    staleTime: FRESH_MS,
+  });
+  return data?.items.map(({ id }) => id) ?? [];
+}
+
+const KEY_BYTES = 8;
+
+/** A unique random key. `crypto.randomUUID` would need https. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -2,25 +2,12 @@ import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/queue-mode.ts';
 import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
 
-// What the API answers, as far as the pages read it. Further fields are left alone: they may be added at any time.
+// The records of the API, with the fields that the pages read. The API may add further fields at any time.
 
 export const outcomeSchema = z.object({ kind: z.string(), taskId: z.string().nullish(), reason: z.string().nullish() });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export const taskStatusSchema = z.enum(TASK_STATUSES);
-
-export const taskSchema = z.object({
-  id: z.string(),
-  agent: z.string(),
-  source: z.string(),
-  session: z.string().nullable(),
-  status: taskStatusSchema,
-  input: z.string(),
-  outcome: outcomeSchema.nullable(),
-  createdAt: z.string(),
-  startedAt: z.string().nullable(),
-});
-export type Task = z.infer<typeof taskSchema>;
 
 const modeFields = { mode: z.enum(QUEUE_MODES), modeSource: z.string() };
 
@@ -39,9 +26,101 @@ export const sessionSchema = sessionSummarySchema.extend({
 });
 export type Session = z.infer<typeof sessionSchema>;
 
-export const agentSchema = z.object({ id: z.string() });
-
-export const personSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()) });
-
-/** A list as the API answers it. */
+/** The schema of a list of the API. */
 export const listOf = <Item extends z.ZodType>(item: Item): z.ZodObject<{ items: z.ZodArray<Item> }> => z.object({ items: z.array(item) });
+
+/** Names a task; `tenant` is null for the person's own tenant. */
+export interface TaskRef {
+  readonly id: string;
+  readonly tenant: string | null;
+}
+
+export const scheduleSchema = z.object({
+  id: z.string(),
+  number: z.number(),
+  name: z.string().nullish(),
+  kind: z.string(),
+  rule: z.string(),
+  sentence: z.string(),
+  tz: z.string(),
+  agent: z.string(),
+  message: z.string(),
+  status: z.string(),
+  pausedReason: z.string().nullish(),
+  priority: z.number(),
+  /** The chat that receives the results, and its platform. */
+  channel: z.string().nullish(),
+  platform: z.string().nullish(),
+  missed: z.string(),
+  overlap: z.string(),
+  nextFireAt: z.string().nullish(),
+  next: z.array(z.string()),
+  lastRunAt: z.string().nullish(),
+  lastRunId: z.string().nullish(),
+  runCount: z.number(),
+});
+export type Schedule = z.infer<typeof scheduleSchema>;
+
+export const runSchema = z.object({
+  id: z.string(),
+  /** Null for a run that a person started. */
+  occurrence: z.string().nullish(),
+  status: z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped']),
+  reason: z.string().nullish(),
+  startedAt: z.string().nullish(),
+  completedAt: z.string().nullish(),
+  resultSummary: z.string().nullish(),
+  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+});
+export type Run = z.infer<typeof runSchema>;
+
+export const previewSchema = z.object({
+  kind: z.string(),
+  rule: z.string(),
+  sentence: z.string(),
+  tz: z.string(),
+  next: z.array(z.string()),
+});
+export type Preview = z.infer<typeof previewSchema>;
+
+export interface NewSchedule {
+  phrase: string;
+  message: string;
+  agent: string;
+  tz: string;
+  priority: number;
+  overlap: string;
+  missed: string;
+  name?: string;
+  /** The chat that receives the results, and its platform. */
+  platform?: string;
+  channel?: string;
+}
+
+/** The fields to change; null removes a field. */
+export type ScheduleChanges = { [Field in keyof NewSchedule]?: NewSchedule[Field] | null };
+
+/** An error that the API answered. */
+export class ApiProblem extends Error {
+  readonly code: string;
+  readonly status: number;
+  /** Further facts; their shape depends on the code. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(problem: { code: string; status: number; detail: string; details?: Record<string, unknown> | undefined }) {
+    super(problem.detail);
+    this.name = 'ApiProblem';
+    this.code = problem.code;
+    this.status = problem.status;
+    this.details = problem.details ?? {};
+  }
+}
+
+/** A sentence for a person about anything that was thrown. */
+export function problemText(thrown: unknown): string {
+  if (thrown instanceof ApiProblem) return thrown.message;
+  // Browsers word the failure of `fetch` differently, and none of them helps a person.
+  if (thrown instanceof TypeError || (thrown instanceof DOMException && thrown.name === 'TimeoutError'))
+    return 'Muster does not answer. The network may be gone, or it is being restarted.';
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

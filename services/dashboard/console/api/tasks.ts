@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listOf, outcomeSchema, taskStatusSchema } from './records.ts';
 import { callApi } from './call-api.ts';
+import { listOf, outcomeSchema, taskStatusSchema, type TaskRef } from './records.ts';
 
 const text = z.string().nullish();
 const json = z.record(z.string(), z.unknown()).nullish();
@@ -8,7 +8,20 @@ const json = z.record(z.string(), z.unknown()).nullish();
 export const taskErrorSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean(), details: json });
 export type TaskError = z.infer<typeof taskErrorSchema>;
 
-/** A task's record, as far as its page reads it. */
+export const taskSchema = z.object({
+  id: z.string(),
+  agent: z.string(),
+  source: z.string(),
+  session: z.string().nullable(),
+  status: taskStatusSchema,
+  input: z.string(),
+  outcome: outcomeSchema.nullable(),
+  createdAt: z.string(),
+  startedAt: z.string().nullable(),
+});
+export type Task = z.infer<typeof taskSchema>;
+
+/** A task's record, with the fields that its page reads. */
 export const taskRecordSchema = z.object({
   id: z.string(),
   tenant: z.string(),
@@ -79,13 +92,7 @@ const attemptsSchema = listOf(attemptSchema);
 const stepsSchema = listOf(stepSchema);
 const logSchema = listOf(logEntrySchema);
 
-/** Which task: of another tenant than one's own, its tenant too. */
-export interface TaskPlace {
-  readonly id: string;
-  readonly tenant: string | null;
-}
-
-/** All that is shown of a task besides its output while it is written. */
+/** Everything that the page of a task shows, except the output while it is written. */
 export interface TaskParts {
   readonly task: TaskRecord;
   readonly attempts: Attempt[];
@@ -94,16 +101,16 @@ export interface TaskParts {
   readonly why: Why;
 }
 
-export const taskApiPath = ({ id }: TaskPlace): string => `/v1/tasks/${encodeURIComponent(id)}`;
+export const taskApiPath = ({ id }: TaskRef): string => `/v1/tasks/${encodeURIComponent(id)}`;
 
-/** An operator of the installation may look at a task of any tenant. */
-export function tenantHeaders({ tenant }: TaskPlace): Record<string, string> {
+/** An operator of the installation may read the tasks of every tenant. */
+export function tenantHeaders({ tenant }: TaskRef): Record<string, string> {
   return tenant === null ? {} : { 'Muster-Tenant': tenant };
 }
 
-export async function readTaskParts(place: TaskPlace, signal: AbortSignal): Promise<TaskParts> {
-  const path = taskApiPath(place);
-  const options = { signal, headers: tenantHeaders(place) };
+export async function readTaskParts(taskRef: TaskRef, signal: AbortSignal): Promise<TaskParts> {
+  const path = taskApiPath(taskRef);
+  const options = { signal, headers: tenantHeaders(taskRef) };
   const [task, attempts, steps, log, why] = await Promise.all([
     callApi(taskRecordSchema, path, options),
     callApi(attemptsSchema, `${path}/attempts`, options),
@@ -114,23 +121,23 @@ export async function readTaskParts(place: TaskPlace, signal: AbortSignal): Prom
   return { task, attempts: attempts.items, steps: steps.items, log: log.items, why };
 }
 
-export async function cancelTask(place: TaskPlace): Promise<void> {
-  await callApi(z.unknown(), `${taskApiPath(place)}/cancel`, { method: 'POST', headers: tenantHeaders(place) });
+export async function cancelTask(taskRef: TaskRef): Promise<void> {
+  await callApi(z.unknown(), `${taskApiPath(taskRef)}/cancel`, { method: 'POST', headers: tenantHeaders(taskRef) });
 }
 
-/** Opens one again that failed for good, or starts one now that waits for a retry. */
-export async function retryTask(place: TaskPlace): Promise<void> {
-  await callApi(z.unknown(), `${taskApiPath(place)}/retry`, { method: 'POST', headers: tenantHeaders(place) });
+/** Reopens a permanently failed task, or starts a pending retry now. */
+export async function retryTask(taskRef: TaskRef): Promise<void> {
+  await callApi(z.unknown(), `${taskApiPath(taskRef)}/retry`, { method: 'POST', headers: tenantHeaders(taskRef) });
 }
 
-export async function changePriority(place: TaskPlace, priority: number): Promise<void> {
-  await callApi(z.unknown(), `${taskApiPath(place)}/priority`, { method: 'POST', body: { priority }, headers: tenantHeaders(place) });
+export async function changePriority(taskRef: TaskRef, priority: number): Promise<void> {
+  await callApi(z.unknown(), `${taskApiPath(taskRef)}/priority`, { method: 'POST', body: { priority }, headers: tenantHeaders(taskRef) });
 }
 
 const inputSchema = z.object({ id: z.string(), outcome: outcomeSchema.nullish() });
 
-/** Writes to a running task. Answers with the message's own task, and what became of it so far. With the same key again it is the same message. */
-export async function sendInput(place: TaskPlace, message: string, key: string): Promise<z.infer<typeof inputSchema>> {
-  const headers = { ...tenantHeaders(place), 'Idempotency-Key': key };
-  return await callApi(inputSchema, `${taskApiPath(place)}/input`, { method: 'POST', body: { text: message }, headers });
+/** Sends a message to a running task, and resolves to the message's own task. The same key again means the same message. */
+export async function sendInput(taskRef: TaskRef, message: string, key: string): Promise<z.infer<typeof inputSchema>> {
+  const headers = { ...tenantHeaders(taskRef), 'Idempotency-Key': key };
+  return await callApi(inputSchema, `${taskApiPath(taskRef)}/input`, { method: 'POST', body: { text: message }, headers });
 }

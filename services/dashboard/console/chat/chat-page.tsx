@@ -1,33 +1,35 @@
-import { ActionIcon, Drawer } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
-import { usePerson } from '../api/queries.ts';
+import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
+import { useState, type ReactElement, type ReactNode } from 'react';
+import { randomKey, usePerson } from '../api/call-api.ts';
 import { Icon } from '../parts/icon.tsx';
-import { goTo } from '../routing/use-path.ts';
+import { ProblemNote } from '../parts/problem-note.tsx';
+import { navigate } from '../routing/navigation.tsx';
 import { sessionPath } from '../routing/page-of-path.ts';
 import classes from './chat-page.module.css';
-import { ConversationView } from './conversation-view.tsx';
-import { randomKey } from '../parts/random-key.ts';
-import { readRecentChats, rememberChat } from './recent-chats.ts';
-import { SessionList } from './session-list.tsx';
+import { AgentPicker, Composer, ModePicker } from './composer.tsx';
+import { isOpen } from './conversation.ts';
+import { MessageList } from './message-list.tsx';
+import { addRecentChat, readRecentChats, SessionList } from './session-list.tsx';
+import { useConversation } from './use-conversation.ts';
 
-/** A conversation, and the others beside it or, on a narrow page, in a drawer. `session` is null for a new one. */
+/** A conversation beside the list of conversations, which a narrow page keeps in a drawer. `session` is null for a new conversation. */
 export function ChatPage({ session }: { session: string | null }): ReactElement {
-  const [fresh, setFresh] = useState(newSession);
+  const [newId, setNewId] = useState(newSession);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const tenant = usePerson().data?.tenant ?? '';
-  const id = session ?? fresh;
+  const id = session ?? newId;
   const recent = readRecentChats(tenant);
   const closeDrawer = (): void => setDrawerOpen(false);
-  const begin = (): void => {
-    setFresh(newSession());
+  const start = (): void => {
+    setNewId(newSession());
     closeDrawer();
-    goTo('/chat');
+    navigate('/chat');
   };
-  const onBegun = (text: string): void => {
-    rememberChat(tenant, id, text);
-    goTo(sessionPath(id), { replace: true });
+  const onStarted = (text: string): void => {
+    addRecentChat(tenant, id, text);
+    navigate(sessionPath(id), { replace: true });
   };
-  const list = <SessionList current={session} recent={recent} onNew={begin} onPick={closeDrawer} />;
+  const list = <SessionList current={session} recent={recent} onNew={start} onPick={closeDrawer} />;
   return (
     <div className={classes['chat']}>
       <div className={classes['side']}>{list}</div>
@@ -45,7 +47,7 @@ export function ChatPage({ session }: { session: string | null }): ReactElement 
         id={id}
         title={recent.find((chat) => chat.id === id)?.title ?? id}
         isNew={session === null}
-        onBegun={onBegun}
+        onStarted={onStarted}
         menu={
           <ActionIcon
             className={classes['menu']}
@@ -64,4 +66,60 @@ export function ChatPage({ session }: { session: string | null }): ReactElement 
 
 function newSession(): string {
   return `web-${randomKey()}`;
+}
+
+interface ConversationViewProps {
+  id: string;
+  title: string;
+  isNew: boolean;
+  /** The button that opens the drawer of conversations on a narrow page. */
+  menu: ReactNode;
+  /** Called after the first message of a new conversation was accepted. */
+  onStarted: (text: string) => void;
+}
+
+/** One conversation: its messages, and the box to write in. */
+function ConversationView({ id, title, isNew, menu, onStarted }: ConversationViewProps): ReactElement {
+  const [agent, setAgent] = useState<string | null>(null);
+  const { conversation, session, connection, problem, send, stop, setMode } = useConversation(id);
+  const open = conversation.messages.filter(isOpen);
+  const onSend = async (text: string): Promise<boolean> => {
+    const isAccepted = await send(text, agent);
+    if (isAccepted && isNew) onStarted(text);
+    return isAccepted;
+  };
+  return (
+    <section className={classes['conversation']} aria-label="Conversation">
+      <header className={classes['head']}>
+        {menu}
+        <Title order={1} size="h5" className={classes['title']}>
+          {isNew ? 'New chat' : title}
+        </Title>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Icon name="stop" size={14} />}
+          disabled={open.length === 0}
+          onClick={() => void stop()}
+        >
+          Stop
+        </Button>
+      </header>
+      {connection === 'cut' ? <output className={classes['cut']}>The connection is cut. Trying again …</output> : null}
+      <MessageList conversation={conversation} session={session} />
+      {problem === null ? null : (
+        <div className={classes['problem']}>
+          <ProblemNote title="That did not work" error={problem} />
+        </div>
+      )}
+      <Composer onSend={onSend}>
+        <AgentPicker agent={agent} onPick={setAgent} />
+        <ModePicker
+          mode={session?.modeSource === 'session' ? session.mode : 'default'}
+          effective={session?.mode ?? null}
+          onPick={(mode) => void setMode(mode)}
+        />
+      </Composer>
+    </section>
+  );
 }

@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
-import type { Outcome } from '../api/records.ts';
+import { outcomeSchema, taskStatusSchema, type Outcome } from '../api/records.ts';
 
-/** A message of a person, with its answer. */
+/** A person's message with its answer. */
 export interface ChatMessage {
-  /** Its task's id; ids sort in the order in which they were accepted. */
+  /** The id of its task; ids sort in the order of acceptance. */
   id: string;
   text: string;
   /** Null until the agent is known. */
@@ -12,9 +13,9 @@ export interface ChatMessage {
   outcome: Outcome | null;
   /** The reason of a failure. */
   error: string | null;
-  /** What is written so far. */
+  /** The text written so far. */
   answer: string;
-  /** The attempt that wrote the answer, and the number of its last piece. */
+  /** The attempt that wrote the answer, and the number of the last piece of output. */
   attempt: number;
   seq: number;
 }
@@ -22,7 +23,7 @@ export interface ChatMessage {
 /** The answer of a command. */
 export interface SystemLine {
   id: string;
-  /** The message before it; null at the beginning. */
+  /** The id of the message before it; null at the beginning. */
   after: string | null;
   text: string;
 }
@@ -37,7 +38,7 @@ export interface Conversation {
 interface OutputPiece {
   taskId: string;
   attempt: number;
-  /** 1 for the first of a run. */
+  /** 1 for the first piece of a run. */
   seq: number;
   text: string;
 }
@@ -61,7 +62,7 @@ export type ConversationChange =
 
 export const EMPTY_CONVERSATION: Conversation = { messages: [], lines: [], isLoaded: false };
 
-/** Applies a change. A known change has no effect, because streams repeat events after a cut. */
+/** Applies a change. A known change has no effect, because streams repeat events after a reconnection. */
 export function changeConversation(conversation: Conversation, change: ConversationChange): Conversation {
   const { messages, lines } = conversation;
   switch (change.kind) {
@@ -82,12 +83,12 @@ export function changeConversation(conversation: Conversation, change: Conversat
   }
 }
 
-/** Whether an answer to this message may still come or go on. */
+/** Whether the message may still get an answer or more of it. */
 export function isOpen({ status }: ChatMessage): boolean {
   return !isTerminal(status);
 }
 
-/** An ended message does not change; an open one keeps its answer. */
+/** Adds or updates a message. An ended message does not change; an open message keeps its answer. */
 function withMessage(messages: readonly ChatMessage[], message: ChatMessage): readonly ChatMessage[] {
   const known = messages.find(({ id }) => id === message.id);
   if (!known) return [...messages, message].toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -99,7 +100,7 @@ function withMessage(messages: readonly ChatMessage[], message: ChatMessage): re
 
 function withOutput(message: ChatMessage, { taskId, attempt, seq, text }: OutputPiece): ChatMessage {
   if (message.id !== taskId || attempt < message.attempt) return message;
-  // A run that starts again, or is repeated from its beginning, starts with its first piece.
+  // A restarted run, and a repeated stream, begin with piece 1.
   if (attempt > message.attempt || seq <= 1) return { ...message, attempt, seq, answer: text };
   return seq <= message.seq ? message : { ...message, seq, answer: message.answer + text };
 }
@@ -113,4 +114,65 @@ function withStatus(message: ChatMessage, { taskId, status, outcome, answer, err
     answer: answer ?? message.answer,
     error: error ?? message.error,
   };
+}
+
+/** The names of the events in a session's stream. */
+export const LIVE_EVENTS = ['history', 'message', 'output', 'status', 'end'] as const;
+
+const errorSchema = z.object({ code: z.string(), message: z.string() });
+
+const messageSchema = z
+  .object({
+    taskId: z.string(),
+    text: z.string(),
+    agent: z.string(),
+    status: taskStatusSchema,
+    outcome: outcomeSchema.nullish(),
+    output: z.string().nullish(),
+    error: errorSchema.nullish(),
+  })
+  .transform(({ taskId, text, agent, status, outcome, output, error }): ChatMessage => ({
+    id: taskId,
+    text,
+    agent,
+    status,
+    outcome: outcome ?? null,
+    error: error?.message ?? null,
+    answer: output ?? '',
+    attempt: 0,
+    seq: 0,
+  }));
+const historySchema = z.object({ items: z.array(messageSchema) }).transform(({ items }) => ({ kind: 'history' as const, messages: items }));
+const arrivalSchema = messageSchema.transform((message) => ({ kind: 'message' as const, message }));
+const outputSchema = z
+  .object({ taskId: z.string(), attempt: z.number(), seq: z.number(), text: z.string() })
+  .transform((piece) => ({ kind: 'output' as const, piece }));
+const statusSchema = z
+  .object({
+    taskId: z.string(),
+    status: taskStatusSchema,
+    outcome: outcomeSchema.nullish(),
+    output: z.string().nullish(),
+    error: errorSchema.nullish(),
+  })
+  .transform(({ taskId, status, outcome, output, error }) => ({
+    kind: 'status' as const,
+    taskId,
+    status,
+    outcome: outcome ?? null,
+    answer: output ?? null,
+    error: error?.message ?? null,
+  }));
+
+const SCHEMAS: Readonly<Record<string, z.ZodType<ConversationChange>>> = {
+  history: historySchema,
+  message: arrivalSchema,
+  output: outputSchema,
+  status: statusSchema,
+  end: statusSchema,
+} satisfies Record<(typeof LIVE_EVENTS)[number], z.ZodType<ConversationChange>>;
+
+/** Parses an event of a session's stream into a change; null for an unknown or malformed event. */
+export function readLiveEvent(name: string, data: unknown): ConversationChange | null {
+  return SCHEMAS[name]?.safeParse(data).data ?? null;
 }

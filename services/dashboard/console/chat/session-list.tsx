@@ -1,33 +1,33 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { z } from 'zod';
 import type { SessionSummary } from '../api/records.ts';
-import { readSessions } from '../api/session-calls.ts';
+import { readSessions } from '../api/sessions.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
+import { PageLink } from '../routing/navigation.tsx';
 import { sessionPath } from '../routing/page-of-path.ts';
-import { PageLink } from '../routing/page-link.tsx';
-import type { RecentChat } from './recent-chats.ts';
 import classes from './session-list.module.css';
 
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 
-export interface SessionListProps {
-  /** The one that is shown. */
+interface SessionListProps {
+  /** The session that is shown. */
   current: string | null;
-  /** Those that were begun here. */
+  /** The conversations that were started in this browser. */
   recent: readonly RecentChat[];
   onNew: () => void;
-  /** When one of them was picked. */
+  /** Called when the person picks a conversation. */
   onPick: () => void;
 }
 
-/** The conversations that there are: those begun in this browser, newest first, then the tenant's others by name. */
+/** The conversations started in this browser, newest first, then the tenant's other sessions by id. */
 export function SessionList({ current, recent, onNew, onPick }: SessionListProps): ReactElement {
   const { data, error } = useQuery({
     queryKey: ['sessions'],
     queryFn: ({ signal }) => readSessions(signal),
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_MS,
   });
   const known = new Map(data?.map((session) => [session.id, session]));
   const others = (data ?? []).filter(({ id }) => !recent.some((chat) => chat.id === id));
@@ -58,4 +58,46 @@ function stateText(session: SessionSummary | undefined): string {
   const { surface, holder, waitingTotal } = session;
   const parts = [surface, holder === null ? null : 'runs', waitingTotal === 0 ? null : `${waitingTotal} waiting`];
   return parts.filter((part) => part !== null).join(' · ');
+}
+
+interface RecentChat {
+  /** The id of the session. */
+  id: string;
+  /** Its first words. */
+  title: string;
+}
+
+const MAX_CHATS = 30;
+const TITLE_CHARACTERS = 60;
+const chatsSchema = z.array(z.object({ id: z.string(), title: z.string() })).catch([]);
+
+/** The conversations started in this browser, newest first. */
+export function readRecentChats(tenant: string): RecentChat[] {
+  try {
+    return chatsSchema.parse(JSON.parse(window.localStorage.getItem(storageKey(tenant)) ?? '[]'));
+  } catch {
+    // The text is not ours, or the browser stores nothing.
+    return [];
+  }
+}
+
+/** Stores a conversation under its first words. Later messages do not rename it. */
+export function addRecentChat(tenant: string, id: string, text: string): void {
+  const known = readRecentChats(tenant);
+  if (known.some((chat) => chat.id === id)) return;
+  const chats = [{ id, title: titleOf(text) }, ...known].slice(0, MAX_CHATS);
+  try {
+    window.localStorage.setItem(storageKey(tenant), JSON.stringify(chats));
+  } catch {
+    // Only the title in the list is lost.
+  }
+}
+
+function titleOf(text: string): string {
+  const characters = Array.from(text.replaceAll(/\s+/g, ' ').trim());
+  return characters.length <= TITLE_CHARACTERS ? characters.join('') : `${characters.slice(0, TITLE_CHARACTERS - 1).join('')}…`;
+}
+
+function storageKey(tenant: string): string {
+  return `muster:chats:${tenant}`;
 }

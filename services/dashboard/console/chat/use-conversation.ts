@@ -1,29 +1,43 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useReducer, useState, useRef, type RefObject } from 'react';
+import { useReducer, useRef, useState, type RefObject } from 'react';
+import { randomKey } from '../api/call-api.ts';
 import type { Session } from '../api/records.ts';
-import { readSession, sessionStreamPath, setSessionMode, stopSession, sendMessage } from '../api/session-calls.ts';
-import { useLiveEvents, type Connection } from '../api/use-live-events.ts';
-import { changeConversation, EMPTY_CONVERSATION, isOpen, type Conversation, type ConversationChange } from './conversation.ts';
-import { LIVE_EVENTS, readLiveEvent } from './read-live-event.ts';
-import { randomKey } from '../parts/random-key.ts';
+import {
+  readSession,
+  sendMessage,
+  sessionStreamPath,
+  setSessionMode,
+  stopSession,
+  useLiveEvents,
+  type Connection,
+} from '../api/sessions.ts';
+import {
+  changeConversation,
+  EMPTY_CONVERSATION,
+  isOpen,
+  LIVE_EVENTS,
+  readLiveEvent,
+  type Conversation,
+  type ConversationChange,
+} from './conversation.ts';
 
-/** Between two looks at what waits, while something does; the stream says the rest at once. */
-const LOOK_MS = 2000;
+/** The time between two polls of the waiting messages; the stream reports everything else at once. */
+const POLL_MS = 2000;
 
 interface OpenConversation {
   conversation: Conversation;
-  /** What runs and what waits, and why; undefined until it is known. */
+  /** The running and the waiting tasks with their reasons; undefined until loaded. */
   session: Session | undefined;
   connection: Connection;
-  /** What went wrong last, until something else is tried. */
+  /** The error of the last action; null after a success. */
   problem: unknown;
-  /** Resolves to whether it was accepted. */
+  /** Resolves to whether the message was accepted. */
   send: (text: string, agent: string | null) => Promise<boolean>;
   stop: () => Promise<boolean>;
   setMode: (mode: string) => Promise<boolean>;
 }
 
-/** A session's conversation as it goes on, and what one can do in it. */
+/** A session's live conversation, and its actions. */
 export function useConversation(id: string): OpenConversation {
   const [conversation, change] = useReducer(changeConversation, EMPTY_CONVERSATION);
   const [problem, setProblem] = useState<unknown>(null);
@@ -32,10 +46,10 @@ export function useConversation(id: string): OpenConversation {
   const { data: session } = useQuery({
     queryKey: ['session', id],
     queryFn: ({ signal }) => readSession(id, signal),
-    refetchInterval: isBusy ? LOOK_MS : false,
+    refetchInterval: isBusy ? POLL_MS : false,
   });
-  // A look that is on its way already is soon enough: much may happen in a moment.
-  const lookAgain = (): void => {
+  // A refresh in flight is recent enough, because events arrive in bursts.
+  const refresh = (): void => {
     for (const queryKey of [['session', id], ['sessions']]) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
   };
   const connection = useLiveEvents({
@@ -45,67 +59,67 @@ export function useConversation(id: string): OpenConversation {
       const read = readLiveEvent(name, data);
       if (read === null) return;
       change(read);
-      if (read.kind !== 'output') lookAgain();
+      if (read.kind !== 'output') refresh();
     },
   });
-  const attempt = async (act: () => Promise<void>): Promise<boolean> => {
+  const perform = async (action: () => Promise<void>): Promise<boolean> => {
     setProblem(null);
     try {
-      await act();
-      lookAgain();
+      await action();
+      refresh();
       return true;
     } catch (error) {
       setProblem(error);
       return false;
     }
   };
-  const { deliver, sendInTurn } = useSending(id, change);
+  const { post, sendInTurn } = useSending(id, change);
   return {
     conversation,
     session,
     connection,
     problem,
-    send: (text, agent) => sendInTurn(text, () => attempt(() => deliver(text, agent))),
-    stop: () => attempt(() => stopSession(id)),
-    setMode: (mode) => attempt(() => setSessionMode(id, mode)),
+    send: (text, agent) => sendInTurn(text, () => perform(() => post(text, agent))),
+    stop: () => perform(() => stopSession(id)),
+    setMode: (mode) => perform(() => setSessionMode(id, mode)),
   };
 }
 
-/** A message whose sending failed: nobody knows whether it was accepted. */
-interface Unsure {
+/** A message whose request failed, so that it may have been accepted or not. */
+interface UnconfirmedMessage {
   text: string;
   key: string;
 }
 
 interface Sending {
-  /** Sends a message, and adds what its answer says to the conversation. Throws when it may not have been accepted. */
-  deliver: (text: string, agent: string | null) => Promise<void>;
-  /** Does it when the messages before are sent: of two requests at once, either may be accepted first. */
+  /** Sends a message and adds the answer to the conversation. Throws when the message may not have been accepted. */
+  post: (text: string, agent: string | null) => Promise<void>;
+  /** Sends after the messages before it, because the order of parallel requests is undefined. */
   sendInTurn: (text: string, send: () => Promise<boolean>) => Promise<boolean>;
 }
 
-/** What is not known of a message that was just sent. */
-const BLANK = { error: null, answer: '', attempt: 0, seq: 0 } as const;
+/** The fields of a message that has just been sent. */
+const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0 } as const;
 
-/** How messages get from the box into a session: each once, in the order in which they were typed. */
+/** Sends messages to a session: each once, in the order of typing. */
 function useSending(session: string, change: (change: ConversationChange) => void): Sending {
   const lines = useRef(0);
-  const unsure = useRef<Unsure | null>(null);
+  const unconfirmed = useRef<UnconfirmedMessage | null>(null);
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   return {
-    deliver: async (text, agent) => {
+    post: async (text, agent) => {
       const message = { text, ...(agent === null ? {} : { agent }) };
-      const sent = await sendOnce(unsure, text, (key) => sendMessage(session, message, key));
+      const sent = await sendOnce(unconfirmed, text, (key) => sendMessage(session, message, key));
       if ('command' in sent) {
         lines.current += 1;
         change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
         return;
       }
       const { id, status, outcome } = sent;
-      change({ kind: 'sent', message: { ...BLANK, id, text, agent, status, outcome: outcome ?? null } });
+      change({ kind: 'sent', message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null } });
     },
     sendInTurn: (text, send) => {
-      // A command waits for nothing: it may be to stop what hangs.
+      // A command does not wait, because it may have to stop a message that hangs.
       if (text.startsWith('/')) return send();
       const sent = sending.current.then(send);
       sending.current = sent;
@@ -115,17 +129,17 @@ function useSending(session: string, change: (change: ConversationChange) => voi
 }
 
 /**
- * The same text sent again after a failure has the same key: it may have been accepted although no answer came back. Sent again
- * after an answer it is another message.
+ * Sends a text under the same key as before when the request before failed, because it may have been accepted. After an
+ * answer the same text is a new message.
  */
-async function sendOnce<T>(unsure: RefObject<Unsure | null>, text: string, call: (key: string) => Promise<T>): Promise<T> {
-  const key = unsure.current?.text === text ? unsure.current.key : randomKey();
+async function sendOnce<T>(unconfirmed: RefObject<UnconfirmedMessage | null>, text: string, call: (key: string) => Promise<T>): Promise<T> {
+  const key = unconfirmed.current?.text === text ? unconfirmed.current.key : randomKey();
   try {
     const sent = await call(key);
-    if (unsure.current?.key === key) unsure.current = null;
+    if (unconfirmed.current?.key === key) unconfirmed.current = null;
     return sent;
   } catch (error) {
-    unsure.current = { text, key };
+    unconfirmed.current = { text, key };
     throw error;
   }
 }

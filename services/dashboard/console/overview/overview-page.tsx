@@ -1,37 +1,36 @@
-import { Button, Skeleton, Title } from '@mantine/core';
+import { Button, NativeSelect, Skeleton, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
+import { TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { callApi } from '../api/call-api.ts';
-import { listOf, taskSchema, type Task } from '../api/records.ts';
+import { listOf } from '../api/records.ts';
+import { taskSchema, type Task } from '../api/tasks.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import { goTo } from '../routing/use-path.ts';
-import { FirstSteps } from './first-steps.tsx';
+import { navigate, PageLink } from '../routing/navigation.tsx';
 import classes from './overview.module.css';
-import { StatusPicker } from './status-picker.tsx';
-import { TaskRow } from './task-row.tsx';
+import { TaskList } from './task-list.tsx';
 
-const LOOK_MS = 3000;
+const POLL_MS = 3000;
 const FIRST = 20;
 const MORE = 60;
-/** What the API gives at once. */
+/** The largest page of the API. */
 const MAX_ROWS = 200;
 const tasksSchema = listOf(taskSchema);
 
-interface Wanted {
-  /** Null for any. */
+interface TaskFilter {
+  /** Null for any status. */
   status: TaskStatus | null;
   count: number;
 }
 
-/** What runs now, and the newest tasks, of one status if wanted. */
+/** The running tasks, and the newest tasks, optionally of one status. */
 export function OverviewPage(): ReactElement {
-  const [wanted, setWanted] = useState<Wanted>({ status: null, count: FIRST });
+  const [filter, setFilter] = useState<TaskFilter>({ status: null, count: FIRST });
   const { data, error, refetch } = useQuery({
-    queryKey: ['tasks', wanted],
-    queryFn: ({ signal }) => readTasks(wanted, signal),
-    refetchInterval: LOOK_MS,
+    queryKey: ['tasks', filter],
+    queryFn: ({ signal }) => readTasks(filter, signal),
+    refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
   return (
@@ -40,7 +39,7 @@ export function OverviewPage(): ReactElement {
         <Title order={1} size="h2">
           Overview
         </Title>
-        <Button leftSection={<Icon name="chat" size={16} />} onClick={() => goTo('/chat')}>
+        <Button leftSection={<Icon name="chat" size={16} />} onClick={() => navigate('/chat')}>
           New chat
         </Button>
       </div>
@@ -48,7 +47,7 @@ export function OverviewPage(): ReactElement {
       {data === undefined ? (
         error === null && <Skeleton height={240} radius="lg" />
       ) : (
-        <TaskLists {...data} wanted={wanted} onWant={setWanted} />
+        <TaskLists {...data} filter={filter} onFilter={setFilter} />
       )}
     </div>
   );
@@ -59,7 +58,7 @@ interface TasksShown {
   newest: Task[];
 }
 
-async function readTasks({ status, count }: Wanted, signal: AbortSignal): Promise<TasksShown> {
+async function readTasks({ status, count }: TaskFilter, signal: AbortSignal): Promise<TasksShown> {
   const filter = status === null ? '' : `status=${status}&`;
   const [running, newest] = await Promise.all([
     callApi(tasksSchema, `/v1/tasks?status=running&limit=${FIRST}`, { signal }),
@@ -69,13 +68,13 @@ async function readTasks({ status, count }: Wanted, signal: AbortSignal): Promis
 }
 
 interface TaskListsProps extends TasksShown {
-  wanted: Wanted;
-  onWant: (wanted: Wanted) => void;
+  filter: TaskFilter;
+  onFilter: (filter: TaskFilter) => void;
 }
 
-function TaskLists({ running, newest, wanted, onWant }: TaskListsProps): ReactElement {
-  if (newest.length === 0 && wanted.status === null) return <FirstSteps />;
-  const canShowMore = newest.length >= wanted.count && wanted.count < MAX_ROWS;
+function TaskLists({ running, newest, filter, onFilter }: TaskListsProps): ReactElement {
+  if (newest.length === 0 && filter.status === null) return <FirstSteps />;
+  const canShowMore = newest.length >= filter.count && filter.count < MAX_ROWS;
   return (
     <>
       <section className={classes['section']}>
@@ -89,11 +88,11 @@ function TaskLists({ running, newest, wanted, onWant }: TaskListsProps): ReactEl
           <Title order={2} size="h4">
             Newest tasks
           </Title>
-          <StatusPicker status={wanted.status} onPick={(status) => onWant({ status, count: FIRST })} />
+          <StatusPicker status={filter.status} onPick={(status) => onFilter({ status, count: FIRST })} />
         </div>
         <TaskList tasks={newest} whenEmpty="No task is in this status." />
         {canShowMore ? (
-          <Button mt="md" variant="default" onClick={() => onWant({ ...wanted, count: Math.min(MAX_ROWS, wanted.count + MORE) })}>
+          <Button mt="md" variant="default" onClick={() => onFilter({ ...filter, count: Math.min(MAX_ROWS, filter.count + MORE) })}>
             Show more
           </Button>
         ) : null}
@@ -102,13 +101,51 @@ function TaskLists({ running, newest, wanted, onWant }: TaskListsProps): ReactEl
   );
 }
 
-function TaskList({ tasks, whenEmpty }: { tasks: Task[]; whenEmpty: string }): ReactElement {
-  if (tasks.length === 0) return <p className="faint">{whenEmpty}</p>;
+interface StatusPickerProps {
+  /** Null for any status. */
+  status: TaskStatus | null;
+  onPick: (status: TaskStatus | null) => void;
+}
+
+/** Picks the status of the listed tasks. */
+function StatusPicker({ status, onPick }: StatusPickerProps): ReactElement {
   return (
-    <ul className={classes['tasks']}>
-      {tasks.map((task) => (
-        <TaskRow key={task.id} task={task} />
-      ))}
-    </ul>
+    <NativeSelect
+      aria-label="Status"
+      size="xs"
+      value={status ?? ''}
+      onChange={(event) => onPick(TASK_STATUSES.find((each) => each === event.currentTarget.value) ?? null)}
+      data={[{ value: '', label: 'Any status' }, ...TASK_STATUSES.map((each) => ({ value: each, label: each.replaceAll('_', ' ') }))]}
+    />
+  );
+}
+
+const CURL = `curl "$MUSTER_URL/v1/tasks" -H "Authorization: Bearer $MUSTER_API_KEY" \\
+  -H 'Content-Type: application/json' -d '{"agent":"echo","input":"Hello"}'`;
+
+/** The first steps on an installation without tasks. */
+function FirstSteps(): ReactElement {
+  return (
+    <section className="card">
+      <Title order={2} size="h4">
+        Nothing yet
+      </Title>
+      <Text mt="xs">
+        <PageLink href="/chat">Write to an agent</PageLink>, or <PageLink href="/schedules">let one work at fixed times</PageLink>.
+      </Text>
+      <Text mt="md">From a terminal, on the machine of the fleet:</Text>
+      <pre className={classes['command']} tabIndex={0}>
+        npx muster send &quot;Hello&quot;
+      </pre>
+      <Text mt="md">
+        From anywhere, with the address in <code>MUSTER_URL</code> and a key in <code>MUSTER_API_KEY</code>:
+      </Text>
+      <pre className={classes['command']} tabIndex={0}>
+        {CURL}
+      </pre>
+      <Text mt="md">
+        The <a href="/docs">API documentation</a> has the rest, and the <a href="/board">board</a> shows the queues.
+      </Text>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** Strokes on a grid of 24. */
+/** SVG paths on a grid of 24. */
 const SHAPES = {
   chat: 'M4 5h16v11H9l-5 4z',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2',
@@ -22,7 +22,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** A picture beside words, or in a button that has a label of its own. */
+/** A decorative icon; words or a label beside it carry the meaning. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }): ReactElement {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">

@@ -1,15 +1,15 @@
 import { Alert, Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { problemText } from '../api/api-problem.ts';
+import { problemText } from '../api/records.ts';
 
 export interface ProblemNoteProps {
   error: unknown;
-  /** What the person wanted. */
+  /** The action that failed. */
   title: string;
   onRetry?: () => void;
 }
 
-/** Says what went wrong, where it did. */
+/** Shows an error beside the part of the page that failed. */
 export function ProblemNote({ error, title, onRetry }: ProblemNoteProps): ReactElement {
   return (
     <Alert color="red" role="alert" title={title} variant="outline">

@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import { STATUS_TONES, type Tone } from './status-tones.ts';
 import classes from './status-badge.module.css';
 
 /** A task's status as a coloured word. */
@@ -8,7 +7,24 @@ export function StatusBadge({ status }: { status: TaskStatus }): ReactElement {
   return <ToneBadge tone={STATUS_TONES[status]}>{status.replaceAll('_', ' ')}</ToneBadge>;
 }
 
-/** A word and its colour, which says nothing that the word does not. */
+/** A coloured word; the colour adds no meaning of its own. */
 export function ToneBadge({ tone, children }: { tone: Tone; children: string }): ReactElement {
   return <span className={`${classes['badge']} ${classes[tone]}`}>{children}</span>;
 }
+
+export type Tone = 'idle' | 'busy' | 'good' | 'warn' | 'bad';
+
+/** The tone of each task status. */
+const STATUS_TONES: Readonly<Record<TaskStatus, Tone>> = {
+  pending: 'idle',
+  queued: 'idle',
+  scheduled: 'busy',
+  running: 'busy',
+  completed: 'good',
+  failed: 'warn',
+  timeout: 'warn',
+  cancelled: 'idle',
+  stale: 'warn',
+  skipped: 'idle',
+  permanently_failed: 'bad',
+};

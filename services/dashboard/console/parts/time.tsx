@@ -1,7 +1,6 @@
-import { type ReactElement, useSyncExternalStore } from 'react';
-import { durationText } from './duration-text.ts';
+import { useSyncExternalStore, type ReactElement } from 'react';
 
-/** How long ago a time is, with the exact one on hover. `at` is an ISO time. */
+/** The age of the ISO time `at`, with the exact time on hover. */
 export function Age({ at }: { at: string }): ReactElement {
   const ms = useNow() - Date.parse(at);
   return (
@@ -14,7 +13,7 @@ export function Age({ at }: { at: string }): ReactElement {
 const DAY = { day: 'numeric', month: 'short' } as const;
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
 
-/** An ISO time by this browser's clock, with its zone: `23 Nov, 09:00:12 CET`; the exact one on hover. */
+/** An ISO time in this browser's zone, `23 Nov, 09:00:12 CET`, with the exact time on hover. */
 export function ClockTime({ at, withDay = true }: { at: string; withDay?: boolean }): ReactElement {
   const format = new Intl.DateTimeFormat('en-GB', { ...(withDay ? DAY : {}), ...CLOCK, timeZoneName: 'short' });
   return (
@@ -24,14 +23,14 @@ export function ClockTime({ at, withDay = true }: { at: string; withDay?: boolea
   );
 }
 
-/** Ages have no fractions, so that steps of some seconds are enough. */
+/** Ages have no fractions, so a step of some seconds is enough. */
 const STEP_MS = 5000;
 
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
 
-/** The current time in ms since the epoch, in steps of a few seconds. All users share one timer. */
+/** The current time in ms since the epoch, in steps of some seconds. All components share one timer. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
@@ -51,4 +50,26 @@ function subscribe(onChange: () => void): () => void {
 function tick(): void {
   now = Date.now();
   for (const listener of listeners) listener();
+}
+
+const UNITS: readonly [name: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+];
+
+/** A duration in its largest unit: `450 ms`, `12 s`, `3 min`. */
+export function durationText(ms: number): string {
+  const unit = UNITS.find(([, size]) => ms >= size);
+  return unit ? `${Math.floor(ms / unit[1])} ${unit[0]}` : `${Math.max(0, Math.round(ms))} ms`;
+}
+
+const ZONE_FIELDS = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+
+/** An ISO time in a zone: `Mon, 23 Nov 2026, 09:00`, with seconds unless they are zero. */
+export function zoneTime(at: string, tz: string): string {
+  const time = new Date(at);
+  const seconds = time.getUTCSeconds() === 0 ? {} : { second: '2-digit' as const };
+  return new Intl.DateTimeFormat('en-GB', { ...ZONE_FIELDS, ...seconds, timeZone: tz }).format(time);
 }

@@ -1,3 +1,5 @@
+import type { TaskRef } from '../api/records.ts';
+
 export type Page =
   | { name: 'overview' }
   | { name: 'chat'; session: string | null }
@@ -8,7 +10,7 @@ export type Page =
 const TASK = /^\/tasks\/([^/]+)\/?$/;
 const SESSION = /^\/sessions\/([^/]+)\/?$/;
 
-/** Which page an address shows. */
+/** The page at an address. */
 export function pageOfPath(path: string): Page {
   if (path === '/') return { name: 'overview' };
   if (path === '/chat') return { name: 'chat', session: null };
@@ -19,7 +21,7 @@ export function pageOfPath(path: string): Page {
   return session === null ? { name: 'unknown' } : { name: 'chat', session };
 }
 
-/** The address of a session's conversation; ids of sessions may hold any character. Not below `/chat`, where chat platforms post to. */
+/** The address of a conversation; session ids may hold any character. Chat platforms use the addresses below `/chat`. */
 export function sessionPath(session: string): string {
   return `/sessions/${encodeURIComponent(session)}`;
 }
@@ -31,4 +33,9 @@ function decode(part: string | undefined): string | null {
   } catch {
     return null;
   }
+}
+
+/** The address of a task's page, with the tenant unless it is the person's own. */
+export function taskPath({ id, tenant }: TaskRef): string {
+  return `/tasks/${encodeURIComponent(id)}${tenant === null ? '' : `?tenant=${encodeURIComponent(tenant)}`}`;
 }

@@ -1,58 +1,56 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { ReactElement } from 'react';
+import { useEffect, useState, type ReactElement } from 'react';
 import { z } from 'zod';
-import { ApiProblem, problemText } from '../api/api-problem.ts';
-import { previewRule } from '../api/schedule-calls.ts';
-import type { Preview, Schedule } from '../api/schedule-records.ts';
-import { zoneTime } from '../parts/zone-time.ts';
+import { ApiProblem, problemText, type Preview, type Schedule } from '../api/records.ts';
+import { previewRule } from '../api/schedules.ts';
+import { zoneTime } from '../parts/time.tsx';
 import classes from './schedules.module.css';
-import { useDebounced } from './use-debounced.ts';
 
 const QUIET_MS = 250;
-/** What comes with a rule that cannot be read. */
+/** The details of an unreadable rule. */
 const formsSchema = z.object({ reason: z.string(), accepted: z.array(z.string()) });
 
-export interface RulePreviewProps {
+interface RulePreviewProps {
   phrase: string;
   tz: string;
-  /** A schedule that has a rule already; null for none. */
+  /** The schedule that is edited; null for a new schedule. */
   known: Schedule | null;
 }
 
-/** What the fleet understands of a rule while it is typed: the sentence, the zone, the next three times. */
+/** A rule read back while it is typed: the sentence, the zone, the next three times. */
 export function RulePreview({ phrase, tz: typedZone, known }: RulePreviewProps): ReactElement {
-  const asked = useDebounced(phrase.trim(), QUIET_MS);
+  const rule = useDebounced(phrase.trim(), QUIET_MS);
   const tz = useDebounced(typedZone, QUIET_MS);
-  // Its own times are those that it has, which may differ from those of the same rule begun now. While it is paused it has none.
-  if (known !== null && known.status !== 'paused' && asked === known.rule && tz === known.tz) {
+  // The schedule has its own next times, unless it is paused. The same rule started now may have others.
+  if (known !== null && known.status !== 'paused' && rule === known.rule && tz === known.tz) {
     return (
       <div className={classes['preview']} aria-live="polite">
-        <Understood preview={known} never="It fires no more." />
+        <RuleSummary preview={known} whenEmpty="It fires no more." />
       </div>
     );
   }
-  return <AskedPreview asked={asked} tz={tz} />;
+  return <FetchedPreview rule={rule} tz={tz} />;
 }
 
-function AskedPreview({ asked, tz }: { asked: string; tz: string }): ReactElement {
+function FetchedPreview({ rule, tz }: { rule: string; tz: string }): ReactElement {
   const { data, error } = useQuery({
-    queryKey: ['preview', asked, tz],
-    queryFn: ({ signal }) => previewRule(asked, tz, signal),
-    enabled: asked !== '',
+    queryKey: ['preview', rule, tz],
+    queryFn: ({ signal }) => previewRule(rule, tz, signal),
+    enabled: rule !== '',
     placeholderData: keepPreviousData,
     retry: false,
   });
   return (
     <div className={classes['preview']} aria-live="polite">
-      {asked === '' ? <span className="faint">What you type is read back here, with the next three times.</span> : null}
-      {asked !== '' && error !== null ? <Unreadable error={error} /> : null}
-      {asked !== '' && error === null && data !== undefined ? <Understood preview={data} never="It never fires." /> : null}
+      {rule === '' ? <span className="faint">What you type is read back here, with the next three times.</span> : null}
+      {rule !== '' && error !== null ? <UnreadableRule error={error} /> : null}
+      {rule !== '' && error === null && data !== undefined ? <RuleSummary preview={data} whenEmpty="It never fires." /> : null}
     </div>
   );
 }
 
-/** With the forms that can be read, for those who want to know them: they are many. */
-function Unreadable({ error }: { error: unknown }): ReactElement {
+/** The reason, with the many accepted forms folded below it. */
+function UnreadableRule({ error }: { error: unknown }): ReactElement {
   const forms = formsSchema.safeParse(error instanceof ApiProblem ? error.details : {});
   if (!forms.success) return <p className={classes['unreadable']}>{problemText(error)}</p>;
   return (
@@ -70,7 +68,7 @@ function Unreadable({ error }: { error: unknown }): ReactElement {
   );
 }
 
-function Understood({ preview, never }: { preview: Pick<Preview, 'sentence' | 'tz' | 'next'>; never: string }): ReactElement {
+function RuleSummary({ preview, whenEmpty }: { preview: Pick<Preview, 'sentence' | 'tz' | 'next'>; whenEmpty: string }): ReactElement {
   return (
     <>
       <p>
@@ -83,7 +81,17 @@ function Understood({ preview, never }: { preview: Pick<Preview, 'sentence' | 't
           </li>
         ))}
       </ol>
-      {preview.next.length === 0 ? <p className="faint">{never}</p> : null}
+      {preview.next.length === 0 ? <p className="faint">{whenEmpty}</p> : null}
     </>
   );
+}
+
+/** The value after it has not changed for `quietMs`. */
+function useDebounced<Value>(value: Value, quietMs: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), quietMs);
+    return () => clearTimeout(timer);
+  }, [value, quietMs]);
+  return settled;
 }

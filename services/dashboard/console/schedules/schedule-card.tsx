@@ -1,26 +1,23 @@
-import { Button, Switch, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button, Switch, Title, Tooltip } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { runScheduleNow, setScheduleStatus } from '../api/schedule-calls.ts';
-import type { Schedule } from '../api/schedule-records.ts';
+import type { Run, Schedule } from '../api/records.ts';
+import { readRuns, runScheduleNow, setScheduleStatus } from '../api/schedules.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import type { Tone } from '../parts/status-tones.ts';
-import { ToneBadge } from '../parts/status-badge.tsx';
-import { zoneTime } from '../parts/zone-time.ts';
-import { DeleteSchedule } from './delete-schedule.tsx';
-import { EditSchedule } from './edit-schedule.tsx';
-import { RunStrip } from './run-strip.tsx';
+import { ToneBadge, type Tone } from '../parts/status-badge.tsx';
+import { zoneTime } from '../parts/time.tsx';
+import { DeleteSchedule, EditSchedule } from './schedule-dialogs.tsx';
 import classes from './schedules.module.css';
 
 const TONES: Readonly<Record<string, Tone>> = { active: 'good', paused: 'warn', failed: 'bad' };
 
-/** One schedule: its rule in words, its times, its runs, and what one can do with it. */
+/** One schedule: its rule in words, its times, its runs and its actions. */
 export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement {
   const queries = useQueryClient();
-  const lookAgain = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
-  const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: lookAgain });
-  const run = useMutation({ mutationFn: () => runScheduleNow(schedule.id), onSettled: lookAgain });
+  const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
+  const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: refresh });
+  const run = useMutation({ mutationFn: () => runScheduleNow(schedule.id), onSettled: refresh });
   const isActive = change.isPending ? change.variables === 'active' : schedule.status === 'active';
   const name = schedule.name ?? schedule.sentence;
   const problem = change.error ?? run.error;
@@ -41,8 +38,8 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
           <Button size="xs" variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => run.mutate()}>
             Run now
           </Button>
-          <EditSchedule schedule={schedule} name={name} onChanged={() => void lookAgain()} />
-          <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void lookAgain()} />
+          <EditSchedule schedule={schedule} name={name} onChanged={() => void refresh()} />
+          <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void refresh()} />
         </div>
       </div>
       {schedule.pausedReason ? (
@@ -86,18 +83,54 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
   );
 }
 
-/** The name of a zone, which may go on in the next line after a slash. */
+/** The name of a zone, which may break after a slash. */
 function breakable(zone: string): ReactNode {
-  return zone.split('/').map((part, place) => (place === 0 ? part : ['/', <wbr key={part} />, part]));
+  return zone.split('/').map((part, index) => (index === 0 ? part : ['/', <wbr key={part} />, part]));
 }
 
-/** Where there is no name the heading is the sentence; the one time of a one-shot is said there, or with its runs. */
+/** The rule, unless it would repeat the heading, which is the sentence of a schedule without a name. */
 function ruleOf({ kind, name, rule, sentence }: Schedule): string {
   if (name) return sentence;
   return kind === 'once' ? 'Once' : rule;
 }
 
-/** One that is over has no further times to switch on. */
+/** A completed schedule has no further times. */
 function canSwitch({ status }: Schedule): boolean {
   return status === 'active' || status === 'paused' || status === 'failed';
+}
+
+const POLL_MS = 5000;
+const SUMMARY_CHARACTERS = 120;
+
+interface RunStripProps {
+  schedule: string;
+  tz: string;
+}
+
+/** A schedule's runs, oldest first: a square each, which links to the run's task and names its result. */
+function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
+  const { data } = useQuery({
+    queryKey: ['schedules', schedule, 'runs'],
+    queryFn: ({ signal }) => readRuns(schedule, signal),
+    refetchInterval: POLL_MS,
+  });
+  if (data === undefined || data.length === 0) return <p className={`faint ${classes['none']}`}>No runs yet</p>;
+  return (
+    <ol className={classes['strip']} aria-label="Runs, newest last">
+      {data.toReversed().map((run) => (
+        <li key={run.id}>
+          <Tooltip label={runText(run, tz)} withinPortal={false}>
+            <a className={`${classes['run']} ${classes[run.status]}`} href={`/tasks/${run.id}`} aria-label={runText(run, tz)} />
+          </Tooltip>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function runText(run: Run, tz: string): string {
+  const why = run.reason ?? run.error?.message ?? run.resultSummary ?? '';
+  const text = why.length > SUMMARY_CHARACTERS ? `${why.slice(0, SUMMARY_CHARACTERS)}…` : why;
+  const at = run.occurrence ?? run.startedAt;
+  return `${at ? zoneTime(at, tz) : 'Just now'}: ${run.status}${text === '' ? '' : `, ${text}`}`;
 }

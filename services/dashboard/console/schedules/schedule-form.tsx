@@ -1,26 +1,24 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactElement, type SubmitEvent } from 'react';
-import type { Schedule } from '../api/schedule-records.ts';
-import { useAgentNames } from '../api/queries.ts';
+import { useAgentNames } from '../api/call-api.ts';
+import type { Schedule } from '../api/records.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import { fieldProblems } from './field-problems.ts';
 import { RulePreview } from './rule-preview.tsx';
-import { PRESETS } from './schedule-choices.ts';
-import type { Draft, FieldsProps, ReadyDraft } from './schedule-draft.ts';
+import { fieldProblems, type CompleteDraft, type Draft, type FieldsProps } from './schedule-draft.ts';
 import { ScheduleOptions } from './schedule-options.tsx';
 import classes from './schedules.module.css';
 
 export interface ScheduleFormProps {
-  /** What stands in it at first. */
+  /** The initial values. */
   initial: Draft;
-  /** The one that is edited; null for a new one. */
+  /** The schedule that is edited; null for a new schedule. */
   schedule: Schedule | null;
-  /** Makes or changes it; what it throws is shown where it belongs. */
-  save: (draft: ReadyDraft) => Promise<void>;
+  /** Creates or changes the schedule; the form shows what it throws. */
+  save: (draft: CompleteDraft) => Promise<void>;
   onCancel: () => void;
 }
 
-/** What a schedule is asked for with, to make one or to change it. */
+/** The form that creates or changes a schedule. */
 export function ScheduleForm({ initial, schedule, save, onCancel }: ScheduleFormProps): ReactElement {
   const agents = useAgentNames();
   const [draft, setDraft] = useState(initial);
@@ -56,7 +54,7 @@ export function ScheduleForm({ initial, schedule, save, onCancel }: ScheduleForm
 
 interface Saving {
   form: React.RefObject<HTMLFormElement | null>;
-  /** What the last try threw. */
+  /** The error of the last try. */
   problem: unknown;
   isSending: boolean;
   send: (work: () => Promise<void>) => Promise<void>;
@@ -66,7 +64,7 @@ function useSaving(): Saving {
   const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
-  // To where it went wrong, which may be out of sight.
+  // The invalid field may be out of sight.
   useEffect(() => {
     if (problem !== null) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [problem]);
@@ -83,6 +81,14 @@ function useSaving(): Saving {
   };
   return { form, problem, isSending, send };
 }
+
+/** Common rules. */
+const PRESETS = [
+  { text: 'Every 5 minutes', phrase: 'every 5 minutes' },
+  { text: 'Every hour', phrase: 'every hour' },
+  { text: 'Daily at midnight', phrase: 'every day at 00:00' },
+  { text: 'Weekly on Monday', phrase: 'every monday at 09:00' },
+] as const;
 
 function RuleField({ draft, problems, onChange, schedule }: FieldsProps & Pick<ScheduleFormProps, 'schedule'>): ReactElement {
   const isOver = schedule?.status === 'completed' || schedule?.status === 'failed';

@@ -1,10 +1,37 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useId, type ReactElement } from 'react';
-import { missedChoices, OVERLAP_CHOICES, PLATFORM_CHOICES, PRIORITY_CHOICES } from './schedule-choices.ts';
 import type { FieldsProps } from './schedule-draft.ts';
 import classes from './schedules.module.css';
 
-/** Who does it and by which clock, what becomes of times that cannot be kept, and where results go. */
+const OVERLAP_CHOICES = [
+  { value: 'skip', label: 'Skip this one' },
+  { value: 'queue', label: 'Run it afterwards' },
+  { value: 'cancel-other', label: 'Stop the last one' },
+  { value: 'allow', label: 'Run both' },
+];
+
+/** The priority among the waiting tasks of schedules. */
+const PRIORITY_CHOICES = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((priority) => ({
+  value: String(priority),
+  label: { 10: '10, first', 1: '1, in the background' }[priority] ?? String(priority),
+}));
+
+const PLATFORM_CHOICES = [
+  { value: '', label: 'Nowhere: they stay here' },
+  { value: 'telegram', label: 'Telegram' },
+  { value: 'slack', label: 'Slack' },
+  { value: 'discord', label: 'Discord' },
+  { value: 'whatsapp', label: 'WhatsApp' },
+  { value: 'webchat', label: 'Web chat' },
+];
+
+const MISSED_CHOICES = [
+  { value: 'once', label: 'Run once, late' },
+  { value: 'skip', label: 'Leave it out' },
+  { value: 'all', label: 'Run each of them, late' },
+];
+
+/** Agent, zone, priority and name, the policies for overlapping and missed runs, and the destination of results. */
 export function ScheduleOptions({ agents, ...fields }: FieldsProps & { agents: readonly string[] }): ReactElement {
   const { draft, problems, onChange } = fields;
   return (
@@ -47,17 +74,23 @@ export function ScheduleOptions({ agents, ...fields }: FieldsProps & { agents: r
         value={draft.name}
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
-      <PlaceFields {...fields} />
+      <DestinationFields {...fields} />
     </div>
   );
 }
 
-/** An agent that is gone is still the schedule's until another is picked. */
+/** The choices, with the schedule's own number of runs when it has one. */
+function missedChoices(missed: string): typeof MISSED_CHOICES {
+  if (MISSED_CHOICES.some(({ value }) => value === missed)) return MISSED_CHOICES;
+  return [...MISSED_CHOICES, { value: missed, label: `Run the newest ${missed.replaceAll(/\D/g, '')}, late` }];
+}
+
+/** Adds the schedule's own agent, which may no longer exist. */
 function withOwn(agents: readonly string[], own: string | null): readonly string[] {
   return own === null || agents.includes(own) ? agents : [own, ...agents];
 }
 
-function PlaceFields({ draft, problems, onChange }: FieldsProps): ReactElement {
+function DestinationFields({ draft, problems, onChange }: FieldsProps): ReactElement {
   return (
     <>
       <NativeSelect

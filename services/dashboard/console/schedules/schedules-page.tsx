@@ -1,36 +1,36 @@
 import { Button, Modal, Skeleton, Title } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { createSchedule, readSchedules } from '../api/schedule-calls.ts';
-import type { Schedule } from '../api/schedule-records.ts';
+import type { Schedule } from '../api/records.ts';
+import { createSchedule, readSchedules } from '../api/schedules.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { ScheduleCard } from './schedule-card.tsx';
-import { emptyDraft, scheduleOf } from './schedule-draft.ts';
+import { emptyDraft, toNewSchedule } from './schedule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import classes from './schedules.module.css';
 
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 
-/** What runs by itself, and when. */
+/** The schedules of the tenant, and the form for a new schedule. */
 export function SchedulesPage(): ReactElement {
-  const [isMaking, setMaking] = useState(false);
-  // Behind which those are that are shown; null for the newest.
+  const [isCreating, setCreating] = useState(false);
+  // The cursor of the page; null for the newest schedules.
   const [cursor, setCursor] = useState<string | null>(null);
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({
     queryKey: ['schedules', cursor],
     queryFn: ({ signal }) => readSchedules(cursor, signal),
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
-  const close = (): void => setMaking(false);
-  const made = (): void => {
+  const close = (): void => setCreating(false);
+  const onCreated = (): void => {
     close();
     setCursor(null);
     void queries.invalidateQueries({ queryKey: ['schedules'] });
   };
-  const turn = (to: string | null): void => {
+  const showPage = (to: string | null): void => {
     setCursor(to);
     window.scrollTo({ top: 0 });
   };
@@ -40,7 +40,7 @@ export function SchedulesPage(): ReactElement {
         <Title order={1} size="h2">
           Schedules
         </Title>
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
           New schedule
         </Button>
       </div>
@@ -50,14 +50,14 @@ export function SchedulesPage(): ReactElement {
       ) : (
         <ScheduleCards schedules={data.items} isNewest={cursor === null} />
       )}
-      <Turning cursor={cursor} next={data?.nextCursor ?? null} onTurn={turn} />
-      <Modal opened={isMaking} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <PageButtons cursor={cursor} next={data?.nextCursor ?? null} onTurn={showPage} />
+      <Modal opened={isCreating} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
         <ScheduleForm
           initial={emptyDraft()}
           schedule={null}
           save={async (draft) => {
-            await createSchedule(scheduleOf(draft));
-            made();
+            await createSchedule(toNewSchedule(draft));
+            onCreated();
           }}
           onCancel={close}
         />
@@ -66,14 +66,14 @@ export function SchedulesPage(): ReactElement {
   );
 }
 
-interface TurningProps {
+interface PageButtonsProps {
   cursor: string | null;
   next: string | null;
   onTurn: (cursor: string | null) => void;
 }
 
-/** There may be very many of them. */
-function Turning({ cursor, next, onTurn }: TurningProps): ReactElement | null {
+/** Buttons to the older schedules and back to the newest. */
+function PageButtons({ cursor, next, onTurn }: PageButtonsProps): ReactElement | null {
   if (cursor === null && next === null) return null;
   return (
     <div className={classes['buttons']}>

@@ -1,16 +1,16 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { TaskPlace, TaskRecord } from '../api/tasks.ts';
+import type { TaskRef } from '../api/records.ts';
+import type { TaskRecord } from '../api/tasks.ts';
 import { ClockTime } from '../parts/time.tsx';
-import { PageLink } from '../routing/page-link.tsx';
-import { sessionPath } from '../routing/page-of-path.ts';
-import { taskPath } from './task-path.ts';
+import { PageLink } from '../routing/navigation.tsx';
+import { sessionPath, taskPath } from '../routing/page-of-path.ts';
 import classes from './tasks.module.css';
 
 const MICRO_PER_USD = 1_000_000;
 
-/** The rest of a task's record, what is absent left out. */
-export function TaskFacts({ task, place }: { task: TaskRecord; place: TaskPlace }): ReactElement {
-  const facts = [...origin(task, place), ...course(task, place), ...times(task), ...data(task)];
+/** The other fields of a task's record, without absent fields. */
+export function TaskFacts({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement {
+  const facts = [...origin(task, taskRef), ...course(task, taskRef), ...times(task), ...data(task)];
   return (
     <section className="card">
       <h2>Record</h2>
@@ -30,17 +30,17 @@ export function TaskFacts({ task, place }: { task: TaskRecord; place: TaskPlace 
 
 type Fact = [name: string, value: ReactNode];
 
-function origin(task: TaskRecord, place: TaskPlace): Fact[] {
+function origin(task: TaskRecord, taskRef: TaskRef): Fact[] {
   return [
     ['Tenant', task.tenant],
     ['Source', task.channel ? `${task.source} · ${task.channel}` : task.source],
-    ['Session', task.session ? <SessionLink session={task.session} isOwn={place.tenant === null} /> : null],
-    ['Parent', task.parentTaskId ? <TaskLink id={task.parentTaskId} place={place} /> : null],
+    ['Session', task.session ? <SessionLink session={task.session} isOwn={taskRef.tenant === null} /> : null],
+    ['Parent', task.parentTaskId ? <TaskLink id={task.parentTaskId} taskRef={taskRef} /> : null],
     ['Correlation', task.correlationId ?? null],
   ];
 }
 
-function course(task: TaskRecord, place: TaskPlace): Fact[] {
+function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
   const { execution, outcome } = task;
   return [
     ['Queue', task.queue],
@@ -48,7 +48,7 @@ function course(task: TaskRecord, place: TaskPlace): Fact[] {
     ['Attempts', execution ? `${task.attempt} of at most ${execution.maxAttempts}` : task.attempt],
     ['Worker', task.worker ?? null],
     ['Outcome', outcome ? [outcome.kind, outcome.reason].filter(Boolean).join(': ') : null],
-    ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} place={place} /> : null],
+    ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} taskRef={taskRef} /> : null],
     ['Tokens', task.usage ? usageText(task.usage) : null],
   ];
 }
@@ -70,14 +70,14 @@ function data(task: TaskRecord): Fact[] {
   ];
 }
 
-/** The console shows conversations of one's own tenant only. */
+/** The console shows only conversations of the person's own tenant. */
 function SessionLink({ session, isOwn }: { session: string; isOwn: boolean }): ReactElement {
   return isOwn ? <PageLink href={sessionPath(session)}>{session}</PageLink> : <>{session}</>;
 }
 
-function TaskLink({ id, place }: { id: string; place: TaskPlace }): ReactElement {
+function TaskLink({ id, taskRef }: { id: string; taskRef: TaskRef }): ReactElement {
   return (
-    <PageLink href={taskPath({ id, tenant: place.tenant })}>
+    <PageLink href={taskPath({ id, tenant: taskRef.tenant })}>
       <code>{id}</code>
     </PageLink>
   );

@@ -1,26 +1,26 @@
-import { Button, CopyButton, Title } from '@mantine/core';
+import { Button, CopyButton, NativeSelect, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { cancelTask, retryTask, type TaskPlace, type TaskRecord } from '../api/tasks.ts';
-import { Age } from '../parts/time.tsx';
+import type { TaskRef } from '../api/records.ts';
+import { cancelTask, changePriority, retryTask, type TaskRecord } from '../api/tasks.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { PriorityPicker } from './priority-picker.tsx';
+import { Age } from '../parts/time.tsx';
 import classes from './tasks.module.css';
 import { useMaySubmit } from './use-task.ts';
 
-export interface TaskHeadProps {
-  place: TaskPlace;
+interface TaskHeadProps {
+  taskRef: TaskRef;
   task: TaskRecord;
-  /** Whether it shows what happens as it happens. */
+  /** Whether the stream is open. */
   isLive: boolean;
   onChanged: () => void;
 }
 
-/** What a task is, where it stands, how far it is, and what one can do about it. */
-export function TaskHead({ place, task, isLive, onChanged }: TaskHeadProps): ReactElement {
+/** A task's agent, status and progress, and its actions. */
+export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): ReactElement {
   const maySubmit = useMaySubmit();
   return (
     <header className={classes['head']}>
@@ -33,7 +33,7 @@ export function TaskHead({ place, task, isLive, onChanged }: TaskHeadProps): Rea
           <Age at={task.createdAt} />
         </span>
         {isLive ? <span className={classes['live']}>live</span> : null}
-        {maySubmit ? <TaskActions place={place} task={task} onChanged={onChanged} /> : null}
+        {maySubmit ? <TaskActions taskRef={taskRef} task={task} onChanged={onChanged} /> : null}
       </div>
       <TaskId id={task.id} />
       {task.progress && !isTerminal(task.status) ? <Progress progress={task.progress} /> : null}
@@ -58,11 +58,11 @@ function TaskId({ id }: { id: string }): ReactElement {
 
 function Progress({ progress }: { progress: NonNullable<TaskRecord['progress']> }): ReactElement {
   const { note, percent } = progress;
-  const hasShare = typeof percent === 'number';
+  const hasPercent = typeof percent === 'number';
   return (
     <div className={classes['progress']}>
-      {hasShare ? <progress max={100} value={percent} aria-label="Progress" /> : null}
-      <span className="faint">{[hasShare ? `${Math.round(percent)} %` : null, note].filter(Boolean).join(' · ')}</span>
+      {hasPercent ? <progress max={100} value={percent} aria-label="Progress" /> : null}
+      <span className="faint">{[hasPercent ? `${Math.round(percent)} %` : null, note].filter(Boolean).join(' · ')}</span>
     </div>
   );
 }
@@ -70,20 +70,20 @@ function Progress({ progress }: { progress: NonNullable<TaskRecord['progress']> 
 type ActionProps = Omit<TaskHeadProps, 'isLive'>;
 
 function TaskActions(props: ActionProps): ReactElement {
-  const { place, task, onChanged } = props;
+  const { taskRef, task, onChanged } = props;
   const { status } = task;
   const hasNotBegun = status === 'pending' || status === 'queued';
   return (
     <div className={classes['actions']}>
-      {hasNotBegun ? <PriorityPicker place={place} priority={task.priority} onChanged={onChanged} /> : null}
+      {hasNotBegun ? <PriorityPicker taskRef={taskRef} priority={task.priority} onChanged={onChanged} /> : null}
       <RetryButton {...props} />
       {isTerminal(status) ? null : <CancelButton {...props} />}
     </div>
   );
 }
 
-function RetryButton({ place, task, onChanged }: ActionProps): ReactElement | null {
-  const retry = useMutation({ mutationFn: () => retryTask(place), onSettled: onChanged });
+function RetryButton({ taskRef, task, onChanged }: ActionProps): ReactElement | null {
+  const retry = useMutation({ mutationFn: () => retryTask(taskRef), onSettled: onChanged });
   const waits = task.status === 'failed' || task.status === 'timeout';
   if (!waits && task.status !== 'permanently_failed') return null;
   return (
@@ -102,8 +102,8 @@ function RetryButton({ place, task, onChanged }: ActionProps): ReactElement | nu
   );
 }
 
-function CancelButton({ place, onChanged }: ActionProps): ReactElement {
-  const cancel = useMutation({ mutationFn: () => cancelTask(place), onSettled: onChanged });
+function CancelButton({ taskRef, onChanged }: ActionProps): ReactElement {
+  const cancel = useMutation({ mutationFn: () => cancelTask(taskRef), onSettled: onChanged });
   return (
     <>
       <Button
@@ -117,6 +117,36 @@ function CancelButton({ place, onChanged }: ActionProps): ReactElement {
         {cancel.isSuccess ? 'Being stopped' : 'Cancel'}
       </Button>
       {cancel.error === null ? null : <ProblemNote title="It was not cancelled" error={cancel.error} />}
+    </>
+  );
+}
+
+const PRIORITY_NAMES: Readonly<Record<number, string>> = { 1: 'low', 5: 'normal', 8: 'high', 10: 'highest' };
+const PRIORITY_CHOICES = Array.from({ length: 10 }, (_, index) => 10 - index).map((value) => ({
+  value: String(value),
+  label: `Priority ${value}${PRIORITY_NAMES[value] === undefined ? '' : ` (${PRIORITY_NAMES[value]})`}`,
+}));
+
+interface PriorityPickerProps {
+  taskRef: TaskRef;
+  priority: number;
+  onChanged: () => void;
+}
+
+/** Changes the priority of a waiting task. */
+function PriorityPicker({ taskRef, priority, onChanged }: PriorityPickerProps): ReactElement {
+  const change = useMutation({ mutationFn: (value: number) => changePriority(taskRef, value), onSettled: onChanged });
+  return (
+    <>
+      <NativeSelect
+        aria-label="Priority"
+        size="sm"
+        data={PRIORITY_CHOICES}
+        value={String(change.isPending ? change.variables : priority)}
+        disabled={change.isPending}
+        onChange={({ currentTarget }) => change.mutate(Number(currentTarget.value))}
+      />
+      {change.error === null ? null : <ProblemNote title="The priority was not changed" error={change.error} />}
     </>
   );
 }

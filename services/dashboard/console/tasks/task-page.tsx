@@ -1,25 +1,22 @@
 import { Skeleton } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { ApiProblem } from '../api/api-problem.ts';
-import type { TaskPlace, TaskRecord } from '../api/tasks.ts';
+import { ApiProblem, type TaskRef } from '../api/records.ts';
+import type { Attempt, TaskError, TaskRecord, Why } from '../api/tasks.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import { AttemptList } from './attempt-list.tsx';
-import { ErrorNote } from './error-note.tsx';
-import { LogList } from './log-list.tsx';
-import { TaskHead } from './task-head.tsx';
+import { ClockTime, durationText } from '../parts/time.tsx';
+import { PageLink } from '../routing/navigation.tsx';
+import { taskPath } from '../routing/page-of-path.ts';
 import { TaskFacts } from './task-facts.tsx';
-import { TaskInput } from './task-input.tsx';
-import { TaskOutput, TextCard } from './task-output.tsx';
+import { TaskHead } from './task-head.tsx';
+import { AttemptList, Diagnostics, LogList, Timeline } from './task-history.tsx';
+import { TaskInput, TaskTexts } from './task-texts.tsx';
 import classes from './tasks.module.css';
-import { Timeline } from './timeline.tsx';
 import { useTask, type LiveTask } from './use-task.ts';
-import { WaitNote } from './wait-note.tsx';
-import type { WrittenOutput } from './written-output.ts';
 
-/** Everything about one task, as it happens, and what one can do about it. */
-export function TaskPage({ place }: { place: TaskPlace }): ReactElement {
-  const live = useTask(place);
+/** The live page of one task. */
+export function TaskPage({ taskRef }: { taskRef: TaskRef }): ReactElement {
+  const live = useTask(taskRef);
   const { parts, error } = live;
   const isUnknown = error instanceof ApiProblem && error.status === 404;
   return (
@@ -28,44 +25,112 @@ export function TaskPage({ place }: { place: TaskPlace }): ReactElement {
         <ProblemNote
           title={isUnknown ? 'There is no such task' : 'The task could not be read'}
           error={isUnknown ? new Error('It is not kept any more, it belongs to another tenant, or the address is wrong.') : error}
-          {...(isUnknown ? {} : { onRetry: live.lookAgain })}
+          {...(isUnknown ? {} : { onRetry: live.refresh })}
         />
       )}
-      {parts === undefined ? error === null && <Skeleton height={320} radius="lg" /> : <TaskView place={place} live={live} />}
+      {parts === undefined ? error === null && <Skeleton height={320} radius="lg" /> : <TaskView taskRef={taskRef} live={live} />}
     </div>
   );
 }
 
-function TaskView({ place, live }: { place: TaskPlace; live: LiveTask }): ReactElement | null {
-  const { parts, written, isLive, lookAgain } = live;
+function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): ReactElement | null {
+  const { parts, written, isLive, refresh } = live;
   if (parts === undefined) return null;
   const { task, attempts, steps, log, why } = parts;
   return (
     <>
-      <TaskHead place={place} task={task} isLive={isLive} onChanged={lookAgain} />
-      {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={lookAgain} />}
-      {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} place={place} /> : null}
+      <TaskHead taskRef={taskRef} task={task} isLive={isLive} onChanged={refresh} />
+      {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={refresh} />}
+      {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
       {task.error ? <ErrorNote error={task.error} task={task} attempts={attempts} /> : null}
-      <Texts task={task} written={written} />
-      {task.status === 'running' ? <TaskInput place={place} onSent={lookAgain} /> : null}
+      <TaskTexts task={task} written={written} />
+      {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
       {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={Boolean(task.error)} /> : null}
       <div className={classes['columns']}>
         <Timeline steps={steps} />
-        <TaskFacts task={task} place={place} />
+        <TaskFacts task={task} taskRef={taskRef} />
       </div>
     </>
   );
 }
 
-/** What went in and what came out. */
-function Texts({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement {
-  const hasResult = task.result !== null && task.result !== undefined;
+/** Why a task waits. */
+function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): ReactElement {
+  const { reasons, estimatedStartMs } = why;
   return (
-    <div className={classes['columns']}>
-      <TextCard title="Input" text={task.input} />
-      <TaskOutput task={task} written={written} />
-      {hasResult ? <TextCard title="Result" text={JSON.stringify(task.result, null, 2)} /> : null}
-    </div>
+    <section className={`card ${classes['waits']}`}>
+      <h2>Why it waits</h2>
+      <ul className={classes['reasons']}>
+        {reasons.map((reason) => (
+          <li key={`${reason.gate}/${reason.detail}`}>
+            <Reason reason={reason} taskRef={taskRef} />
+          </li>
+        ))}
+      </ul>
+      {typeof estimatedStartMs === 'number' ? (
+        <span className="faint">It should start in about {durationText(estimatedStartMs)}.</span>
+      ) : null}
+    </section>
   );
+}
+
+/** A reason for waiting, with a link to the task that it names. */
+function Reason({ reason, taskRef }: { reason: Why['reasons'][number]; taskRef: TaskRef }): ReactElement {
+  const { detail, taskId, until } = reason;
+  const at = taskId ? detail.indexOf(taskId) : -1;
+  return (
+    <>
+      {taskId && at >= 0 ? (
+        <>
+          {detail.slice(0, at)}
+          <PageLink href={taskPath({ id: taskId, tenant: taskRef.tenant })}>{taskId}</PageLink>
+          {detail.slice(at + taskId.length)}
+        </>
+      ) : (
+        detail
+      )}
+      {until ? (
+        <span className="faint">
+          {' '}
+          (until <ClockTime at={until} />)
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+interface ErrorNoteProps {
+  error: TaskError;
+  task: TaskRecord;
+  attempts: readonly Attempt[];
+}
+
+/** Why the last attempt failed, and whether another follows. */
+function ErrorNote({ error, task, attempts }: ErrorNoteProps): ReactElement {
+  return (
+    <section className={`card ${classes['failed']}`}>
+      <h2>{error.code}</h2>
+      <p className={classes['words']}>{error.message}</p>
+      <NextAttempt error={error} task={task} attempts={attempts} />
+      <Diagnostics details={error.details} />
+    </section>
+  );
+}
+
+function NextAttempt({ error, task, attempts }: ErrorNoteProps): ReactElement | null {
+  const { status, retryAt } = task;
+  if (retryAt && (status === 'failed' || status === 'timeout')) {
+    return (
+      <p className="faint">
+        It is tried again at <ClockTime at={retryAt} withDay={false} />.
+      </p>
+    );
+  }
+  if (status !== 'permanently_failed') return null;
+  // No attempt follows a permanent failure: its kind is not retryable, or no attempt is left.
+  const max = task.execution?.maxAttempts;
+  const failed = attempts.filter(({ status: ending }) => ending === 'failed' || ending === 'timeout').length;
+  const spent = max === undefined ? 'No attempt is left.' : `No attempt is left: ${failed} of ${max} failed.`;
+  return <p className="faint">{error.retryable ? spent : 'A failure of this kind is not tried again.'}</p>;
 }

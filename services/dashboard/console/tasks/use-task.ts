@@ -1,70 +1,73 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { ApiProblem } from '../api/api-problem.ts';
-import { readTaskParts, type TaskParts, type TaskPlace } from '../api/tasks.ts';
-import { readTaskStream } from './read-task-stream.ts';
-import { addOutput, NOTHING_WRITTEN, type WrittenOutput } from './written-output.ts';
-import { usePerson } from '../api/queries.ts';
+import { usePerson } from '../api/call-api.ts';
+import { ApiProblem, type TaskRef } from '../api/records.ts';
+import { readTaskParts, taskApiPath, tenantHeaders, type TaskParts } from '../api/tasks.ts';
+import { addOutput, NOTHING_WRITTEN, readTaskStream, type WrittenOutput } from './task-stream.ts';
 
-/** Without a stream that says when something happened, and with one. */
-const LOOK_MS = 2000;
-const LOOK_WITH_STREAM_MS = 10_000;
-/** Events may come in dozens; one look answers all of them. */
-const GATHER_MS = 150;
+/** The time between two polls without a stream, and with it. */
+const POLL_MS = 2000;
+const POLL_WITH_STREAM_MS = 10_000;
+/** Events arrive in bursts; one request answers all events of this time. */
+const BATCH_MS = 150;
 
 export interface LiveTask {
   parts: TaskParts | undefined;
   error: unknown;
   written: WrittenOutput;
   isLive: boolean;
-  lookAgain: () => void;
+  refresh: () => void;
 }
 
-/** A task and what it writes, for as long as it is shown: by its stream, and by looking now and then, should that be cut. */
-export function useTask(place: TaskPlace): LiveTask {
+/** A task and its output while its page is shown: from the stream, and by polling in case the stream is cut. */
+export function useTask(taskRef: TaskRef): LiveTask {
   const queries = useQueryClient();
-  const queryKey = ['task', place.tenant, place.id];
+  const queryKey = ['task', taskRef.tenant, taskRef.id];
   const [written, setWritten] = useState(NOTHING_WRITTEN);
   const [isLive, setLive] = useState(false);
   const { data, error } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => readTaskParts(place, signal),
-    refetchInterval: ({ state }) => lookAfter(state.data, state.error, isLive),
+    queryFn: ({ signal }) => readTaskParts(taskRef, signal),
+    refetchInterval: ({ state }) => pollInterval(state.data, state.error, isLive),
     retry: (failures, thrown) => failures < 3 && !isRefusal(thrown),
   });
-  const lookAgain = (): void => void queries.invalidateQueries({ queryKey });
-  const { id, tenant } = place;
-  // A task that was opened again has another life to follow.
-  const life = data === undefined ? null : isTerminal(data.task.status) ? 'ended' : 'open';
+  const refresh = (): void => void queries.invalidateQueries({ queryKey });
+  const { id, tenant } = taskRef;
+  // A reopened task needs a new stream.
+  const phase = data === undefined ? null : isTerminal(data.task.status) ? 'ended' : 'open';
   useEffect(() => {
-    if (life === null) return undefined;
-    const leaving = new AbortController();
+    if (phase === null) return undefined;
+    const closing = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onEvent = (name: string, event: unknown): void => {
       if (name === 'output') return setWritten((before) => addOutput(before, event));
       timer ??= setTimeout(() => {
         timer = undefined;
         void queries.invalidateQueries({ queryKey: ['task', tenant, id] });
-      }, GATHER_MS);
+      }, BATCH_MS);
       return undefined;
     };
-    void readTaskStream({ place: { id, tenant }, onEvent, onOpen: setLive }, leaving.signal);
+    const streamed = { id, tenant };
+    void readTaskStream(
+      { url: `${taskApiPath(streamed)}/stream`, headers: tenantHeaders(streamed), onEvent, onOpen: setLive },
+      closing.signal,
+    );
     return () => {
-      leaving.abort();
+      closing.abort();
       clearTimeout(timer);
     };
-  }, [id, tenant, life, queries]);
-  return { parts: data, error, written, isLive: isLive && life === 'open', lookAgain };
+  }, [id, tenant, phase, queries]);
+  return { parts: data, error, written, isLive: isLive && phase === 'open', refresh };
 }
 
-function lookAfter(parts: TaskParts | undefined, error: unknown, isLive: boolean): number | false {
+function pollInterval(parts: TaskParts | undefined, error: unknown, isLive: boolean): number | false {
   if (isRefusal(error)) return false;
   if (parts !== undefined && isTerminal(parts.task.status)) return false;
-  return isLive ? LOOK_WITH_STREAM_MS : LOOK_MS;
+  return isLive ? POLL_WITH_STREAM_MS : POLL_MS;
 }
 
-/** What asking again would not change. */
+/** Whether the API refused, so that another request would fail too. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.status >= 400 && error.status < 500 && error.status !== 429;
 }
@@ -72,7 +75,7 @@ function isRefusal(error: unknown): boolean {
 /** Scopes that include `submit`. */
 const SUBMITTING = new Set(['admin', 'operate', 'submit']);
 
-/** Whether who is signed in may make and stop tasks. */
+/** Whether the person who is signed in may submit and cancel tasks. */
 export function useMaySubmit(): boolean {
   const { data } = usePerson();
   return data?.scopes.some((scope) => SUBMITTING.has(scope)) ?? false;

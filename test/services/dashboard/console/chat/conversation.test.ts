@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   changeConversation,
-  EMPTY_CONVERSATION,
   type ChatMessage,
   type Conversation,
   type ConversationChange,
+  EMPTY_CONVERSATION,
+  readLiveEvent,
 } from '../../../../../services/dashboard/console/chat/conversation.ts';
-import { outcomeText, waitTexts } from '../../../../../services/dashboard/console/chat/messages/message-texts.ts';
-import { readLiveEvent } from '../../../../../services/dashboard/console/chat/read-live-event.ts';
+import { outcomeText, waitTexts } from '../../../../../services/dashboard/console/chat/message-texts.ts';
 
 const FIRST = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const SECOND = '01BX5ZZKBKACTAV9WEVGEMMVRZ';
@@ -41,26 +41,26 @@ const after = (...changes: ConversationChange[]): Conversation => changes.reduce
 const answerAfter = (...changes: ConversationChange[]): string | undefined => after(arrival(FIRST), ...changes).messages[0]?.answer;
 
 describe('a conversation', () => {
-  it('has its messages in the order in which they were accepted, whichever is heard of first', () => {
+  it('sorts its messages by acceptance, whichever arrives first', () => {
     expect(after(arrival(SECOND), arrival(FIRST)).messages.map(({ id }) => id)).toEqual([FIRST, SECOND]);
   });
 
-  it('grows an answer piece by piece, and passes over pieces that come again', () => {
+  it('appends pieces to an answer, and skips repeated pieces', () => {
     expect(answerAfter(output(1, 1, 'a'), output(1, 2, 'b'), output(1, 2, 'b'), output(1, 3, 'c'))).toBe('abc');
   });
 
-  it('begins an answer anew with a further attempt, with a run that starts again, and when all of it is told again', () => {
+  it('restarts an answer with a further attempt, with a restarted run, and with a repeated stream', () => {
     expect(answerAfter(output(1, 1, 'half'), output(2, 1, 'new'))).toBe('new');
     expect(answerAfter(output(1, 1, 'half'), output(1, 2, ' an answer'), output(1, 1, 'once'), output(1, 2, ' more'))).toBe('once more');
     expect(answerAfter(output(2, 1, 'new'), output(1, 2, 'late'))).toBe('new');
   });
 
-  it('has the final text when the answer has ended, and what was written when there is none', () => {
+  it('has the final text after the end, or the written text without a final text', () => {
     expect(answerAfter(output(1, 1, 'dra'), end(FIRST, 'the final text'))).toBe('the final text');
     expect(answerAfter(output(1, 1, 'cut off'), end(FIRST, null))).toBe('cut off');
   });
 
-  it('keeps what is written of a running answer when the stream tells everything again', () => {
+  it('keeps the text of a running answer when the stream repeats everything', () => {
     const again = after(
       arrival(FIRST, { status: 'completed', answer: 'done' }),
       arrival(SECOND),
@@ -73,19 +73,19 @@ describe('a conversation', () => {
     expect(again.isLoaded).toBe(true);
   });
 
-  it('learns from the history how one ended that ran when the stream was cut', () => {
+  it('takes from the history the end of a message that ran when the stream was cut', () => {
     const ended = message(FIRST, { status: 'completed', answer: 'all of it' });
     expect(after(arrival(FIRST), output(1, 1, 'all'), { kind: 'history', messages: [ended] }).messages).toMatchObject([
       { status: 'completed', answer: 'all of it' },
     ]);
   });
 
-  it('does not open a message again that has ended', () => {
+  it('does not reopen an ended message', () => {
     const conversation = after(arrival(FIRST), end(FIRST, 'done'), arrival(FIRST, { status: 'queued' }));
     expect(conversation.messages).toMatchObject([{ status: 'completed', answer: 'done' }]);
   });
 
-  it('is told by the answer to sending only what the stream did not tell before', () => {
+  it('ignores the answer to a request when the stream was faster', () => {
     const sent = { kind: 'sent', message: message(FIRST, { text: '/queue latest hi', agent: null, status: 'queued' }) } as const;
     expect(after(sent).messages).toMatchObject([{ status: 'queued' }]);
     const shown = [{ text: 'hi', agent: 'echo', status: 'running' }];
@@ -93,14 +93,14 @@ describe('a conversation', () => {
     expect(after(sent, arrival(FIRST, { text: 'hi' })).messages).toMatchObject(shown);
   });
 
-  it('has what a command answered behind the message that was last then', () => {
+  it('shows the answer of a command after the last message of that time', () => {
     const conversation = after(arrival(FIRST), { kind: 'line', id: 'line-1', text: 'Nothing runs.' }, arrival(SECOND));
     expect(conversation.lines).toEqual([{ id: 'line-1', text: 'Nothing runs.', after: FIRST }]);
   });
 });
 
 describe('an event of the stream', () => {
-  it('is read into the change that it means', () => {
+  it('is parsed into a change', () => {
     const turn = { taskId: FIRST, text: 'hi', user: null, agent: 'echo', status: 'completed', outcome: { kind: 'ran' }, output: 'hi' };
     expect(readLiveEvent('history', { items: [turn] })).toMatchObject({ kind: 'history', messages: [{ id: FIRST, answer: 'hi' }] });
     expect(readLiveEvent('output', { taskId: FIRST, attempt: 1, seq: 2, text: 'x' })).toEqual(output(1, 2, 'x'));
@@ -110,13 +110,13 @@ describe('an event of the stream', () => {
     });
   });
 
-  it('that is not known, or not what it should be, is nothing', () => {
+  it('is null when it is unknown or malformed', () => {
     expect(readLiveEvent('weather', {})).toBeNull();
     expect(readLiveEvent('output', { taskId: FIRST })).toBeNull();
   });
 });
 
-describe('what stands below a message', () => {
+describe('the line below a message', () => {
   it.each([
     ['steered', 'Went into the running answer'],
     ['merged', 'Became one turn with another message'],
@@ -124,18 +124,18 @@ describe('what stands below a message', () => {
     ['rejected', 'Refused: an answer was running'],
     ['dropped', 'Dropped: too many wait'],
     ['cancelled', 'Cancelled: too many wait'],
-  ])('is its outcome when that is %s', (kind, text) => {
+  ])('is its outcome when it was %s', (kind, text) => {
     expect(outcomeText(message(FIRST, { status: 'skipped', outcome: { kind, reason: 'too many wait' } }))).toBe(text);
   });
 
-  it('is why it failed, and nothing when it was answered', () => {
+  it('is the error of a failure, and nothing after an answer', () => {
     expect(outcomeText(message(FIRST, { status: 'permanently_failed', outcome: { kind: 'ran' }, error: 'no such model' }))).toBe(
       'Failed: no such model',
     );
     expect(outcomeText(message(FIRST, { status: 'completed', outcome: { kind: 'ran' } }))).toBeNull();
   });
 
-  it('names the message that it waits for by its words, and any other task by its id', () => {
+  it('names a message that it waits for by its words, and any other task by its id', () => {
     const session = {
       id: 's',
       mode: 'queue' as const,

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Schedule } from '../../../../../services/dashboard/console/api/schedule-records.ts';
-import { ApiProblem } from '../../../../../services/dashboard/console/api/api-problem.ts';
-import { fieldProblems } from '../../../../../services/dashboard/console/schedules/field-problems.ts';
-import { changesOf, draftOf, scheduleOf } from '../../../../../services/dashboard/console/schedules/schedule-draft.ts';
+import { ApiProblem, type Schedule } from '../../../../../services/dashboard/console/api/records.ts';
+import { changesOf, toDraft, fieldProblems, toNewSchedule } from '../../../../../services/dashboard/console/schedules/schedule-draft.ts';
 
 const SCHEDULE: Schedule = {
   id: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
@@ -23,15 +21,15 @@ const SCHEDULE: Schedule = {
   next: [],
   runCount: 0,
 };
-const before = draftOf(SCHEDULE);
+const before = toDraft(SCHEDULE);
 
 describe('the form of a schedule', () => {
-  it('begins with what the schedule is, and saves nothing when nothing was changed', () => {
+  it('starts with the schedule, and saves nothing without a change', () => {
     expect(before).toMatchObject({ phrase: '0 9 * * 1', missed: 'all(20)', platform: 'slack', channel: 'C1', name: 'Stand-up' });
     expect(changesOf(before, { ...before, name: ' Stand-up ' })).toEqual({});
   });
 
-  it('saves what was changed and no more, so that a new name times nothing anew', () => {
+  it('saves only the changed fields, so that a new name recomputes no times', () => {
     expect(changesOf(before, { ...before, name: 'Daily', priority: 5 })).toEqual({ name: 'Daily', priority: 5 });
     expect(changesOf(before, { ...before, phrase: 'every day at 8', tz: 'UTC', overlap: 'skip' })).toEqual({
       phrase: 'every day at 8',
@@ -40,19 +38,19 @@ describe('the form of a schedule', () => {
     });
   });
 
-  it('takes away what was emptied, and names a place whole', () => {
+  it('removes emptied fields, and sends platform and channel together', () => {
     expect(changesOf(before, { ...before, name: ' ' })).toEqual({ name: null });
     expect(changesOf(before, { ...before, platform: '' })).toEqual({ platform: null, channel: null });
     expect(changesOf(before, { ...before, channel: 'C2' })).toEqual({ platform: 'slack', channel: 'C2' });
   });
 
-  it('says nothing of the place of one that was made in a chat and has none of its own', () => {
-    const own = draftOf({ ...SCHEDULE, platform: null, channel: null });
+  it('sends no destination for a schedule from a chat that has none of its own', () => {
+    const own = toDraft({ ...SCHEDULE, platform: null, channel: null });
     expect(changesOf(own, { ...own, message: 'Other' })).toEqual({ message: 'Other' });
   });
 
-  it('asks for a new one without what was left empty', () => {
-    expect(scheduleOf({ ...before, name: '', platform: '' })).toEqual({
+  it('creates a schedule without the empty fields', () => {
+    expect(toNewSchedule({ ...before, name: '', platform: '' })).toEqual({
       phrase: '0 9 * * 1',
       message: 'Collect notes',
       agent: 'echo',
@@ -67,7 +65,7 @@ describe('the form of a schedule', () => {
 const problem = (code: string, detail: string, details?: Record<string, unknown>): ApiProblem =>
   new ApiProblem({ code, status: 422, detail, details });
 
-describe('what is wrong with a schedule', () => {
+describe('a problem of a schedule', () => {
   it.each([
     ['agent.unknown', 'There is no agent "x"', { agent: 'x' }, { agent: 'There is no agent "x"' }],
     ['schedule.unknown-zone', 'Mars is no IANA time zone', { zone: 'Mars' }, { tz: 'Mars is no IANA time zone' }],
@@ -89,7 +87,7 @@ describe('what is wrong with a schedule', () => {
       },
       { name: 'too long', message: 'too short' },
     ],
-  ])('%s stands at its field', (code, detail, details, expected) => {
+  ])('%s is shown at its field', (code, detail, details, expected) => {
     expect(fieldProblems(problem(code, detail, details))).toEqual(expected);
   });
 
@@ -99,7 +97,7 @@ describe('what is wrong with a schedule', () => {
     problem('request.invalid', 'A tenant has at most 3 schedules'),
     problem('request.invalid', 'x', { problems: [{ path: 'body.context', message: 'x' }] }),
     new TypeError('failed to fetch'),
-  ])('is told below the form when it is about none of its fields: $message', (error) => {
+  ])('is shown below the form when it concerns none of its fields: $message', (error) => {
     expect(fieldProblems(error)).toBeNull();
   });
 });

@@ -1,17 +1,34 @@
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useEffect, useRef, useState, type ReactElement, type ReactNode, type Ref, type RefObject } from 'react';
 
-/** Nearer to the end than this counts as there, in pixels. */
-const NEAR = 48;
+interface ScrollBoxProps {
+  /** The name of the content for screen readers. */
+  label: string;
+  className?: string | undefined;
+  ref?: Ref<HTMLElement>;
+  children: ReactNode;
+}
 
-export interface StickToEnd {
-  /** What scrolls, and what is in it. */
+/** A scrolling part of the page that the keyboard reaches too. */
+export function ScrollBox({ label, className, ref, children }: ScrollBoxProps): ReactElement {
+  return (
+    <section className={className} ref={ref} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+/** Pixels from the end that still count as the end. */
+const NEAR_END_PX = 48;
+
+interface StickToEnd {
+  /** The scrolling element, and its content. */
   box: RefObject<HTMLDivElement | null>;
   content: RefObject<HTMLDivElement | null>;
   isAtEnd: boolean;
   goToEnd: () => void;
 }
 
-/** Keeps a box that grows scrolled to its end, unless the person has scrolled up from there. */
+/** Keeps a growing box scrolled to its end, unless the person has scrolled up. */
 export function useStickToEnd(): StickToEnd {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -23,12 +40,12 @@ export function useStickToEnd(): StickToEnd {
   return { box, content, isAtEnd, goToEnd };
 }
 
-/** Returns what ends it. */
+/** Returns a function that stops it. */
 function stick(box: HTMLElement, content: HTMLElement, onChange: (isAtEnd: boolean) => void): () => void {
   let sticks = true;
   let lastTop = 0;
   const onScroll = (): void => {
-    // What grows meanwhile takes the end away too; only a person goes up.
+    // Growth moves the end away too, but only a person scrolls up.
     if (isNearEnd(box)) sticks = true;
     else if (box.scrollTop < lastTop) sticks = false;
     lastTop = box.scrollTop;
@@ -47,5 +64,5 @@ function stick(box: HTMLElement, content: HTMLElement, onChange: (isAtEnd: boole
 }
 
 function isNearEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
-  return scrollHeight - scrollTop - clientHeight < NEAR;
+  return scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
 }

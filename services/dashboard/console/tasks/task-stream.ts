@@ -1,30 +1,31 @@
 import { createParser } from 'eventsource-parser';
-import { taskApiPath, tenantHeaders, type TaskPlace } from '../api/tasks.ts';
+import { z } from 'zod';
 
-export interface TaskStreamOptions {
-  place: TaskPlace;
+interface TaskStreamOptions {
+  url: string;
+  headers: Record<string, string>;
   onEvent: (name: string, data: unknown) => void;
-  /** Whether it listens at the moment. */
+  /** Called with whether the stream is open. */
   onOpen: (isOpen: boolean) => void;
 }
 
 const FIRST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 15_000;
-/** The server says something twice as often; a stream this quiet is dead. */
+const MAX_WAIT_MS = 15_000;
+/** The server sends something twice in this time, so a quieter stream is dead. */
 const QUIET_MS = 60_000;
 
 /**
- * Reads a task's stream until the task has ended or the signal aborts, and goes on after the last event when it is cut. Not by
- * EventSource, which sends no header.
+ * Reads a task's stream until the task has ended or the signal aborts, and resumes a cut stream after the last event.
+ * EventSource would send no headers.
  */
 export async function readTaskStream(options: TaskStreamOptions, signal: AbortSignal): Promise<void> {
   const reader: Reader = { lastEventId: undefined, hasEnded: false };
-  for (let waitMs = FIRST_WAIT_MS; !signal.aborted && !reader.hasEnded; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+  for (let waitMs = FIRST_WAIT_MS; !signal.aborted && !reader.hasEnded; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     const before = reader.lastEventId;
     await readOnce(options, reader, signal).catch(() => undefined);
     options.onOpen(false);
     if (reader.lastEventId !== before) waitMs = FIRST_WAIT_MS;
-    if (!reader.hasEnded) await pause(waitMs, signal);
+    if (!reader.hasEnded) await wait(waitMs, signal);
   }
 }
 
@@ -33,14 +34,14 @@ interface Reader {
   hasEnded: boolean;
 }
 
-async function readOnce({ place, onEvent, onOpen }: TaskStreamOptions, reader: Reader, signal: AbortSignal): Promise<void> {
+async function readOnce({ url, headers, onEvent, onOpen }: TaskStreamOptions, reader: Reader, signal: AbortSignal): Promise<void> {
   const connection = new AbortController();
   let silence = setTimeout(() => connection.abort(), QUIET_MS);
   try {
     const resume = reader.lastEventId === undefined ? {} : { 'Last-Event-ID': reader.lastEventId };
-    const answer = await fetch(`${taskApiPath(place)}/stream`, {
+    const answer = await fetch(url, {
       credentials: 'same-origin',
-      headers: { Accept: 'text/event-stream', ...tenantHeaders(place), ...resume },
+      headers: { Accept: 'text/event-stream', ...headers, ...resume },
       signal: AbortSignal.any([signal, connection.signal]),
     });
     if (!answer.ok || answer.body === null) return;
@@ -65,7 +66,7 @@ async function readOnce({ place, onEvent, onOpen }: TaskStreamOptions, reader: R
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener(
@@ -77,4 +78,24 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
+}
+
+const outputSchema = z.object({ attempt: z.number(), seq: z.number(), text: z.string() });
+
+/** The output of the current run of an attempt. */
+export interface WrittenOutput {
+  readonly attempt: number;
+  readonly seq: number;
+  readonly text: string;
+}
+
+export const NOTHING_WRITTEN: WrittenOutput = { attempt: 0, seq: 0, text: '' };
+
+/** Adds a piece of output. An interrupted attempt that runs again keeps its number and restarts at piece 1. */
+export function addOutput(before: WrittenOutput, data: unknown): WrittenOutput {
+  const entry = outputSchema.safeParse(data);
+  if (!entry.success) return before;
+  const { attempt, seq, text } = entry.data;
+  const continues = attempt === before.attempt && seq > before.seq;
+  return { attempt, seq, text: continues ? before.text + text : text };
 }

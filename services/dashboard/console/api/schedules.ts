@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { callApi } from './call-api.ts';
-import { listOf } from './records.ts';
 import {
+  listOf,
   previewSchema,
   runSchema,
   scheduleSchema,
@@ -10,9 +10,9 @@ import {
   type Run,
   type Schedule,
   type ScheduleChanges,
-} from './schedule-records.ts';
+} from './records.ts';
 
-/** Each of them reads its runs, too. */
+/** Few per page, because each schedule also reads its runs. */
 const SHOWN = 25;
 const RUNS_SHOWN = 30;
 const schedulesSchema = listOf(scheduleSchema).extend({ nextCursor: z.string().nullable() });
@@ -21,13 +21,13 @@ const runsSchema = listOf(runSchema);
 
 const pathOf = (id: string): string => `/v1/schedules/${encodeURIComponent(id)}`;
 
-/** Newest first: the first of them, or those after a cursor. */
+/** A page of schedules, newest first; the first page without a cursor. */
 export async function readSchedules(cursor: string | null, signal: AbortSignal): Promise<SchedulesPart> {
   const after = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
   return await callApi(schedulesSchema, `/v1/schedules?limit=${SHOWN}${after}`, { signal });
 }
 
-/** Newest first. */
+/** The newest runs of a schedule, newest first. */
 export async function readRuns(id: string, signal: AbortSignal): Promise<Run[]> {
   return (await callApi(runsSchema, `${pathOf(id)}/runs?limit=${RUNS_SHOWN}`, { signal })).items;
 }

@@ -1,14 +1,26 @@
 import type { ReactElement } from 'react';
-import type { Task } from '../api/records.ts';
-import { Age } from '../parts/time.tsx';
+import type { Task } from '../api/tasks.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { PageLink } from '../routing/page-link.tsx';
+import { Age } from '../parts/time.tsx';
+import { PageLink } from '../routing/navigation.tsx';
 import classes from './overview.module.css';
 
 const EXCERPT_CHARACTERS = 200;
 
-/** One task in a list; its page has the rest. */
-export function TaskRow({ task }: { task: Task }): ReactElement {
+/** A list of tasks, or a sentence when it is empty. */
+export function TaskList({ tasks, whenEmpty }: { tasks: Task[]; whenEmpty: string }): ReactElement {
+  if (tasks.length === 0) return <p className="faint">{whenEmpty}</p>;
+  return (
+    <ul className={classes['tasks']}>
+      {tasks.map((task) => (
+        <TaskRow key={task.id} task={task} />
+      ))}
+    </ul>
+  );
+}
+
+/** One task in a list, with a link to its page. */
+function TaskRow({ task }: { task: Task }): ReactElement {
   return (
     <li>
       <PageLink className={classes['task']} href={`/tasks/${task.id}`}>

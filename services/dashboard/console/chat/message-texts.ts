@@ -1,12 +1,12 @@
-import type { Session } from '../../api/records.ts';
-import type { ChatMessage } from '../conversation.ts';
+import type { Session } from '../api/records.ts';
+import type { ChatMessage } from './conversation.ts';
 
 const TASK = /\btask ([0-9A-HJKMNP-TV-Z]{26})\b/g;
 const EXCERPT_CHARACTERS = 40;
 
 /**
- * Why the messages that have not begun do not, by task. Tasks that are messages of the conversation are named by their words;
- * the one whose turn it is may have a reason too.
+ * The reasons for waiting, by task; the lane's holder may have one too. A reason quotes the messages of the conversation
+ * instead of their task ids.
  */
 export function waitTexts(session: Session | undefined, messages: readonly ChatMessage[]): Map<string, string> {
   const named = (reason: string): string => reason.replaceAll(TASK, (found, id: string) => quote(messages, id) ?? found);
@@ -25,7 +25,7 @@ function quote(messages: readonly ChatMessage[], id: string): string | null {
   return `“${text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text}”`;
 }
 
-const BY_KIND: Readonly<Record<string, string>> = {
+const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   steered: 'Went into the running answer',
   merged: 'Became one turn with another message',
   superseded: 'Replaced by a newer message',
@@ -36,15 +36,15 @@ const BY_KIND: Readonly<Record<string, string>> = {
   skipped: 'Skipped',
 };
 
-/** Kinds whose reason only says the same again. */
-const CLEAR = new Set(['steered', 'merged', 'superseded', 'rejected']);
+/** Outcomes whose reason would only repeat the text. */
+const SELF_EXPLANATORY = new Set(['steered', 'merged', 'superseded', 'rejected']);
 
-/** What became of a message other than an answer of its own; null for nothing to say. */
+/** The outcome of a message that got no answer of its own; null for other messages. */
 export function outcomeText({ outcome, status, error }: ChatMessage): string | null {
   if (status === 'permanently_failed') return withReason('Failed', error);
   if (outcome === null || outcome.kind === 'ran') return null;
-  const text = BY_KIND[outcome.kind] ?? outcome.kind;
-  return CLEAR.has(outcome.kind) ? text : withReason(text, outcome.reason);
+  const text = OUTCOME_TEXTS[outcome.kind] ?? outcome.kind;
+  return SELF_EXPLANATORY.has(outcome.kind) ? text : withReason(text, outcome.reason);
 }
 
 function withReason(text: string, reason: string | null | undefined): string {

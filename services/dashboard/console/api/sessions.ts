@@ -1,0 +1,113 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import { z } from 'zod';
+import { callApi, personSchema } from './call-api.ts';
+import {
+  listOf,
+  outcomeSchema,
+  sessionSchema,
+  sessionSummarySchema,
+  taskStatusSchema,
+  type Session,
+  type SessionSummary,
+} from './records.ts';
+
+const SHOWN = 100;
+const sessionsSchema = listOf(sessionSummarySchema);
+
+/** The answer to a message: its task, or the text of a command. */
+const sentSchema = z.union([
+  z.object({ id: z.string(), status: taskStatusSchema, outcome: outcomeSchema.nullish() }),
+  z.object({ command: z.string(), text: z.string() }),
+]);
+type Sent = z.infer<typeof sentSchema>;
+
+const pathOf = (session: string): string => `/v1/sessions/${encodeURIComponent(session)}`;
+
+export async function readSessions(signal: AbortSignal): Promise<SessionSummary[]> {
+  return (await callApi(sessionsSchema, `/v1/sessions?limit=${SHOWN}`, { signal })).items;
+}
+
+export async function readSession(session: string, signal: AbortSignal): Promise<Session> {
+  return await callApi(sessionSchema, pathOf(session), { signal });
+}
+
+/** Sends a message. The same key again means the same message. */
+export async function sendMessage(session: string, message: { text: string; agent?: string }, key: string): Promise<Sent> {
+  return await callApi(sentSchema, `${pathOf(session)}/messages`, { method: 'POST', body: message, headers: { 'Idempotency-Key': key } });
+}
+
+/** Cancels the waiting tasks of a session, then the running task. */
+export async function stopSession(session: string): Promise<void> {
+  await callApi(z.unknown(), `${pathOf(session)}/stop`, { method: 'POST' });
+}
+
+export async function setSessionMode(session: string, mode: string): Promise<void> {
+  await callApi(z.unknown(), `${pathOf(session)}/mode`, { method: 'PUT', body: { mode } });
+}
+
+export function sessionStreamPath(session: string): string {
+  return `${pathOf(session)}/stream`;
+}
+
+/** `cut` means that a reconnection is pending. */
+export type Connection = 'connecting' | 'open' | 'cut';
+
+interface LiveEventsOptions {
+  /** Null opens no stream. */
+  url: string | null;
+  names: readonly string[];
+  onEvent: (name: string, data: unknown) => void;
+}
+
+const FIRST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 15_000;
+
+/** Listens to server-sent events while its component is mounted, and reconnects whenever the stream is cut. */
+export function useLiveEvents({ url, names, onEvent }: LiveEventsOptions): Connection {
+  const [connection, setConnection] = useState<Connection>('connecting');
+  const onMessage = useEffectEvent(onEvent);
+  useEffect(() => {
+    if (url === null) return undefined;
+    return listen({ url, names, onMessage: (name, data) => onMessage(name, data), onConnection: setConnection });
+  }, [url, names]);
+  return connection;
+}
+
+interface ListenOptions {
+  url: string;
+  names: readonly string[];
+  onMessage: (name: string, data: unknown) => void;
+  onConnection: (connection: Connection) => void;
+}
+
+/** Returns a function that closes the stream. */
+function listen({ url, names, onMessage, onConnection }: ListenOptions): () => void {
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let waitMs = FIRST_WAIT_MS;
+  const open = (): void => {
+    const opened = new EventSource(url);
+    source = opened;
+    opened.addEventListener('open', () => {
+      waitMs = FIRST_WAIT_MS;
+      onConnection('open');
+    });
+    opened.addEventListener('error', () => {
+      onConnection('cut');
+      // The browser reconnects after a network failure by itself, but not after an answer that is no stream.
+      if (opened.readyState === EventSource.CLOSED) reconnectLater();
+    });
+    for (const name of names) opened.addEventListener(name, (event: MessageEvent<string>) => onMessage(name, JSON.parse(event.data)));
+  };
+  const reconnectLater = (): void => {
+    // Redirects to the sign-in form when the sign-in has ended.
+    callApi(personSchema, '/console/person').catch(() => undefined);
+    timer = setTimeout(open, waitMs);
+    waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source?.close();
+  };
+}
