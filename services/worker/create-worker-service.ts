@@ -90,7 +90,7 @@ function openPool(parts: Parts, worker: string, onWaiting: () => void): Isolatio
       // Else it was settled or expired before the process ended.
       if (state?.status !== 'running' || state.worker !== lost.worker) return false;
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
-      await expireAttempt(ledger, attempt, { ...lost, isGone: true });
+      await expireAttempt(ledger, attempt, { ...lost, before: state, isGone: true });
       onWaiting();
       await endOrphans(parts);
       return true;

@@ -3,4 +3,4 @@
  */
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { MusterError, hasCode } from './muster-error.ts';
-export { TaskFailure, classifyFailure } from './task-failure.ts';
+export { TaskFailure, classifyFailure, isKnownFailure } from './task-failure.ts';

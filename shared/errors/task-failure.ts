@@ -29,6 +29,11 @@ export function classifyFailure(code: string): FailureClass {
   return CLASS_BY_CODE[code] ?? 'transient';
 }
 
+/** Whether Muster itself gives this code, so that there are few of them. */
+export function isKnownFailure(code: string): boolean {
+  return Object.hasOwn(CLASS_BY_CODE, code);
+}
+
 export interface TaskFailureOptions {
   details?: Record<string, unknown>;
   /**

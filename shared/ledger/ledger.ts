@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings, TenantLimits } from '../config/index.ts';
+import { LocalCounts } from '../metrics/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import type { TaskState } from '../tasks/index.ts';
 import { type Batches, CallBatches } from './batches.ts';
@@ -14,10 +15,13 @@ export interface LedgerOptions {
   limitsOf(tenant: string): TenantLimits | null;
   /** Called for each task that a script granted besides: its ticket is in the outbox and should be added now. */
   onGranted(tenant: string, task: string, state: TaskState): void;
+  /** Counts the steps of tasks; without it nothing is counted. */
+  counts?: LocalCounts;
 }
 
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {
+  readonly counts: LocalCounts;
   /** What tenants have stored, and may. */
   readonly stored: StoredBytes;
   /** Calls that go into one script together. */
@@ -51,6 +55,7 @@ export type ScriptName =
 export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string, Script> = ledgerScripts()): Ledger {
   return {
     ...options,
+    counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes(options),
     batches: new CallBatches(),
     run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),

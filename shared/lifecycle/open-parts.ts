@@ -3,6 +3,7 @@ import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
 import { createLedger, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
+import { FleetMetrics } from '../metrics/index.ts';
 import { type Intake, openQueues, type Queues, readOwedTickets, ticketOfState, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import type { TaskState } from '../tasks/index.ts';
@@ -22,6 +23,7 @@ export interface Parts extends Intake {
   readonly queues: Queues;
   readonly relay: TicketRelay;
   readonly tenants: TenantDirectory;
+  readonly metrics: FleetMetrics;
   readonly catalog: AgentCatalog;
   readonly events: EventFeed;
   /** Opens a subscription whose connection shows under this name. */
@@ -49,12 +51,14 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
   const tenants = new TenantDirectory({ redis, keys, settings, log });
+  const metrics = new FleetMetrics({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
-  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, queues, log });
+  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, metrics, queues, log });
   const catalog = new AgentCatalog({ redis, keys, settings });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
+  metrics.start();
   await tenants.start().catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
   return {
     config,
@@ -65,27 +69,29 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     queues,
     relay,
     tenants,
+    metrics,
     catalog,
     events,
     subscribe,
     fail,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    close: () => closeParts({ tenants, relay, events, queues, redis }),
+    close: () => closeParts({ tenants, metrics, relay, events, queues, redis }),
   };
 }
 
-interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'queues' | 'log'> {
+interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'metrics' | 'queues' | 'log'> {
   settings: Settings;
 }
 
 /** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
-function openLedger({ redis, keys, settings, tenants, queues, log }: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
+function openLedger({ redis, keys, settings, tenants, metrics, queues, log }: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
   const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
     keys,
     settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
+    counts: metrics.counts,
     onGranted: (tenant, task, state) => relayGranted({ relay, log }, tenant, { task, state }),
   });
   return { ledger, relay };
@@ -114,13 +120,15 @@ async function findDefinition(catalog: AgentCatalog, tenant: string, id: string)
 /** Closes what `openParts` opened, the connection last. */
 async function closeParts({
   tenants,
+  metrics,
   relay,
   events,
   queues,
   redis,
-}: Pick<Parts, 'tenants' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
+}: Pick<Parts, 'tenants' | 'metrics' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
   tenants.stop();
   await relay.idle();
+  await metrics.stop();
   events.close();
   await queues.close();
   redis.disconnect();

@@ -54,6 +54,14 @@ function keysUnder(prefix: string) {
     servedPlatform: (name: string) => `${prefix}served-platform:${name}`,
     /** String: JSON of a worker's report of its own end. Kept: ten minutes. Bound: one per worker that ended so. */
     blame: (worker: string) => `${prefix}blame:${worker}`,
+    /** Hash: `<family>|<labels>` -> count since the installation. Kept: for good. Bound: queues, bands, sources, `metrics.maxCodes` and agents. */
+    metrics: `${prefix}metrics`,
+    /** Hash: counts of the fleet in one minute since 1970. Kept: `metrics.windowMs`. Bound: `metrics.windowMs`. */
+    metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
+    /** Set: codes of agents' own choice that attempts are counted by. Kept: for good. Bound: `metrics.maxCodes`. */
+    metricCodes: `${prefix}metric-codes`,
+    /** String: JSON of what waits in the fleet, as some process read it. Kept: a second or more. Bound: one. */
+    load: `${prefix}load`,
     /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
     chat: `${prefix}chat`,
   };

@@ -32,6 +32,12 @@ function keysUnder(prefix: string) {
     events: `${prefix}events`,
     /** Hash: source class and window -> when its rate allows the next task. Kept: for good. Bound: two per class. */
     rates: `${prefix}rates`,
+    /** Hash: counts of the tenant in one minute since 1970. Kept: `metrics.windowMs`. Bound: `metrics.windowMs`. */
+    metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
+    /** Hash: `<agent>/<band>` -> how long attempts hold a slot, ms on average. Kept: `metrics.serviceTimesMs`. Bound: `metrics.maxServiceTimes`. */
+    serviceTimes: `${prefix}service-times`,
+    /** String: JSON of what waits of the tenant, as some process read it. Kept: a second or more. Bound: one. */
+    load: `${prefix}load`,
     /** String: `<task id> <digest of the request>`. Kept: `tasks.idempotencyMs`. Bound: one per request with a key. */
     idempotency: (key: string) => `${prefix}idempotency:${key}`,
     /** Sorted set: task that holds a place in the lane -> since when, ms. Kept: until it leaves. Bound: the lane's limit. */

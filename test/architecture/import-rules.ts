@@ -10,6 +10,7 @@ const SHARED_ORDER = [
   'redis',
   'tenants',
   'tasks',
+  'metrics',
   'ledger',
   'queue',
   'limits',

@@ -34,9 +34,15 @@ async function collect(ledger: Ledger, attempt: RunningAttempt): Promise<void> {
   const room = ledger.settings.routing.queue.collect.cap - 1 - merged;
   if (room <= 0) return;
   const answer = await takeInput(ledger, attempt.ref, 'merged', room);
-  if (answer.kind === 'taken') attempt.changed(answer.stored);
+  if (answer.kind === 'taken') noteTaken(ledger, attempt, answer);
   else attempt.stop({ kind: 'lease-lost' });
   attempt.throwIfStopped();
+}
+
+/** Each message that was taken ended as part of the attempt's task. */
+function noteTaken({ counts }: Ledger, attempt: RunningAttempt, { stored, inputs }: { stored: string; inputs: readonly unknown[] }): void {
+  attempt.changed(stored);
+  for (let taken = 0; taken < inputs.length; taken += 1) counts.taskEnded(attempt.ref.tenant, attempt.first, 'skipped');
 }
 
 interface InputChannelOptions {
@@ -87,7 +93,7 @@ export class InputChannel {
       attempt.stop({ kind: 'lease-lost' });
       return [];
     }
-    attempt.changed(answer.stored);
+    noteTaken(ledger, attempt, answer);
     if (answer.inputs.length === MAX_TAKEN) attempt.notifyInput();
     const parts = parseState(answer.stored, attempt.first).inputs ?? [];
     const fresh = answer.inputs.filter(({ id }) => !this.#given.has(id));

@@ -4,6 +4,7 @@ import { isRedisUnavailable } from '#shared/redis/index.ts';
 import { wait } from '#shared/time/index.ts';
 import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
 import { classifyAnswer } from './classify-answer.ts';
+import { countStart } from './count-attempt.ts';
 import { type Execution, openExecution, type OpenExecutionParts } from './execution.ts';
 import { releaseLostClaim, type ReleaseLostClaimParts } from './release-lost-claim.ts';
 import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
@@ -60,6 +61,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   const { body, state, attempt, log } = execution;
   const { ledger, keeper, clock, redact } = parts;
   keeper.add(attempt);
+  countStart(ledger, execution);
   // Messages that an earlier attempt was offered may still wait, and nobody notifies of them again.
   if (attempt.takesInput && state.token > 1) attempt.notifyInput();
   log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');

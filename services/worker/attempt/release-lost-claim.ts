@@ -41,5 +41,9 @@ async function tryToRelease({ ledger, keeper, worker }: ReleaseLostClaimParts, {
   const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
   if (keeper.has(leaseMember(attempt))) return false;
   const end = { kind: 'interrupted', reason: 'the answer to its claim was lost', delayMs: 0 } as const;
-  return (await settleAttempt(ledger, attempt, end)).kind === 'settled';
+  const settled = await settleAttempt(ledger, attempt, end);
+  if (settled.kind === 'lost') return false;
+  const counted = { agent: state.agent, result: 'interrupted', code: '', ranMs: null, status: settled.status, usage: null } as const;
+  ledger.counts.attemptEnded(tenant, state, counted);
+  return true;
 }

@@ -4,6 +4,7 @@ import type { TicketResult } from '#shared/queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '#shared/redis/index.ts';
 import { isTerminal } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
+import { countEnd } from './count-attempt.ts';
 import type { Execution } from './execution.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { RunningAttempt } from './running-attempt.ts';
@@ -25,7 +26,9 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
   const { attempt, log, claimedFrom } = execution;
   try {
     const settled = await settleWithRetry(parts, attempt, end);
-    report(log, end, settled, clock.monotonic() - claimedFrom);
+    const ranMs = clock.monotonic() - claimedFrom;
+    countEnd(parts.ledger, execution, { end, settled, ranMs });
+    report(log, end, settled, ranMs);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
     return result;

@@ -50,8 +50,13 @@ async function checkDeadline(parts: Parts, member: string, now: number): Promise
     return false;
   }
   const answer = await expireDeadline(parts.ledger, { tenant, id, lane: state?.lane ?? null });
-  if (answer === 'stale') parts.log.warn({ event: 'task.stale', task: id, tenant }, 'its deadline passed before it started');
+  if (answer === 'stale') reportStale(parts, tenant, id, state);
   return true;
+}
+
+function reportStale({ ledger, log }: Parts, tenant: string, task: string, state: TaskState | null): void {
+  if (state) ledger.counts.taskEnded(tenant, state, 'stale');
+  log.warn({ event: 'task.stale', task, tenant }, 'its deadline passed before it started');
 }
 
 function leftOf({ deadline = 0 }: TaskState, now: number): number {

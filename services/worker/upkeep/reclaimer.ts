@@ -14,7 +14,9 @@ import {
 import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
+import type { TaskState } from '#shared/tasks/index.ts';
 import { Ticker } from '#shared/time/index.ts';
+import { countLoss } from '../attempt/count-attempt.ts';
 import { workerOf } from '../isolation/isolation-messages.ts';
 
 interface ReclaimerOptions extends Intake {
@@ -100,7 +102,7 @@ export class Reclaimer {
     const { tenant, id, token } = parseLease(member);
     const state = await readState(ledger, tenant, id);
     const worker = state?.worker;
-    const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, { worker });
+    const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, { worker, before: state });
     if (answer === 'held' || answer === 'gone') return;
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'took back a task from a worker that is gone');
     if (worker !== undefined) onLost(workerOf(worker));
@@ -126,10 +128,18 @@ export class Reclaimer {
 /** How an attempt was lost with its process, and the name of that worker. */
 interface Lost extends Omit<Loss, 'blame'> {
   worker: string | undefined;
+  /** The task's state while it was there. */
+  before: TaskState | null;
 }
 
 /** Expires an attempt that was lost, with the culprit that its process named while it still could. */
-export async function expireAttempt(ledger: Ledger, attempt: AttemptRef, { worker, ...loss }: Lost): Promise<ExpireAnswer> {
+export async function expireAttempt(ledger: Ledger, attempt: AttemptRef, { before, ...lost }: Lost): Promise<ExpireAnswer> {
+  const answer = await expireBlamed(ledger, attempt, lost);
+  if (before && (answer === 'requeued' || answer === 'ended')) await countLoss(ledger, attempt, before, answer);
+  return answer;
+}
+
+async function expireBlamed(ledger: Ledger, attempt: AttemptRef, { worker, ...loss }: Omit<Lost, 'before'>): Promise<ExpireAnswer> {
   const named = worker === undefined ? null : await readBlame(ledger.redis, ledger.keys, worker);
   if (named === null) return await expireLease(ledger, attempt, { ...loss, blame: 'unknown' });
   const message = `${loss.message ?? `The worker ${worker} was lost`}: ${named.message}`;

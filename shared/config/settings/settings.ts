@@ -5,6 +5,7 @@ import { chatSettingsSchema } from './chat-settings.ts';
 import { deliverySettingsSchema } from './delivery-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
+import { metricsSettingsSchema } from './metrics-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import { retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
@@ -29,6 +30,7 @@ export const settingsSchema = z.strictObject({
   retries: retrySettingsSchema.prefault({}),
   tasks: taskSettingsSchema.prefault({}),
   events: eventSettingsSchema.prefault({}),
+  metrics: metricsSettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),
   webhooks: webhookSettingsSchema.prefault({}),

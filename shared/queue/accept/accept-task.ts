@@ -121,6 +121,7 @@ async function readEarlier(ledger: Ledger, tenant: string, id: string): Promise<
 async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<Accepted> {
   const { ledger, relay, log } = intake;
   const { id, status, ahead, depth, entry, outcome } = answer;
+  ledger.counts.taskAccepted(task.body.tenant, { queue: task.queue, priority: task.priority, source: task.body.source }, status);
   // Counted before its own ticket can be among those in front; the task is accepted whether or not this is known.
   const standing = readStanding(intake, task, answer).catch(() => null);
   if (entry !== null) relay.add(firstTicket(task, entry));

@@ -24,16 +24,21 @@ const PAGE = 200;
 export async function cancelTree(ledger: Ledger, tenant: string, id: string, reason: string): Promise<CancelTreeAnswer> {
   const root = await readState(ledger, tenant, id);
   if (!root) return { answer: { kind: 'unknown' }, subTasks: 0 };
-  const answer = await cancelTask(ledger, { tenant, id, lane: root.lane ?? null }, reason);
+  const answer = await cancelOne(ledger, tenant, { id, state: root }, reason);
   if (answer.kind === 'ended' && answer.status !== 'cancelled') return { answer, subTasks: 0 };
   let subTasks = 0;
-  for await (const { id: child, state } of descendants(ledger, tenant, id)) {
-    if (isTerminal(state.status)) continue;
-    const place = { tenant, id: child, lane: state.lane ?? null };
-    const { kind } = await cancelTask(ledger, place, `its parent task was cancelled: ${reason}`);
+  for await (const child of descendants(ledger, tenant, id)) {
+    if (isTerminal(child.state.status)) continue;
+    const { kind } = await cancelOne(ledger, tenant, child, `its parent task was cancelled: ${reason}`);
     if (kind === 'cancelled' || kind === 'stopping') subTasks += 1;
   }
   return { answer, subTasks };
+}
+
+async function cancelOne(ledger: Ledger, tenant: string, { id, state }: StateOfTask, reason: string): Promise<CancelAnswer> {
+  const answer = await cancelTask(ledger, { tenant, id, lane: state.lane ?? null }, reason);
+  if (answer.kind === 'cancelled') ledger.counts.taskEnded(tenant, state, 'cancelled');
+  return answer;
 }
 
 /** All tasks below a task; a parent comes before its children. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SOURCES } from '#shared/config/sources.ts';
-import { defaultPriority, priorityNumber, prioritySchema, queueFor } from '#shared/tasks/priority.ts';
+import { defaultPriority, priorityBand, priorityNumber, prioritySchema, queueFor } from '#shared/tasks/priority.ts';
 
 describe('a priority', () => {
   it.each([
@@ -90,5 +90,19 @@ describe('the queue of a task', () => {
     expect(queueFor(source, 'low')).toBe('background');
     expect(queueFor(source, 1)).toBe('background');
     expect(queueFor(source, 2)).not.toBe('background');
+  });
+});
+
+describe('the band of a priority', () => {
+  it.each([
+    ['tasks', 1, 'low'],
+    ['tasks', 2, 'low'],
+    ['tasks', 3, 'normal'],
+    ['tasks', 7, 'normal'],
+    ['tasks', 8, 'high'],
+    ['schedules', 10, 'high'],
+    ['critical', 10, 'critical'],
+  ] as const)('in the queue %s, priority %s is %s', (queue, priority, band) => {
+    expect(priorityBand(queue, priority)).toBe(band);
   });
 });

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { int } from '../fields.ts';
+
+/** What the fleet counts of its tasks, for `/metrics` and `GET /v1/metrics`. */
+export const metricsSettingsSchema = z
+  .strictObject({
+    /** Between two flushes of what a process counted; a process that is killed loses one. Null counts nothing. Defaults to 2 s. */
+    flushMs: z.number().int().min(50).nullable().default(2000),
+    /** What averages and rates of `GET /v1/metrics` cover. Counters of each minute are kept for as long, per tenant. Defaults to a quarter of an hour. */
+    windowMs: int(900_000, 60_000),
+    /** Codes of agents' own choice that attempts are counted by; more are counted as `other`. Defaults to 100. */
+    maxCodes: int(100, 0),
+    /** Averages of service times that are kept of one tenant: one per agent and band. Defaults to 1000. */
+    maxServiceTimes: int(1000),
+    /** How long they are kept after a tenant's last attempt. Defaults to a week. */
+    serviceTimesMs: int(7 * 86_400_000),
+  })
+  .prefault({});

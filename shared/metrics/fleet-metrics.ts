@@ -1,0 +1,137 @@
+import { fileURLToPath } from 'node:url';
+import type { Settings } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import { type Keys, loadScripts, type RedisClient, redisNow, runScript } from '../redis/index.ts';
+import { Ticker } from '../time/index.ts';
+import { CodeLabels } from './code-labels.ts';
+import { allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
+import { ServiceTimes, weightOf } from './service-times.ts';
+import { addAgent, addMinute, addTotals, type Counts } from './stored-counts.ts';
+
+export interface FleetMetricsOptions {
+  redis: RedisClient;
+  keys: Keys;
+  settings: Settings;
+  log: Log;
+}
+
+type ScriptName = 'add-counts' | 'add-service-times';
+
+/** A call of a script that is to be made. */
+interface Addition {
+  script: ScriptName;
+  keys: string[];
+  args: (string | number)[];
+}
+
+const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
+const MINUTE_MS = 60_000;
+/** Calls made together; each of them is a short script. */
+const TOGETHER = 100;
+/** Calls kept for the next flush while Redis is away; the oldest go first. */
+const MAX_OWED = 2000;
+/** What stands for agents that tenants made: their names are no business of whoever reads the fleet's metrics. */
+const OTHER_AGENT = 'other';
+
+/**
+ * FleetMetrics is responsible for bringing what this process counted to Redis every few seconds, so that a step of a task costs no
+ * command and every process reads the same sums. A process that is killed loses one flush at most.
+ */
+export class FleetMetrics {
+  readonly counts: LocalCounts;
+  readonly serviceTimes: ServiceTimes;
+  readonly #options: FleetMetricsOptions;
+  readonly #codes = new CodeLabels();
+  readonly #ticker: Ticker | undefined;
+  #owed: Addition[] = [];
+
+  constructor(options: FleetMetricsOptions) {
+    const { flushMs } = options.settings.metrics;
+    this.#options = options;
+    this.counts = new LocalCounts(flushMs !== null);
+    this.serviceTimes = new ServiceTimes(options.redis, options.keys);
+    if (flushMs === null) return;
+    const onError = (error: unknown): void => options.log.debug({ err: error }, 'the counts are kept for the next flush');
+    this.#ticker = new Ticker({ everyMs: flushMs, run: () => this.flush(), onError });
+  }
+
+  start(): void {
+    this.#ticker?.start();
+  }
+
+  /** Ends with a last flush. */
+  async stop(): Promise<void> {
+    if (!this.#ticker) return;
+    await this.#ticker.stop();
+    await this.flush().catch((error: unknown) => this.#options.log.debug({ err: error }, 'the last counts are lost'));
+  }
+
+  /** Adds what was counted to Redis. What cannot be added now is kept, and what was added although the answer was lost counts twice. */
+  async flush(): Promise<void> {
+    await this.#collect();
+    const additions = this.#owed.splice(0);
+    for (let from = 0; from < additions.length; from += TOGETHER) {
+      const page = additions.slice(from, from + TOGETHER);
+      const answers = await Promise.allSettled(page.map((addition) => this.#add(addition)));
+      this.#owed.push(...page.filter((_, position) => answers[position]?.status === 'rejected'));
+    }
+    const failed = this.#owed.length;
+    this.#owed.splice(0, failed - MAX_OWED);
+    if (failed > 0) throw new Error(`${failed} additions failed`);
+  }
+
+  async #collect(): Promise<void> {
+    const { redis, keys, settings } = this.#options;
+    if (this.counts.isEmpty) return;
+    // Whatever these two calls throw, the counts are still there.
+    const minute = Math.floor((await redisNow(redis)) / MINUTE_MS);
+    await this.#codes.admit(redis, keys, this.counts.codes, settings.metrics.maxCodes);
+    const taken = this.counts.take();
+    this.#owed.push(...this.#fleetAdditions(taken, minute));
+    for (const [tenant, counts] of taken.tenants) this.#owed.push(...this.#tenantAdditions(tenant, counts, minute));
+  }
+
+  #fleetAdditions({ tenants, agents }: TakenCounts, minute: number): Addition[] {
+    const { keys, settings } = this.#options;
+    const [totals, inMinute]: [Counts, Counts] = [new Map(), new Map()];
+    for (const series of allSeries(tenants)) {
+      addTotals(totals, series, (code) => this.#codes.labelOf(code));
+      addMinute(inMinute, series);
+    }
+    for (const [agent, used] of agents) addAgent(totals, Object.hasOwn(settings.agents, agent) ? agent : OTHER_AGENT, used);
+    const { tenantStates } = keys.shard(0);
+    return [
+      addCounts([keys.fleet.metrics, tenantStates], ['', 0], totals),
+      addCounts([keys.fleet.metricMinute(minute), tenantStates], ['', this.#keptMs()], inMinute),
+    ];
+  }
+
+  #tenantAdditions(tenant: string, { series, times }: TenantCounts, minute: number): Addition[] {
+    const { keys, settings } = this.#options;
+    const own = keys.tenant(tenant);
+    const { tenantStates } = keys.shard(keys.shardOf(tenant));
+    const inMinute: Counts = new Map();
+    for (const each of series.values()) addMinute(inMinute, each);
+    const additions = [addCounts([own.metricMinute(minute), tenantStates], [tenant, this.#keptMs()], inMinute)];
+    if (times.size === 0) return additions;
+    const { maxServiceTimes, serviceTimesMs } = settings.metrics;
+    const measured = [...times].map(([name, { attempts, totalMs }]) => [name, totalMs / attempts, weightOf(attempts)]);
+    const args = [tenant, serviceTimesMs, maxServiceTimes, JSON.stringify(measured)];
+    return [...additions, { script: 'add-service-times', keys: [own.serviceTimes, tenantStates], args }];
+  }
+
+  /** How long the counters of a minute are kept: as long as something reads them, and the minute that has begun. */
+  #keptMs(): number {
+    return this.#options.settings.metrics.windowMs + 2 * MINUTE_MS;
+  }
+
+  async #add({ script, keys, args }: Addition): Promise<void> {
+    const found = SCRIPTS.get(script);
+    if (!found) throw new Error(`The script ${script} is missing`);
+    await runScript(this.#options.redis, found, keys, args);
+  }
+}
+
+function addCounts(keys: string[], args: (string | number)[], counts: Counts): Addition {
+  return { script: 'add-counts', keys, args: [...args, JSON.stringify(Object.fromEntries(counts))] };
+}

@@ -1,0 +1,182 @@
+import type { Source, TaskQueue } from '../config/index.ts';
+import { isTerminal, type PriorityBand, priorityBand, type TaskStatus, type TaskUsage } from '../tasks/index.ts';
+import { createHistogram, type Histogram, observe } from './histogram.ts';
+
+/** What a task is counted by. */
+export interface CountedTask {
+  queue: TaskQueue;
+  priority: number;
+  source: Source;
+}
+
+/** How an attempt ended. */
+export interface CountedAttempt {
+  agent: string;
+  result: 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted';
+  /** Of its failure; empty for none. */
+  code: string;
+  /** How long it held a slot; null when that is not known. */
+  ranMs: number | null;
+  /** The status that its task has now. */
+  status: TaskStatus;
+  usage: TaskUsage | null;
+}
+
+/** Counts of tasks that have queue, band and source in common. */
+export interface Series {
+  queue: TaskQueue;
+  band: PriorityBand;
+  source: Source;
+  accepted: number;
+  /** Attempts that another one follows because they failed. */
+  retried: number;
+  ended: Map<TaskStatus, number>;
+  /** By `<result>|<code>`. */
+  attempts: Map<string, number>;
+  waited: Histogram;
+  ran: Histogram;
+}
+
+/** Time that attempts of one agent and band held slots. */
+export interface ServiceTime {
+  attempts: number;
+  totalMs: number;
+}
+
+/** Counts of one tenant. */
+export interface TenantCounts {
+  /** By queue, band and source. */
+  series: Map<string, Series>;
+  /** By `<agent>/<band>`. */
+  times: Map<string, ServiceTime>;
+}
+
+/** What agents used. */
+export interface AgentCounts {
+  inputTokens: number;
+  outputTokens: number;
+  costMicroUsd: number;
+  throttled: number;
+}
+
+/** What was counted since the last `take`. */
+export interface TakenCounts {
+  tenants: Map<string, TenantCounts>;
+  agents: Map<string, AgentCounts>;
+}
+
+/** The code of an attempt that a provider put off, at the price of no attempt. */
+const THROTTLED = 'THROTTLED';
+/** Results of agents that came to an end of their own. */
+const RAN: ReadonlySet<string> = new Set(['success', 'failed', 'timeout']);
+
+/** LocalCounts is responsible for counting in memory what this process does, at the price of two look-ups a step. */
+export class LocalCounts {
+  readonly #isOn: boolean;
+  #tenants = new Map<string, TenantCounts>();
+  #agents = new Map<string, AgentCounts>();
+
+  /** Counts nothing where nobody would take it. */
+  constructor(isOn: boolean) {
+    this.#isOn = isOn;
+  }
+
+  get isEmpty(): boolean {
+    return this.#tenants.size === 0;
+  }
+
+  /** The codes of the attempts counted so far. */
+  get codes(): ReadonlySet<string> {
+    return new Set(allSeries(this.#tenants).flatMap(({ attempts }) => Array.from(attempts.keys(), (name) => name.split('|')[1] ?? '')));
+  }
+
+  /** Counts a task that was accepted; `status` may be its end already. */
+  taskAccepted(tenant: string, task: CountedTask, status: TaskStatus): void {
+    if (!this.#isOn) return;
+    const series = seriesOf(this.#of(tenant), task);
+    series.accepted += 1;
+    if (isTerminal(status)) add(series.ended, status);
+  }
+
+  /** Counts the wait of a task before its first attempt. */
+  attemptStarted(tenant: string, task: CountedTask, waitedMs: number): void {
+    if (!this.#isOn) return;
+    observe(seriesOf(this.#of(tenant), task).waited, waitedMs);
+  }
+
+  /** Counts an attempt that was settled, and the end of its task. */
+  attemptEnded(tenant: string, task: CountedTask, attempt: CountedAttempt): void {
+    if (!this.#isOn) return;
+    const counts = this.#of(tenant);
+    const series = seriesOf(counts, task);
+    const { result, code, ranMs, status } = attempt;
+    add(series.attempts, `${result}|${code}`);
+    if (isTerminal(status)) add(series.ended, status);
+    if (status === 'failed' || status === 'timeout') series.retried += 1;
+    if (ranMs !== null && RAN.has(result)) {
+      observe(series.ran, ranMs);
+      addTime(counts.times, `${attempt.agent}/${series.band}`, ranMs);
+    }
+    this.#countUse(attempt);
+  }
+
+  /** Counts a task that ended without an attempt. */
+  taskEnded(tenant: string, task: CountedTask, status: TaskStatus): void {
+    if (!this.#isOn) return;
+    add(seriesOf(this.#of(tenant), task).ended, status);
+  }
+
+  /** Hands out what was counted, and begins anew. */
+  take(): TakenCounts {
+    const taken = { tenants: this.#tenants, agents: this.#agents };
+    this.#tenants = new Map();
+    this.#agents = new Map();
+    return taken;
+  }
+
+  #of(tenant: string): TenantCounts {
+    let counts = this.#tenants.get(tenant);
+    if (!counts) this.#tenants.set(tenant, (counts = { series: new Map(), times: new Map() }));
+    return counts;
+  }
+
+  #countUse({ agent, code, usage }: CountedAttempt): void {
+    if (code !== THROTTLED && !usage) return;
+    const counts = this.#agents.get(agent) ?? { inputTokens: 0, outputTokens: 0, costMicroUsd: 0, throttled: 0 };
+    this.#agents.set(agent, counts);
+    if (code === THROTTLED) counts.throttled += 1;
+    if (!usage) return;
+    counts.inputTokens += usage.inputTokens;
+    counts.outputTokens += usage.outputTokens;
+    counts.costMicroUsd += usage.costMicroUsd;
+  }
+}
+
+/** The series of all these tenants. */
+export function allSeries(tenants: ReadonlyMap<string, TenantCounts>): Series[] {
+  return [...tenants.values()].flatMap(({ series }) => Array.from(series.values()));
+}
+
+function seriesOf({ series }: TenantCounts, { queue, priority, source }: CountedTask): Series {
+  const band = priorityBand(queue, priority);
+  const name = `${queue}|${band}|${source}`;
+  let found = series.get(name);
+  if (!found) series.set(name, (found = createSeries(queue, band, source)));
+  return found;
+}
+
+function createSeries(queue: TaskQueue, band: PriorityBand, source: Source): Series {
+  const counts = { accepted: 0, retried: 0, ended: new Map(), attempts: new Map() };
+  return { queue, band, source, ...counts, waited: createHistogram(), ran: createHistogram() };
+}
+
+function add<Name>(counts: Map<Name, number>, name: Name): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function addTime(times: Map<string, ServiceTime>, name: string, ms: number): void {
+  const time = times.get(name) ?? { attempts: 0, totalMs: 0 };
+  times.set(name, time);
+  time.attempts += 1;
+  time.totalMs += ms;
+}
