@@ -111,7 +111,7 @@ const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'fa
 const LOWEST_PRIORITY = bullPriority(1);
 const PRIORITIES = Array.from({ length: LOWEST_PRIORITY }, (_, position) => position + 1);
 
-/** What is in every queue, over all shards; in the order of the queues' names. */
+/** Counts of every queue over all shards, in the order of the queues' names. */
 async function countQueues(queues: Queues, now: number): Promise<QueueCounts[]> {
   const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
   return await Promise.all(

@@ -143,7 +143,7 @@ function deleteTenant(ports: Pick<TenantPorts, 'redis' | 'keys' | 'tenants' | 'l
     path: '/v1/tenants/:id',
     operationId: 'deleteTenant',
     summary: 'Delete a tenant with everything it owns',
-    description: `${FLEET_OWNERS} Its keys end, what runs is aborted, and nothing of it can be read any more. Its name is free at once; a tenant of the same name is another one.`,
+    description: `${FLEET_OWNERS} Its keys end, its running tasks are aborted, and its data can no longer be read. Its name is free at once; a new tenant of that name shares nothing with it.`,
     scope: 'admin',
     request: { params: tenantPathSchema },
     responses: { 204: z.null() },

@@ -83,10 +83,9 @@ export class ChatPlatform {
   }
 
   /**
-   * Answers a request of the platform. Throws when the platform should send it again: what a message's acceptance threw, and
-   * `unavailable.chat` when that took too long; and what the adapter refused: `auth.bad-signature`, `auth.forbidden`,
-   * `request.malformed`. An update with the platform's signature that cannot be read is answered well: the platform would send the
-   * same again for hours or days, and some hold all others back until then.
+   * Answers a request of the platform. Throws when the platform should send it again: errors of acceptance, and `unavailable.chat` when
+   * that took too long. Throws refusals of the adapter: `auth.bad-signature`, `auth.forbidden`, `request.malformed`. A signed update that
+   * cannot be read gets 200: the platform would repeat it for days, and some hold all others back until then.
    */
   async receive(request: Request): Promise<Response> {
     if (this.#driver.isAllowed?.(request) === false) throw refusalError(401, 'Invalid token');

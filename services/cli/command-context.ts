@@ -4,7 +4,7 @@ import type { ExitCode } from './cli-problem.ts';
 import type { ApiClient } from './client/api-client.ts';
 import type { Terminal } from './output/terminal.ts';
 
-/** What each command works with. */
+/** The dependencies of each command. */
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import { openDataDirectory, type DataDirectory } from './fleet/data-directory.ts
 import { startLocalFleet } from './fleet/start-local-fleet.ts';
 
 const LOG_FILES = { maxBytes: 20_000_000, keep: 3 };
-/** What a stop may take beyond the grace: closing connections, and Redis writing its last second down. */
+/** Time for a stop beyond the grace: closing connections, and Redis's last write. */
 const STOP_MARGIN_MS = 10_000;
 
 let log: Log | undefined;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The commands of `npx muster`. Any Node on the PATH may start it, also without support for TypeScript
-// and before anything is installed, so it imports only Node itself until both are settled.
+// The commands of `npx muster`. Any Node on the PATH may start it, also an old one and before anything is installed,
+// so it imports only Node itself until both are settled.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -14,8 +14,8 @@ interface ClockWatchOptions {
 const CHECK_CLOCK_EVERY_MS = 5000;
 
 /**
- * ClockWatch is responsible for what the clock cannot do itself, by a timer in every process: it restarts a silent clock, fires
- * overdue schedules, and resumes the schedules of a tenant that is enabled again.
+ * ClockWatch is responsible for what the clock cannot do itself. A timer in every process restarts a silent clock, fires overdue schedules,
+ * and resumes the schedules of an enabled tenant.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;

@@ -8,7 +8,7 @@ import type { HookStore } from './hook-store.ts';
 import { type Hook, HOOK_ID, type HookDraft, hookDraftSchema, type HookPatch, hookPatchSchema, hookViewSchema, viewHook } from './hook.ts';
 import { sizeProblem, type TemplateBounds } from './templates/parse-template.ts';
 
-/** What the endpoints of `/v1/hooks` work on. */
+/** The dependencies of the endpoints of `/v1/hooks`. */
 export interface HookRouteParts {
   readonly store: HookStore;
   readonly clock: Clock;

@@ -29,7 +29,7 @@ function checkTemplate(text: string | null, context: z.RefinementCtx): void {
 const fields = {
   /** For people. */
   name: z.string().min(1).max(120).nullable(),
-  /** Who sends, which decides the proof. `none` accepts every request to the address. */
+  /** The sender's service, which decides the proof. `none` accepts every request to the address. */
   provider: z.enum(PROVIDER_NAMES),
   /** Written, never read back. For `standard` in its own form, `whsec_...`. */
   secret: z.string().min(1).max(1024).regex(/\S/, 'expected more than spaces').nullable(),

@@ -34,9 +34,9 @@ interface ReceiveHookParts extends AnswerWebhookParts {
 export const RECEIVER_PATH = '/hooks/:id';
 
 /**
- * `POST /hooks/:id`: looks up the hook, reads the body as it came, and makes the task. It needs no key: the signature
- * proves the sender. Answers 404 `hook.not-found` for a hook that is unknown or disabled, 413 for a body over the bound,
- * 415 for a compressed one, and what `answerWebhook` throws.
+ * `POST /hooks/:id`: looks up the hook, reads the body as it came, and makes the task. It needs no key: the signature proves the sender.
+ * Answers 404 `hook.not-found` for an unknown or disabled hook, 413 for a body over the bound, 415 for a compressed body, and errors of
+ * `answerWebhook`.
  */
 export function receiveHook(parts: ReceiveHookParts): RequestHandler {
   return async (request: Request, response: Response): Promise<void> => {
@@ -79,9 +79,9 @@ async function findEnabled(parts: ReceiveHookParts, id: string): Promise<Hook> {
 
 export interface AnswerWebhookParts {
   readonly clock: Clock;
-  /** Of the task's input, and of the work of rendering it. */
+  /** Bounds of the task's input, and of the work of rendering it. */
   readonly rendering: RenderBounds;
-  /** Of what is posted. */
+  /** Bounds of a body. */
   readonly bounds: JsonBounds;
   readonly redis: RedisClient;
   readonly keys: Keys;
@@ -90,7 +90,7 @@ export interface AnswerWebhookParts {
   accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'isDuplicate'>>;
 }
 
-/** What a sender posted. */
+/** A request of a sender. */
 interface PostedWebhook extends Pick<IncomingWebhook, 'rawBody' | 'headers'> {
   /** W3C trace context of the request. */
   readonly traceparent?: string;
@@ -102,9 +102,9 @@ export interface WebhookAnswer {
 }
 
 /**
- * Verifies what a sender posted to a hook and makes its task.
- * Answers 202 for a new task, 200 with the same task for a repeated delivery and for a provider's handshake.
- * Throws `auth.bad-signature`, `request.malformed`, `request.too-large`, `request.invalid`, and what accepting throws (limits, unknown agent, Redis away).
+ * Verifies a sender's request to a hook and makes its task. Answers 202 for a new task, 200 with the same task for a repeated delivery and
+ * for a provider's handshake. Throws `auth.bad-signature`, `request.malformed`, `request.too-large`, `request.invalid`, and what accepting
+ * throws (limits, unknown agent, Redis away).
  */
 export async function answerWebhook(parts: AnswerWebhookParts, hook: Hook, posted: PostedWebhook): Promise<WebhookAnswer> {
   const { secret, options } = hook;

@@ -8,7 +8,7 @@ import { runRecord, ScheduleStore } from '#shared/schedules/index.ts';
 import type { Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 
-/** What notices are described from. */
+/** The stores that notices are described from. */
 export interface NoticePorts {
   readonly ledger: Ledger;
   readonly redis: RedisClient;
@@ -28,7 +28,7 @@ export interface Notice {
   isOfRun: boolean;
 }
 
-/** What a step of a task is to the schedule that made it. */
+/** Steps of a task, and the notifications of runs that they lead to. */
 const RUN_KINDS: Readonly<Record<string, string>> = {
   'task.started': 'run.started',
   'task.completed': 'run.completed',
@@ -100,7 +100,7 @@ export async function findRuns({ redis, keys }: NoticePorts, tenant: string, tas
   return new Set(tasks.filter((_, position) => scores[position] !== null));
 }
 
-/** The fields of each notice, of runs with what their records say by now; null for a task that is no run or no longer kept. */
+/** The fields of each notice; a run's come from its current record. Null for a task that is no run or no longer kept. */
 export async function describeNotices(
   parts: NoticePorts,
   tenant: string,

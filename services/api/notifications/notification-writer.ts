@@ -11,14 +11,14 @@ interface NotificationStreamOptions {
   after: ReadPosition | null;
 }
 
-/** What a stream of notifications is written from. */
+/** The sources of a stream of notifications. */
 export interface NotificationPorts extends NoticePorts {
   readonly events: EventFeed;
 }
 
 /**
- * Sends a reader what happens to its tenant until it is gone or may read no more. Hints only say when to read the event stream, so
- * nothing is lost between what was before and what comes.
+ * Sends a reader the events of its tenant until it is gone or may read no more. Hints only say when to read the event stream, so no event
+ * is lost.
  */
 export async function writeNotifications(parts: NotificationPorts, options: NotificationStreamOptions, stream: EventStream): Promise<void> {
   const { tenant, kinds } = options;

@@ -45,7 +45,7 @@ interface SessionEventsOptions {
   until: number;
 }
 
-/** Writes what happens in a session until the reader is gone or its token expired. */
+/** Writes the events of a session until the reader is gone or its token expired. */
 export async function writeSessionEvents(parts: StreamPorts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
   const { tenant, session, after, until } = options;
   const watch = watchSession(parts.events, tenant, session, stream.signal);
@@ -66,7 +66,7 @@ export async function writeSessionEvents(parts: StreamPorts, options: SessionEve
   }
 }
 
-/** What may have changed. */
+/** Hints about changes. */
 interface SessionNews {
   /** The session itself: messages came. */
   session: boolean;

@@ -11,7 +11,7 @@ import { keptStatusSchema, outcomeSchema, taskStatusSchema } from './task-view.t
 const EXAMPLE_ID = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
 const idSchema = z.string().meta({ description: "The task's id." });
 
-/** What is done to one task: cancel, retry, input, priority and removal. */
+/** Actions on one task: cancel, retry, input, priority and removal. */
 export function taskActionRoutes(ports: Intake): Route[] {
   return [deleteTask(ports), postCancel(ports), postRetry(ports), postInput(ports), postPriority(ports)];
 }

@@ -25,7 +25,7 @@ export interface TaskReadPorts {
   readonly config: { readonly settings: Settings };
 }
 
-/** What there is to read of one task, each at a path of its own. */
+/** Reads of one task, each at a path of its own. */
 export function taskReadRoutes(ports: TaskReadPorts): Route[] {
   return [getTask(ports), getTaskWhy(ports), getTaskAttempts(ports), getTaskTimeline(ports), getTaskLog(ports)];
 }

@@ -12,7 +12,7 @@ interface WriteOutputOptions {
   after: string | null;
   /** The id of an entry's event. Defaults to that of the entry. */
   idOf?: (entryId: string) => string;
-  /** What each event says besides. */
+  /** Further fields of each event. */
   names?: Readonly<Record<string, string>>;
 }
 
@@ -55,8 +55,8 @@ export function streamId({ output, log }: StreamPlace): string {
 }
 
 /**
- * The place that a reader names. Errors: `request.invalid`, before the stream opens: a reader that is cut off instead comes back with the
- * same id again and again.
+ * The place that a reader names. Errors: `request.invalid`, before the stream opens, because a reader that is cut off would repeat the same
+ * id for ever.
  */
 export function parseStreamPlace(id: string | undefined): StreamPlace {
   if (id === undefined || id === '') return { output: null, log: null };

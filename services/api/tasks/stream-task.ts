@@ -15,7 +15,7 @@ export interface StreamPorts {
   readonly keys: Keys;
 }
 
-/** Which task is streamed, and what the reader saw last of it. */
+/** The task that is streamed, and the place of its reader. */
 interface Reading {
   readonly tenant: string;
   readonly id: string;
@@ -58,7 +58,7 @@ export function streamTask(ports: StreamPorts): Route {
   });
 }
 
-/** Writes what a task does until it has ended or the reader is gone. */
+/** Writes the events of a task until it has ended or the reader is gone. */
 async function writeTaskEvents(ports: StreamPorts, { tenant, id, after: from }: Reading, stream: EventStream): Promise<void> {
   const watch = watchTask(ports.events, tenant, id, stream.signal);
   let after = from;
@@ -72,7 +72,7 @@ async function writeTaskEvents(ports: StreamPorts, { tenant, id, after: from }: 
       const hasEnded = isTerminal(status);
       if (!hasEnded && status !== shown) await stream.send('status', { status });
       after = await writeNewOutput(ports, { tenant, id, after }, stream);
-      // What the task reported before it ended is shown before its end.
+      // Entries from before the task's end are shown before its end.
       if (watch.mayHaveLogged() || hasEnded) after = await writeLog(ports, { tenant, id, after }, stream);
       if (hasEnded) return await writeEnd(ports, { tenant, id, after, status }, stream);
       shown = status;
@@ -83,14 +83,14 @@ async function writeTaskEvents(ports: StreamPorts, { tenant, id, after: from }: 
   }
 }
 
-/** Writes what the task wrote since; returns what the reader saw last then. */
+/** Writes the new output; returns the place that the reader has reached. */
 async function writeNewOutput(ports: StreamPorts, { tenant, id, after }: Reading, stream: EventStream): Promise<StreamPlace> {
   const idOf = (entry: string): string => streamId({ output: entry, log: after.log });
   const output = await writeOutput(ports, { tenant, id, after: after.output, idOf }, stream);
   return { output, log: after.log };
 }
 
-/** Writes the entries of a task's log after the last one as `log` and `progress` events; returns what the reader saw last then. */
+/** Writes new entries of a task's log as `log` and `progress` events; returns the place that the reader has reached. */
 async function writeLog(
   ports: Pick<StreamPorts, 'redis' | 'keys'>,
   { tenant, id, after }: Reading,

@@ -18,14 +18,14 @@ const taskBodySchema = taskRequestSchema.meta({
   examples: [{ agent: 'echo', input: 'Summarize yesterday', session: 'team', priority: 5 }],
 });
 
-/** What submitting a task may be answered with at once. */
+/** Immediate answers to a submitted task. */
 const submittedSchema = z
   .union([taskViewSchema, acceptedViewSchema])
   .meta({ id: 'TaskOrAccepted', description: 'It ended within `waitMs`, or the key came before.' });
 
 /**
- * `POST /v1/tasks`. Answers 202; 200 for a key that came before, with the task it made; with `waitMs` 200 and the complete
- * record when the task ended in time.
+ * `POST /v1/tasks`. Answers 202, or 200 with the same task for a known key. With `waitMs` it answers 200 and the record when the task ended
+ * in time.
  */
 export function postTask(ports: SubmitPorts): Route {
   const { maxWaitMs } = ports.config.settings.http;
@@ -104,7 +104,7 @@ async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitM
   }
 }
 
-/** What accepting answered, as callers see it. */
+/** An accepted task as callers see it. */
 export function viewAccepted({ id, status, position, estimatedStartMs, pressure }: Accepted): z.infer<typeof acceptedViewSchema> {
   return { id, status, position, estimatedStartMs, pressure };
 }

@@ -131,7 +131,7 @@ export const keptStatusSchema = taskStatusSchema
   .nullable()
   .meta({ description: 'Null when an earlier request under the key made the task and its record is no longer kept.' });
 
-/** What accepting a task answers. */
+/** The answer to an accepted task. */
 export const acceptedViewSchema = z
   .strictObject({
     id: z.string().meta({ description: "The task's id." }),

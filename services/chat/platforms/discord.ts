@@ -59,8 +59,8 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
 }
 
 /**
- * The order of a snowflake in a number that a double holds: its milliseconds (42 bits) and its counter (12 bits), without the
- * machine's number between them. 2^53 is reached in the year 2084.
+ * The order of a snowflake as a number that a double holds: its milliseconds (42 bits) and its counter (12 bits), without the machine. 2^53
+ * is reached in the year 2084.
  */
 export function snowflakeNumber(id: string): number {
   const value = BigInt(snowflakeSchema.parse(id));

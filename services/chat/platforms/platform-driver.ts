@@ -4,7 +4,7 @@ import type { Log } from '#shared/log/index.ts';
 import type { ChatAnswer, ChatMessage } from '../receive/chat-message.ts';
 import { wait } from '#shared/time/index.ts';
 
-/** What a slash command of a platform holds beyond the names that all have. */
+/** Facts of a slash command that each platform has in its own form. */
 export interface CommandFacts {
   /** Unique among the platform's messages, so that a repeated message is one task. */
   readonly key: string;
@@ -15,7 +15,7 @@ export interface CommandFacts {
 /** An adapter. The platforms' classes write an unknown name as undefined, the SDK's interface as an absent property. */
 export type PlatformAdapter = Omit<Adapter, 'botUserId'> & { readonly botUserId?: string | undefined };
 
-/** What one platform does differently, around its adapter. */
+/** The differences of one platform, around its adapter. */
 export interface PlatformDriver {
   readonly name: ChatPlatformName;
   readonly adapter: PlatformAdapter;
@@ -27,7 +27,7 @@ export interface PlatformDriver {
   render(text: string): AdapterPostableMessage;
   /** The same for a text that is no markdown: each of its lines stays a line. */
   renderPlain(text: string): AdapterPostableMessage;
-  /** What a person wrote, before attachments are named. */
+  /** The text of a person, before attachments are named. */
   textOf(message: Message): Promise<string> | string;
   /** Unique among the platform's messages. */
   keyOf(message: Message): string;

@@ -3,7 +3,7 @@ import type { Log } from '#shared/log/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { type PlatformDriver, sdkLog } from './platform-driver.ts';
 
-/** What the chat service knows of a platform before its adapter is loaded. */
+/** A platform before its adapter is loaded. */
 interface PlatformEntry {
   /** Headers that prove that a request is the platform's, for the description of the API. */
   readonly proofs: Readonly<Record<string, string>>;

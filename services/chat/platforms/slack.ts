@@ -70,7 +70,7 @@ class PromptSlackAdapter extends SlackAdapter {
     return [];
   }
 
-  /** What a person wrote. What was shared or drawn besides is in the adapter's markdown only. */
+  /** A person's text. Shared messages and drawings are in the adapter's markdown only. */
   async textOf({ raw, formatted }: Message): Promise<string> {
     const typed = typedSchema.safeParse(raw);
     return typed.success ? slackText(await this.resolveInlineMentions(typed.data.text)) : stringifyMarkdown(formatted).trim();
@@ -90,8 +90,8 @@ const ESCAPE = /&(amp|lt|gt);/g;
 const UNESCAPED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
 
 /**
- * What a person wrote, from how Slack writes it (`<@id|name>`, `<address|words>`, `&amp;`), with all else as it stands: read as
- * markdown and written again, `__init__` and `2 * 3 * 4` would be something else, and a list or a quotation a bare text.
+ * A person's text, from Slack's notation (`<@id|name>`, `<address|words>`, `&amp;`). All else stays as it is: a round trip through markdown
+ * would change `__init__`, `2 * 3 * 4`, lists and quotations.
  */
 function slackText(text: string): string {
   return text

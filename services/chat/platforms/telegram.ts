@@ -17,7 +17,7 @@ const rawSchema = z.object({ message_id: z.number().int(), chat: z.object({ id: 
 
 const wordsSchema = z.union([z.object({ text: z.string() }), z.object({ caption: z.string() })]);
 const kindsSchema = z.record(z.string(), z.unknown());
-/** What people send that the adapter does not put into words; all else without words is a notice of Telegram. */
+/** Kinds of people's messages without a text of the adapter; all other messages without a text are notices of Telegram. */
 const KINDS = new Set(['sticker', 'poll', 'contact', 'location', 'venue', 'dice', 'game', 'story', 'checklist', 'paid_media', 'giveaway']);
 const partSchema = z.object({ album_name: z.string() });
 
@@ -69,7 +69,7 @@ function renderTelegram(adapter: TelegramAdapter, text: string): AdapterPostable
   }
 }
 
-/** What an error of Telegram has beside its text: https://core.telegram.org/bots/api#responseparameters */
+/** Fields of Telegram's errors: https://core.telegram.org/bots/api#responseparameters */
 const movedSchema = z.object({ parameters: z.object({ migrate_to_chat_id: z.number().int() }) });
 const refusalSchema = z.object({ code: z.string() });
 
@@ -172,8 +172,8 @@ function isForAnotherBot({ text, caption }: TelegramMessage, ownName: string): b
 }
 
 /**
- * In a supergroup without topics, and in the general topic, every reply has the number of the message that it goes back to as its
- * thread. Telegram accepts no answer in such a thread: https://github.com/tdlib/telegram-bot-api/issues/447
+ * In a supergroup without topics, and in the general topic, a reply's thread is the number of the message it answers. Telegram accepts no
+ * answer in such a thread: https://github.com/tdlib/telegram-bot-api/issues/447
  */
 function inItsChat(message: TelegramMessage & { is_topic_message?: boolean }): TelegramMessage {
   if (message.is_topic_message === true) return message;

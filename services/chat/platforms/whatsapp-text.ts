@@ -10,8 +10,8 @@ const ESCAPE = /\\([!-/:-@[-`{-~])/g;
 const RULE = '━━━';
 
 /**
- * Markdown in WhatsApp's own notation. All that WhatsApp writes in the same form, or does not have, stays as it was written; a text that
- * was rendered anew had entities in it.
+ * Markdown in WhatsApp's own notation. Parts that WhatsApp writes in the same form, or does not have, stay as written, because rendering
+ * them again adds entities.
  */
 export function whatsappText(markdown: string): string {
   return new WhatsappText(markdown).text();

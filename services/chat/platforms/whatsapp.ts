@@ -19,7 +19,7 @@ const HARD_LIMIT = 4096;
 const MICROS = 1_000_000;
 
 const captioned = z.object({ caption: z.string().default('') });
-/** What people send several of at once. */
+/** Messages that people send several of at once. */
 const mediaSchema = z.object({
   message: z.union([z.object({ image: captioned }), z.object({ video: captioned }), z.object({ document: captioned })]),
 });
@@ -64,7 +64,7 @@ class CandidWhatsAppAdapter extends WhatsAppAdapter {
   }
 }
 
-/** What a person wrote. For a file without words the adapter has words of its own, and for a film always. */
+/** A person's text. The adapter makes up a text for a file without a caption, and for every film. */
 function captionOf({ raw, text }: Message): string {
   if (voiceSchema.safeParse(raw).success) return '';
   const media = mediaSchema.safeParse(raw);
@@ -78,10 +78,7 @@ function renderWhatsapp(text: string): string {
   return rendered !== '' && rendered.length <= HARD_LIMIT ? rendered : text;
 }
 
-/**
- * WhatsApp's times are in seconds. Within it, arrival orders: the second, and the milliseconds from it until now, which two
- * messages of the same second have in the order in which they came.
- */
+/** WhatsApp's times are in seconds. Within a second arrival orders, by the milliseconds from that second until now. */
 function arrivalWithinSecond({ metadata }: Message, clock: Clock): number {
   const sentAt = metadata.dateSent.getTime();
   const lateMs = Math.min(Math.max(clock.now() - sentAt, 0), MICROS - 1);

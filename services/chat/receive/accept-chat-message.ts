@@ -65,7 +65,7 @@ function isFinal(error: unknown): error is MusterError {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-/** What a person may do in a chat: what any rule that fits both allows; everything where the platform has no rules. */
+/** A person's rights in a chat: the sum of all rules that fit both, or all rights on a platform without rules. */
 export function rightsOf(
   access: ChatAccess,
   platform: ChatPlatformName,

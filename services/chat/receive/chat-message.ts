@@ -14,7 +14,7 @@ export const chatMessageSchema = z.object({
   channel: z.string(),
   user: z.string(),
   userName: z.string(),
-  /** What the person wrote. */
+  /** The text of the person. */
   text: z.string(),
   /** The names of what was attached. */
   attachments: z.array(z.string()),
@@ -66,7 +66,7 @@ export async function parseChatMessage(
   return { ...place, ...senderOf(message.author), text, attachments, sequence, isAddressed, ...(album === null ? {} : { album }) };
 }
 
-const CHANGED = 'A message that was changed is not read again: please write it as another one.';
+const CHANGED = 'A changed message is not read again: please write a new one.';
 const UNSUPPORTED = 'This kind of message cannot be read here: please write it as text.';
 
 /** The answer to a message that cannot be read; null when it was not for the bot. */

@@ -19,8 +19,8 @@ const DEDUPE = /(^|:)(dedupe|webhook-update|event-delivered):/;
 const HISTORY = 'msg-history:';
 
 /**
- * ChatState is responsible for what adapters keep between messages (who is who, which threads are followed, albums in
- * parts), so that nothing in it can make a message disappear or stay for ever.
+ * ChatState is responsible for what adapters keep between messages (names, followed threads), so that it can neither hide a message nor
+ * stay for ever.
  */
 export class ChatState extends IoRedisStateAdapter {
   readonly #redis: RedisClient;

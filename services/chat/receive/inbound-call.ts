@@ -8,8 +8,8 @@ import type { ChatAnswer } from './chat-message.ts';
 const ABOUT_A_MINUTE = { retries: 11, minTimeout: 250, factor: 2, maxTimeout: 8000 } as const;
 
 /**
- * InboundCalls is responsible for failures on the way of a message into the ledger. A request that fails is sent again by its platform; what
- * comes by a connection of the platform's own is sent once, so it is retried here for about a minute.
+ * InboundCalls is responsible for failures on the way of a message into the ledger. A platform repeats a failed request. A message of the
+ * platform's own connection is sent once, so it is retried here for about a minute.
  */
 export class InboundCalls {
   readonly #current = new AsyncLocalStorage<InboundCall>();
@@ -61,7 +61,7 @@ export class InboundCall {
   readonly #failures: unknown[] = [];
   #running = 0;
   #accepted = 0;
-  /** What a slash command is answered with, for platforms that show the answer to the request itself. */
+  /** The answer to a slash command, for platforms that show the response to the request. */
   answer: ChatAnswer | null = null;
 
   /** For the adapter, which hands over whatever goes on after its answer. */

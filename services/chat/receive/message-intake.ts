@@ -33,8 +33,8 @@ interface PlatformSide {
 }
 
 /**
- * MessageIntake is responsible for what becomes of one platform's messages: each is parsed, its author's rights are checked, albums are
- * gathered, and the message is accepted into the ledger. A person gets an answer at once where no task will give one.
+ * MessageIntake is responsible for one platform's messages: it parses each, checks its author's rights, gathers albums, and accepts it into
+ * the ledger. A person gets an answer at once where no task will give one.
  */
 export class MessageIntake {
   readonly #platform: PlatformSide;
@@ -130,7 +130,7 @@ export class MessageIntake {
     await this.#sendOnce({ key: `unread:${driver.name}:${driver.keyOf(raw)}`, thread }, text);
   }
 
-  /** A command that comes twice runs once and is answered once. */
+  /** A repeated command runs once and is answered once. */
   async #sendOnce({ key, thread }: Pick<ChatMessage, 'key' | 'thread'>, text: string): Promise<void> {
     const { state, port } = this.#platform;
     const isFirst = await state.setIfNotExists(`told:${key}`, true, this.#parts.idempotencyMs);

@@ -34,10 +34,10 @@ const REFUSED = new Set([400, 401, 403]);
 export const RECEIVER_PATH = '/chat/:platform';
 
 /**
- * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter unchanged.
- * It needs no key: the platform's signature proves the sender. Answers 200 for what was accepted or never can be; 401 for a signature
- * that does not match and 400 for a body that is no JSON; 404 for a platform that is unknown or off; 413 and 415 for a body too large
- * or compressed; and 5xx or 429 when the message did not become the session's, so that the platform sends it again.
+ * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter unchanged. It needs
+ * no key: the platform's signature proves the sender. Answers 200 for an update that was accepted or never can be. Refuses a wrong
+ * signature (401), a body that is no JSON (400), too large (413) or compressed (415), and an unknown platform (404). Answers 5xx or 429
+ * when the message was not accepted, so that the platform sends it again.
  */
 export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {

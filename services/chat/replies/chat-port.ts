@@ -59,8 +59,8 @@ function isSameText(error: unknown): boolean {
 const MAX_CHATS = 10_000;
 
 /**
- * ChatPace is responsible for how often one chat of a platform changes: its posts and edits share one interval, whichever answers they
- * belong to, because platforms count them together.
+ * ChatPace is responsible for how often one chat of a platform changes. All its posts and edits share one interval, because platforms count
+ * them together.
  */
 class ChatPace {
   readonly #now: () => number;

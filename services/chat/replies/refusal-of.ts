@@ -4,7 +4,7 @@ import { DeliveryRefused, type RefusalKind } from '#shared/deliveries/index.ts';
 /** A call that is made again changes nothing; a post that is made again shows twice. */
 export type CallKind = 'post' | 'edit';
 
-/** What the adapters' errors hold, each some of it. Their texts are for people, so the fields decide. */
+/** Fields of the adapters' errors; each error has some. Their texts are for people, so the fields decide. */
 const errorSchema = z.object({
   message: z.string().catch(''),
   code: z.union([z.string(), z.number()]).optional().catch(undefined),

@@ -109,7 +109,7 @@ function timeOf(iso: string): string {
 
 const text = z.string().nullish();
 
-/** What the agent reported in addition to its output, oldest first. */
+/** The agent's reports beside its output, oldest first. */
 const taskLogSchema = z.object({
   items: z.array(
     z.object({

@@ -95,8 +95,8 @@ async function checkDisk(redis: RedisClient): Promise<Check[]> {
 }
 
 /**
- * Checks by `INFO persistence` whether the disk keeps up with the append-only file: with `everysec` Redis counts the answers that it gave
- * before writing, because an fsync took two seconds. No check without such a file.
+ * Checks by `INFO persistence` whether the disk keeps up with the append-only file. With `everysec` Redis counts answers before a write
+ * that waited two seconds for an fsync. No check without such a file.
  */
 export function judgeDisk(info: string): Check[] {
   const delayed = /^aof_delayed_fsync:(\d+)/m.exec(info)?.[1];

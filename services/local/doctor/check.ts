@@ -3,7 +3,7 @@ export interface Check {
   name: string;
   /** `warn`: it works with a weaker promise; `fail`: the fleet does not start or may lose work; `skip`: it could not be checked. */
   state: 'ok' | 'warn' | 'fail' | 'skip';
-  /** What was found and, unless it is fine, what to do, on one line. */
+  /** The finding and, unless it is fine, its remedy, on one line. */
   detail: string;
 }
 

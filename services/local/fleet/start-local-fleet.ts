@@ -18,7 +18,7 @@ export interface LocalFleetOptions {
   redis: LocalRedis;
   /** Called with a new first admin key before anything else can fail, because it cannot be read again. */
   onNewKey: (key: string) => void;
-  /** What ends the process when it cannot go on. */
+  /** Ends the process when it cannot go on. */
   fail: (error: Error) => void;
 }
 
@@ -66,7 +66,7 @@ export async function startLocalFleet({ config, log, redis, onNewKey, fail }: Lo
   }
 }
 
-/** A service of its own waits for Redis; in front of a person it is better to say what is wrong. */
+/** A separate service waits for Redis; a person at a terminal needs the reason instead. */
 function explainAbsence(cause: unknown): never {
   if (!isRedisUnavailable(cause)) throw cause;
   const message =

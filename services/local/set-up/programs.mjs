@@ -97,7 +97,7 @@ export async function installDebianPackage(name) {
   return runStep(`installing the Debian package ${name}`, [...prefix, 'sh', '-c', INSTALL, 'sh', name]);
 }
 
-/** What to put before a command to run it as root: nothing, sudo, or null when neither works without a password. */
+/** The prefix that runs a command as root: nothing, sudo, or null when neither works without a password. */
 async function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   const sudo = findProgram(['sudo']);

@@ -6,8 +6,8 @@ import { isProgram, lastLines, runQuietly, runStep, SetUpProblem } from './progr
 const NEEDED = [24, 12];
 
 /**
- * Makes npm scripts run on Node 24.12 or newer. npm puts node_modules/.bin first in their PATH, where an install script of
- * the package `node` puts its program; npm may be configured not to run such scripts.
+ * Makes npm scripts run on Node 24.12 or newer. npm puts node_modules/.bin first in their PATH, where the package `node` installs its
+ * program by a script. npm may be configured not to run such scripts.
  */
 export async function provideNode(root) {
   const link = join(root, 'node_modules', '.bin', 'node');

@@ -22,15 +22,15 @@ const optionsSchema = z
     header: headerNameSchema,
     algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
     encoding: z.enum(['hex', 'base64']).default('hex'),
-    /** What stands before the signature in its header: `sha256=`. */
+    /** The text before the signature in its header: `sha256=`. */
     prefix: z.string().max(50).default(''),
     /** The header that holds the time of signing; without it there is no replay window. */
     timestampHeader: headerNameSchema.optional(),
-    /** What the timestamp counts. Defaults to seconds since the epoch. */
+    /** The unit of the timestamp since the epoch. Defaults to seconds. */
     timestampUnit: z.enum(['s', 'ms']).default('s'),
     /** How far the timestamp may be from now, before or after. Defaults to 5 minutes. */
     toleranceMs: z.number().int().min(1000).max(86_400_000).default(DEFAULT_TOLERANCE_MS),
-    /** What was signed. Defaults to `{body}`, and with a timestamp to `{timestamp}.{body}`. */
+    /** The signed content. Defaults to `{body}`, and with a timestamp to `{timestamp}.{body}`. */
     signedContent: z.string().max(200).optional(),
     equalBodies: equalBodiesSchema.default('one'),
     ...nameHeaders,

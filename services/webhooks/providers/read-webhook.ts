@@ -122,7 +122,7 @@ interface HmacClaim {
   algorithm: 'sha1' | 'sha256' | 'sha512';
   encoding: 'hex' | 'base64';
   secret: string;
-  /** What was signed, in pieces, so that a large body is not copied. */
+  /** The signed content, in pieces, so that a large body is not copied. */
   content: readonly BinaryLike[];
   /** The signature as sent, without its prefix. */
   signature: string;

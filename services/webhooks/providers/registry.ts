@@ -8,13 +8,13 @@ import { stripe } from './stripe.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonBounds } from '#shared/http/index.ts';
 
-/** Who may send webhooks, by the way they prove it. */
+/** The services that may send webhooks, each with its own proof. */
 export const PROVIDER_NAMES = ['github', 'gitlab', 'stripe', 'slack', 'standard', 'hmac', 'none'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 export const PROVIDERS: Readonly<Record<ProviderName, WebhookProvider>> = { github, gitlab, stripe, slack, standard, hmac, none };
 
-/** What a hook of any provider may say in `options`; whether they fit its own is said by `optionsProblem`. */
+/** The `options` of a hook of any provider; `optionsProblem` checks them for one provider. */
 export const hookOptionsSchema = z.union([hmac.options.schema, github.options.schema, none.options.schema]);
 export type HookOptions = z.infer<typeof hookOptionsSchema>;
 
@@ -23,7 +23,7 @@ export async function verifyWebhook(provider: ProviderName, incoming: IncomingWe
   return await PROVIDERS[provider].verify(incoming);
 }
 
-/** What is wrong with a hook's secret, in a sentence; null for nothing. */
+/** The problem of a hook's secret, in a sentence; null for none. */
 export function secretProblem(provider: ProviderName, secret: string | null): string | null {
   const { hasSecret, secretProblem: problemOf } = PROVIDERS[provider];
   if (!hasSecret) return secret === null ? null : `provider ${provider} checks nothing: leave the secret out`;
@@ -31,7 +31,7 @@ export function secretProblem(provider: ProviderName, secret: string | null): st
   return problemOf?.(secret) ?? null;
 }
 
-/** What is wrong with a hook's options, in a sentence; null for nothing. */
+/** The problem of a hook's options, in a sentence; null for none. */
 export function optionsProblem(provider: ProviderName, given: HookOptions | null): string | null {
   const { options } = PROVIDERS[provider];
   if (options === null) return given === null ? null : `provider ${provider} has no options`;
@@ -45,7 +45,7 @@ export interface IncomingWebhook {
   readonly headers: IncomingHttpHeaders;
   /** Null only for a provider without a secret. */
   readonly secret: string | null;
-  /** What the hook says in `options`; each provider reads it with its own schema. */
+  /** The hook's `options`; each provider parses them with its own schema. */
   readonly options: unknown;
   /** Of its JSON, or its form. */
   readonly bounds: JsonBounds;
@@ -80,9 +80,9 @@ export interface WebhookProvider {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether its hooks have a secret. */
   readonly hasSecret: boolean;
-  /** What is wrong with a secret, in a sentence; null for nothing. Without it every secret will do. */
+  /** The problem of a secret, in a sentence; null for none. Without it every secret is fine. */
   readonly secretProblem?: (secret: string) => string | null;
-  /** What a hook may say in `options`; null for nothing. */
+  /** The `options` that a hook may have; null for none. */
   readonly options: ProviderOptions | null;
   /**
    * Whether the signature covers the body without the delivery id, so that a copy under another id verifies.
@@ -90,9 +90,8 @@ export interface WebhookProvider {
    */
   readonly signsBodyOnly: boolean;
   /**
-   * Checks that the provider sent this, and reads it.
-   * Throws `auth.bad-signature` when the proof is missing, wrong or outside its window, and `request.malformed` when the
-   * body or a header cannot be read; `request.too-large` or `request.invalid` when the body's JSON is over its bounds.
+   * Checks that the provider sent this, and reads it. Throws `auth.bad-signature` when the proof is missing, wrong or outside its window.
+   * Throws `request.malformed` when the body or a header cannot be read, `request.too-large` or `request.invalid` over the bounds of JSON.
    */
   verify(incoming: IncomingWebhook): WebhookOutcome | Promise<WebhookOutcome>;
 }

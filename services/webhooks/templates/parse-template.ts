@@ -1,6 +1,6 @@
 import Mustache from 'mustache';
 
-/** What a template is made of: text, a value to write, or a section with what stands in it. */
+/** A part of a template: text, a value to write, or a section with its content. */
 export type TemplateNode =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly path: readonly string[] }

@@ -3,7 +3,7 @@ import { truncateBytes } from '#shared/text/index.ts';
 import { parseTemplate, type TemplateNode } from './parse-template.ts';
 import { MusterError } from '#shared/errors/index.ts';
 
-/** What a template may name. */
+/** The values that a template may name. */
 interface TemplateView {
   readonly event: string;
   readonly delivery: string;
@@ -71,11 +71,11 @@ interface Scope {
 }
 
 /**
- * TemplateRenderer is responsible for rendering a template within bounds, whatever the template and the data are: lists in lists multiply
- * without writing a character, and a name that is nowhere is looked up at every level. `cut` says afterwards which bound was met.
+ * TemplateRenderer is responsible for rendering any template within bounds. Nested lists multiply without writing a character, and an
+ * unknown name is looked up at every level. `cut` says afterwards which bound was met.
  *
- * Text is written as it is, without HTML escapes, objects and lists as JSON. Names are looked up among own properties only, and
- * functions are not called.
+ * Text is written as it is, without HTML escapes, objects and lists as JSON. Names are looked up among own properties only, and functions
+ * are not called.
  */
 class TemplateRenderer {
   cut: 'bytes' | 'steps' | null = null;
@@ -145,7 +145,7 @@ class TemplateRenderer {
     this.#write(typeof value === 'string' ? value : toJson(value));
   }
 
-  /** What is rendered goes from left to right, so what was written until a bound is the beginning of it all. */
+  /** Rendering goes from left to right, so the text up to a bound is the beginning of the entire text. */
   #write(text: string): void {
     if (this.cut !== null) return;
     const part = truncateBytes(text, this.#bytesLeft);
