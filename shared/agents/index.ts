@@ -8,7 +8,6 @@ export { type AgentRunners, agentSecrets, assertAgents, checkAgents, createAgent
 export { endOrphanedCommands } from './command/attempt-place.ts';
 export { commandUser, commandUserProblem } from './command/start-command.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';
-export { failureFromNetwork } from './network-failures.ts';
+export { handleStray } from './kinds/function.ts';
+export { failureFromNetwork, readRetryAfter } from './network-failures.ts';
 export { createRedactor } from './redactor.ts';
-export { readRetryAfter } from './retry-after.ts';
-export { handleStray } from './stray-errors.ts';

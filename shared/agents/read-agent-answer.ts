@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { AgentResult } from '../config/index.ts';
+import type { AgentResult, AgentContext } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 /** Tokens and millionths of a dollar are integers; a fraction is rounded. */
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER).transform(Math.round).default(0);
@@ -40,4 +41,68 @@ export function parseAgentAnswer(text: string): AgentResult {
     throw new TaskFailure('AGENT_ERROR', 'The answer is JSON that cannot be read', { cause });
   }
   return readAgentAnswer(answer);
+}
+
+const errorSchema = z.object({
+  code: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,63}$/)
+    .default('AGENT_ERROR'),
+  message: z.string().max(2000).default('The endpoint reported an error'),
+  retryAfterMs: z.number().int().min(1000).max(86_400_000).optional(),
+});
+
+/** Some endpoints end their stream with this line, as OpenAI's do. */
+const DONE = '[DONE]';
+
+/**
+ * Reads the events of an `http` agent until its stream ends, or until `[DONE]`:
+ *
+ * - `output`, or no name: the data is text, appended to the output
+ * - `progress`: the data is a note
+ * - `result`: the data is JSON, `{ output?, result?, usage? }`; the last one counts
+ * - `error`: the data is JSON, `{ code?, message?, retryAfterMs? }`; it fails the attempt with that code
+ *
+ * Events of other names are skipped, so that an endpoint can send more to other clients.
+ * Rejects with the named failure, with AGENT_ERROR for data that cannot be read, and as the body does.
+ */
+export async function readHttpEvents(body: AsyncIterable<Uint8Array>, context: AgentContext): Promise<AgentResult> {
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event) });
+  const decoder = new TextDecoder();
+  let answer: AgentResult = {};
+  for await (const chunk of body) {
+    context.signal.throwIfAborted();
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    for (const event of events.splice(0)) {
+      if (event.data === DONE && isOutput(event)) return answer;
+      answer = readEvent(event, context) ?? answer;
+    }
+  }
+  return answer;
+}
+
+function isOutput({ event }: EventSourceMessage): boolean {
+  return event === undefined || event === 'output' || event === 'message';
+}
+
+function readEvent(event: EventSourceMessage, context: AgentContext): AgentResult | undefined {
+  if (isOutput(event)) context.write(event.data);
+  else if (event.event === 'progress') context.progress(event.data);
+  else if (event.event === 'result') return parseAgentAnswer(event.data);
+  else if (event.event === 'error') throw readError(event.data);
+  return undefined;
+}
+
+function readError(data: string): TaskFailure {
+  const { code, message, retryAfterMs } = errorSchema.safeParse(parse(data)).data ?? { code: 'AGENT_ERROR', message: data.slice(0, 2000) };
+  return new TaskFailure(code, message, retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
 }

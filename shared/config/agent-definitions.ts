@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentFunction } from './agent-function.ts';
+import type { AgentFunction } from './define-config.ts';
 import { executionFields, nameSchema } from './fields.ts';
 
 const common = {

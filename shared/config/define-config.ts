@@ -1,9 +1,96 @@
 import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
-export type { AgentContext, AgentFunction, AgentInput, AgentResult, AgentTask, AgentTurn, AgentUsage } from './agent-function.ts';
 
 /** Types `muster.config.ts`; validation happens when a process starts. */
 export function defineConfig(settings: SettingsInput): SettingsInput {
   return settings;
 }
+
+/** What a `function` agent reads of its task. */
+export interface AgentTask {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  /** The prompt. */
+  readonly input: string;
+  /** What the task's sender gives the model besides, after the agent's own instructions; null for nothing. */
+  readonly system: string | null;
+  readonly session: string | null;
+  readonly source: string;
+  /** The visitor of the session who wrote it, by the id of their token; null for what the tenant itself asks. */
+  readonly visitor: string | null;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly correlationId: string | null;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+}
+
+/** Structured log of one attempt; task, attempt, tenant and trace ids are in each line already. */
+export interface AgentLog {
+  debug(fields: object | string, message?: string): void;
+  info(fields: object | string, message?: string): void;
+  warn(fields: object | string, message?: string): void;
+  error(fields: object | string, message?: string): void;
+}
+
+/** A message that went into a running task. */
+export interface AgentInput {
+  /** The message's own task. */
+  readonly id: string;
+  readonly text: string;
+  /** Who sent it; null when unknown. */
+  readonly user: string | null;
+}
+
+/** One turn of a session: what people said and what the agent answered. */
+export interface AgentTurn {
+  readonly taskId: string;
+  readonly input: string;
+  readonly output: string;
+}
+
+export interface AgentContext {
+  /** Aborts when the task is cancelled, times out, or the worker may no longer hold it. Stop then. */
+  readonly signal: AbortSignal;
+  /** Appends to the output; readers of the stream see it within a moment. */
+  readonly write: (text: string) => void;
+  /** Says that work goes on, and how far it is, 0 to 100 per cent; the task shows the latest. */
+  readonly progress: (note?: string, percent?: number) => void;
+  /**
+   * Takes the messages that arrived for this run since the last call, oldest first; none is common. What is never taken becomes
+   * the session's next turn; what was taken, a later attempt finds in its `task.input`. Waits while Redis is away. Rejects when the
+   * attempt may act no more. Free to call often: it reads Redis only when notified of input.
+   */
+  readonly input: () => Promise<readonly AgentInput[]>;
+  /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */
+  readonly history: () => Promise<readonly AgentTurn[]>;
+  /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
+  readonly log: AgentLog;
+  /** W3C trace context, to hand on to what the agent calls. */
+  readonly trace: { readonly traceparent: string };
+}
+
+export interface AgentUsage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Cost in millionths of a US dollar. */
+  costMicroUsd: number;
+}
+
+/** What an attempt answers; what was written counts as the output when `output` is absent. */
+export interface AgentResult {
+  /** The final text. */
+  output?: string;
+  /** Anything JSON. */
+  result?: unknown;
+  usage?: AgentUsage;
+}
+
+/**
+ * A `function` agent. A string answer is the output; throw `TaskFailure` to choose the failure's code. An error that it lets go unheard (a
+ * promise that it does not await) fails its attempt too. It shares the worker's thread: while it computes without an `await`, no lease is
+ * renewed. After `worker.leaseMs` other workers take over everything that runs there. Long computations belong in a `command` agent.
+ */
+export type AgentFunction = (task: AgentTask, context: AgentContext) => Promise<AgentResult | string | undefined | void>;

@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { chatEnvironment } from './chat-environment.ts';
-import { TASK_QUEUES } from './sources.ts';
+import { chatEnvironment, CHAT_SECRETS } from './chat.ts';
+import { TASK_QUEUES } from './fields.ts';
+import { MusterError } from '../errors/index.ts';
+import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import type { AgentDefinition } from './agent-definitions.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 function int(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodCoercedNumber {
@@ -94,3 +97,79 @@ export const REDIS_URL_FORM: Readonly<Record<'single' | 'sentinel' | 'cluster' |
   cluster: new RegExp(String.raw`^redis(?<tls>s?)\+cluster://${LOGIN}(?<nodes>${NODE}(?:,${NODE})*)/?$`),
   unix: /^unix:\/\/(?<path>\/[^?\s]+)(?:\?db=(?<db>\d+))?$/,
 };
+
+/** What the commands read from the environment. They are clients: nothing of a fleet's own configuration is needed. */
+const cliEnvironmentSchema = z.object({
+  /** Address of the API, without a path. */
+  MUSTER_URL: z.url({ protocol: /^https?$/, error: 'expected an address like http://localhost:3000' }).optional(),
+  MUSTER_API_KEY: z.string().min(1).optional(),
+  /** Where a fleet of this machine leaves its address and key. */
+  MUSTER_DATA_DIR: z.string().min(1).optional(),
+  /** Set to anything: no colours (https://no-color.org). */
+  NO_COLOR: z.string().optional(),
+});
+
+export type CliEnvironment = z.infer<typeof cliEnvironmentSchema>;
+
+/** Reads the environment of a command; an empty variable counts as absent. Throws `config.invalid`, naming each wrong one. */
+export function readCliEnvironment(variables: NodeJS.ProcessEnv = process.env): CliEnvironment {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const read = cliEnvironmentSchema.safeParse(given);
+  if (read.success) return read.data;
+  const problems = read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new MusterError('config.invalid', problems.join('; '), { details: { problems } });
+}
+
+/** The variables of Muster's own that give access to something. */
+const SECRET_VARIABLES = ['REDIS_URL', 'MUSTER_ADMIN_KEY', 'MUSTER_API_KEY', 'OPENAI_API_KEY', ...CHAT_SECRETS];
+
+/** Names of the variables that hold secrets: Muster's own, and the variables that configured agents name. */
+export function secretVariables(agents: Readonly<Record<string, AgentDefinition>>): string[] {
+  const named = Object.values(agents).flatMap((agent) => (agent.kind === 'openai' && agent.apiKeyEnv ? [agent.apiKeyEnv] : []));
+  return [...new Set([...SECRET_VARIABLES, ...named])];
+}
+
+/** The environment of this process with variables that it was given in another way. */
+export function withVariables(given: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...given };
+}
+
+/**
+ * Takes variables out of this process's environment after they were read, so that neither child processes nor `/proc/<pid>/environ` show
+ * them. Returns whether the second part succeeded, which needs Linux.
+ */
+export function withdrawVariables(names: readonly string[], environment: NodeJS.ProcessEnv = process.env): boolean {
+  for (const name of names) delete environment[name];
+  if (process.platform !== 'linux') return false;
+  try {
+    eraseInitialEnvironment(new Set(names));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Positions in /proc/self/stat, counted after the program's name: where the initial environment begins and ends in memory. */
+const ENV_START = 47;
+const ENV_END = 48;
+
+/** The kernel reads `environ` from the process's own memory, so zeros there are all that anybody reads from then on. */
+function eraseInitialEnvironment(names: ReadonlySet<string>): void {
+  const stat = readFileSync('/proc/self/stat', 'latin1');
+  // The program's name may hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const start = Number(fields[ENV_START]);
+  const memory = openSync('/proc/self/mem', 'r+');
+  try {
+    const block = Buffer.alloc(Number(fields[ENV_END]) - start);
+    readSync(memory, block, 0, block.length, start);
+    let at = 0;
+    for (const entry of block.toString('latin1').split('\0')) {
+      const name = entry.slice(0, Math.max(0, entry.indexOf('=')));
+      if (names.has(name)) writeSync(memory, Buffer.alloc(entry.length), 0, entry.length, start + at);
+      at += entry.length + 1;
+    }
+  } finally {
+    closeSync(memory);
+  }
+}

@@ -16,9 +16,9 @@ import {
 } from '../queue/index.ts';
 import type { TenantDirectory } from '../tenants/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
-import { trimEndpoints } from './callbacks/callback-endpoints.ts';
+import { trimEndpoints } from './callbacks/callback-records.ts';
 import { CallbackSlots } from './callbacks/deliver-callback.ts';
-import type { DeliveryContext } from './delivery-context.ts';
+import type { DeliveryContext } from './held-delivery.ts';
 import { trimDeliveries } from './delivery-lookups.ts';
 import { DeliverySweep } from './delivery-sweep.ts';
 import { handleDelivery } from './handle-delivery.ts';

@@ -1,9 +1,8 @@
 import type { DeliveryEnd, DeliveryJob } from '../queue/index.ts';
 import { deliverCallback } from './callbacks/deliver-callback.ts';
-import type { DeliveryContext } from './delivery-context.ts';
+import { type DeliveryContext, DeliveryLost, HeldDelivery } from './held-delivery.ts';
 import { putOffDue, readDelivery } from './delivery-store.ts';
 import type { Delivery } from './delivery.ts';
-import { DeliveryLost, HeldDelivery } from './held-delivery.ts';
 import { deliverReply } from './replies/deliver-reply.ts';
 
 /** Until a record that changed while it was taken is read again. */

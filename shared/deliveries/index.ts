@@ -1,7 +1,14 @@
 /** Results on their way out: chat replies and callbacks as records with tries of their own, apart from the task. */
-export { endpointView, endpointViewSchema, forgetFailures, listEndpoints } from './callbacks/callback-endpoints.ts';
-export { type CallbackSecrets, readCallbackSecrets, rotateCallbackSecret } from './callbacks/callback-secrets.ts';
-export { type ChatPort, DeliveryRefused, type RefusalKind } from './replies/chat-port.ts';
+export {
+  type CallbackSecrets,
+  endpointView,
+  endpointViewSchema,
+  forgetFailures,
+  listEndpoints,
+  readCallbackSecrets,
+  rotateCallbackSecret,
+} from './callbacks/callback-records.ts';
+export { listDeliveries } from './delivery-lookups.ts';
 export { DeliveryService } from './delivery-service.ts';
 export { readAllDeliveries } from './delivery-store.ts';
 export {
@@ -14,7 +21,7 @@ export {
   deliveryView,
   deliveryViewSchema,
 } from './delivery.ts';
-export { listDeliveries } from './delivery-lookups.ts';
-export { outboundMetrics, readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
-export { OutputReader } from './replies/reply-text.ts';
 export { openReply, retryDelivery } from './open-delivery.ts';
+export { outboundMetrics, readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
+export { type ChatPort, DeliveryRefused, type RefusalKind } from './replies/chat-port.ts';
+export { OutputReader } from './replies/reply-text.ts';

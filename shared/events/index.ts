@@ -1,5 +1,4 @@
 /** What happened, for readers: a tenant's stream of events, the hints that all readers of a process share, and watches that hints wake. */
-export { EventFeed } from './event-feed.ts';
 export {
   type FleetEvent,
   type TenantEvent,
@@ -8,4 +7,4 @@ export {
   publishFleetEvent,
   readTenantEvents,
 } from './tenant-events.ts';
-export { watchTask, watchTenant } from './watch.ts';
+export { EventFeed, watchTask, watchTenant } from './watch.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { MusterError } from '../errors/index.ts';
 import { wait } from '../time/index.ts';
-import type { OpenStreams, StreamOwner } from './open-streams.ts';
+import type { OpenStreams, StreamOwner } from './server-load.ts';
 
 /** How long a reader waits before it reconnects, in milliseconds. */
 const RETRY_MS = 2000;

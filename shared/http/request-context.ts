@@ -2,8 +2,7 @@ import type { Request } from 'express';
 import type { Log } from '../log/index.ts';
 import { childTraceparent, traceIdOf } from '../tasks/index.ts';
 import type { Settings, Environment } from '../config/index.ts';
-import { OpenBodies } from './bodies/open-bodies.ts';
-import { OpenStreams } from './open-streams.ts';
+import { OpenBodies, OpenStreams } from './server-load.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import type { Tenant } from '../tenants/index.ts';
 

@@ -9,8 +9,7 @@ import { probeRouter } from './probes.ts';
 import { refuseUnreadable, requestError, sendProblem } from './problems.ts';
 import { contextOf, createServerLoad, type ServerLoad } from './request-context.ts';
 import { routesOf } from './route.ts';
-import { secureHeaders } from './secure-headers.ts';
-import { watchRequests } from './watch-requests.ts';
+import { secureHeaders, watchRequests } from './middleware.ts';
 import { LATE, within } from '../time/index.ts';
 
 export interface HttpServerOptions {

@@ -1,11 +1,13 @@
-import { describeOldNames, loadConfig, secretVariables, withdrawVariables } from '../config/index.ts';
+import { describeOldNames, loadConfig, secretVariables, withdrawVariables, type Environment } from '../config/index.ts';
 import { createLog, type Log } from '../log/index.ts';
-import { createInstallationService } from './create-installation-service.ts';
-import { endOnSignals } from './end-on-signals.ts';
-import { exitOnStartFailure } from './start-failure.ts';
+import { endOnSignals, exitOnStartFailure } from './end-process.ts';
 import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';
 import { startFleet } from './start-fleet.ts';
+import { hasCode } from '../errors/index.ts';
+import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
+import { ensureFirstKey } from '../tenants/index.ts';
+import { wait } from '../time/index.ts';
 
 /** What a stop may take beyond the grace: closing connections. */
 const STOP_MARGIN_MS = 5000;
@@ -44,5 +46,70 @@ export async function runService(name: string, create: (parts: Parts) => Service
     log.info({ event: 'service.ready', port }, `The service ${name} is ready on port ${port}`);
   } catch (error) {
     exitOnStartFailure(error, log);
+  }
+}
+
+const TRY_AGAIN_MS = 1000;
+/** Between two checks whether the data still has this process's form: a newer release may have changed it. */
+const COMPARE_MS = 5000;
+
+interface InstallationPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
+  readonly log: Log;
+}
+
+interface InstallationOptions {
+  /** Whether this service makes the first admin key where there is none. */
+  readonly makesFirstKey: boolean;
+}
+
+/**
+ * Checks, as soon as Redis answers, that its data has this installation's form; with `makesFirstKey` also makes the first admin key.
+ * For services that start in processes of their own, before or after Redis. A generated key is logged once: it cannot be read again.
+ * Its `start` throws `config.invalid` for data of another form; found later, that ends the process.
+ */
+function createInstallationService(ports: InstallationPorts, options: InstallationOptions): Service {
+  const stopping = new AbortController();
+  let registering = Promise.resolve();
+  return {
+    name: 'installation',
+    start: async () => {
+      const isDone = await isRegistered(ports, options);
+      registering = watch(ports, options, { isDone, signal: stopping.signal }).catch((error: unknown) =>
+        exitOnStartFailure(error, ports.log),
+      );
+    },
+    stop: async () => {
+      stopping.abort();
+      await registering;
+    },
+  };
+}
+
+async function watch(
+  ports: InstallationPorts,
+  options: InstallationOptions,
+  { isDone, signal }: { isDone: boolean; signal: AbortSignal },
+): Promise<void> {
+  let isCompared = isDone;
+  while (!signal.aborted) {
+    await wait(isCompared ? COMPARE_MS : TRY_AGAIN_MS, signal);
+    if (!signal.aborted) isCompared = await isRegistered(ports, isCompared ? { makesFirstKey: false } : options);
+  }
+}
+
+/** Returns whether Redis answered. Throws `config.invalid`. */
+async function isRegistered(ports: InstallationPorts, { makesFirstKey }: InstallationOptions): Promise<boolean> {
+  try {
+    await assertInstallation(ports);
+    const secret = makesFirstKey ? await ensureFirstKey(ports) : null;
+    if (secret !== null) ports.log.warn({ event: 'key.created' }, `This is the admin key; it is shown once: ${secret}`);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'config.invalid')) throw error;
+    ports.log.debug({ err: error }, 'the installation waits for Redis');
+    return false;
   }
 }

@@ -4,8 +4,7 @@ import type { Log } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
 import { ConnectionWatch, connectRedis, type RedisClient } from '../redis/index.ts';
 import { openParts, type Parts } from './open-parts.ts';
-import { serve, type Served } from './serve.ts';
-import type { Service } from './service.ts';
+import { serve, type Served, type Service } from './service.ts';
 
 export interface StartFleetOptions {
   /** Names the connections to Redis. */

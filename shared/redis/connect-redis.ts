@@ -1,7 +1,7 @@
-import { Cluster, type ClusterNode, Redis } from 'ioredis';
+import { Cluster, type ClusterNode, Redis, type ClusterOptions as BaseOptions, type Command, type RedisOptions } from 'ioredis';
 import type { Log } from '../log/index.ts';
-import { BoundedCluster, BoundedRedis, type ClusterOptions, type NodeOptions } from './bounded-clients.ts';
 import { parseRedisAddress } from './redis-address.ts';
+import { startDeadline } from '../time/index.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -10,9 +10,9 @@ export type RedisClient = Redis | Cluster;
  * - `blocking`: waits for as long as the server does; for BullMQ's workers
  * - `subscriber`: listens to channels
  */
-export type ConnectionRole = 'commands' | 'blocking' | 'subscriber';
+type ConnectionRole = 'commands' | 'blocking' | 'subscriber';
 
-export interface ConnectOptions {
+interface ConnectOptions {
   url: string;
   /** Shown in `CLIENT LIST`, after `muster:`. */
   name: string;
@@ -87,4 +87,69 @@ function reportState(client: RedisClient, log: Log, level: 'warn' | 'debug'): vo
     if (isDown) log[level === 'warn' ? 'info' : level]({ event: 'redis.back' }, 'Redis is back');
     isDown = false;
   });
+}
+
+/** Answers come in the shapes of the older protocol. */
+type NodeOptions = RedisOptions & { replyMapping: 'legacy' };
+type ClusterOptions = Omit<BaseOptions, 'redisOptions'> & { redisOptions: NodeOptions };
+
+/**
+ * BoundedRedis is responsible for every command ending within a time, also while Redis is away or the link is half open. The client's
+ * own timeout counts time in which this process was too busy to read the answer, and would take that for a Redis that is gone.
+ */
+class BoundedRedis extends Redis {
+  readonly #timeoutMs: number;
+
+  constructor(options: NodeOptions, timeoutMs: number) {
+    // What the client sends while it is made comes before this class's own fields.
+    super({ ...options, lazyConnect: true });
+    this.#timeoutMs = timeoutMs;
+    this.connect().catch(() => undefined);
+  }
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    boundCommand(args[0], this.#timeoutMs);
+    return super.sendCommand(...args);
+  }
+}
+
+/** BoundedCluster is responsible for the same with a cluster, whose client keeps commands while it has no node for them or no slot map. */
+class BoundedCluster extends Cluster {
+  readonly #timeoutMs: number;
+
+  constructor(nodes: ClusterNode[], options: ClusterOptions, timeoutMs: number) {
+    super(nodes, { ...options, lazyConnect: true });
+    this.#timeoutMs = timeoutMs;
+    this.connect().catch(() => undefined);
+  }
+
+  override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
+    boundCommand(args[0], this.#timeoutMs);
+    return super.sendCommand(...args);
+  }
+
+  override delayUntilReady(callback: Parameters<Cluster['delayUntilReady']>[0]): void {
+    let isCalled = false;
+    const call = (error?: Error | null): void => {
+      stop();
+      if (!isCalled) callback(error);
+      isCalled = true;
+    };
+    const stop = startDeadline(this.#timeoutMs, () => call(timedOut()));
+    super.delayUntilReady(call);
+  }
+}
+
+/** Commands that a redirection sends again. */
+const bounded = new WeakSet<Command>();
+
+function boundCommand(command: Command, timeoutMs: number): void {
+  if (bounded.has(command)) return;
+  bounded.add(command);
+  const stop = startDeadline(timeoutMs, () => command.reject(timedOut()));
+  command.promise.then(stop, stop);
+}
+
+function timedOut(): Error {
+  return new Error('Command timed out');
 }

@@ -2,10 +2,9 @@
  * Connections to Redis and how commands reach it: every key by name, scripts with their fragments, subscriptions, and the watch over a
  * connection that stands still. Only this folder knows ioredis.
  */
+export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availability.ts';
 export { type RedisClient, connectRedis } from './connect-redis.ts';
-export { ConnectionWatch, isRedisUnavailable } from './connection-watch.ts';
-export { assertInstallation, installationProblem } from './installation.ts';
-export { type Keys, type ShardKeys, createKeys } from './keys.ts';
+export { type Keys, type ShardKeys, assertInstallation, createKeys, installationProblem } from './keys.ts';
 export {
   type ReadRecords,
   type UnreadableRecord,
@@ -16,9 +15,7 @@ export {
   unreadableOf,
   unreadableSchema,
 } from './read-records.ts';
-export { clockSkew, describeSkew, redisNow } from './redis-clock.ts';
-export { isEntryId, pairs, scanHash, scanKeys, scanSortedSet } from './replies.ts';
-export { retryWhileAway } from './retry.ts';
+export { clockSkew, describeSkew, isEntryId, pairs, redisNow, scanHash, scanKeys, scanSortedSet } from './replies.ts';
 export { type Script, loadScripts, runScript, scriptJson, sendCommand } from './script.ts';
 export { Subscription } from './subscription.ts';
 export type { TenantKeys } from './tenant-keys.ts';

@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis';
 import type { RedisClient } from './connect-redis.ts';
+import type { Clock } from '../time/index.ts';
 
 /** A flat reply of Redis (member, score, member, score, ...) as pairs. */
 export function pairs(flat: readonly string[]): [first: string, second: string][] {
@@ -11,7 +12,7 @@ export function pairs(flat: readonly string[]): [first: string, second: string][
 /** About how many entries a call reads. Entries written during a scan may be missing, and any entry may come twice. */
 const PAGE = 500;
 
-export interface ScanOptions {
+interface ScanOptions {
   /** Of the names. */
   pattern?: string;
   pageSize?: number;
@@ -60,4 +61,24 @@ export function isEntryId(text: string): boolean {
   const [, ms, number] = ENTRY_ID.exec(text) ?? [];
   if (ms === undefined || number === undefined || BigInt(ms) > LARGEST) return false;
   return BigInt(ms) === LARGEST ? BigInt(number) < LARGEST : BigInt(number) <= LARGEST;
+}
+
+/** Redis's clock in milliseconds since the epoch: the same for all processes, whatever their own clocks show. */
+export async function redisNow(redis: Pick<RedisClient, 'time'>): Promise<number> {
+  // Both are texts, whatever the client's type is.
+  const [seconds, micros] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
+
+/** Milliseconds that this process's wall clock is ahead of Redis's; negative when behind. Off by half of the round trip at most. */
+export async function clockSkew(redis: Pick<RedisClient, 'time'>, clock: Pick<Clock, 'now'>): Promise<number> {
+  const before = clock.now();
+  const now = await redisNow(redis);
+  // The reply was made between the two reads of our clock, and half-way is the best guess.
+  return Math.round((before + clock.now()) / 2 - now);
+}
+
+/** A skew as text: `300.0 s ahead of Redis`. */
+export function describeSkew(skewMs: number): string {
+  return `${(Math.abs(skewMs) / 1000).toFixed(1)} s ${skewMs > 0 ? 'ahead of' : 'behind'} Redis`;
 }

@@ -2,12 +2,11 @@
  * Work by time. `rules/` reads when a schedule fires, `store/` keeps its record, `changes/` creates and changes it, `firing/` makes
  * runs of its occurrences, and `commands/` runs what people and agents write after `/schedule`.
  */
-export { removeSchedule } from './changes/change-schedule.ts';
+export { removeSchedule, runScheduleNow } from './changes/change-schedule.ts';
 export { createSchedule } from './changes/create-schedule.ts';
-export { updateSchedule } from './changes/update-schedule.ts';
-export { runScheduleNow } from './changes/run-schedule-now.ts';
 export { ruleShape, schedulePatchSchema, scheduleRequestSchema } from './changes/schedule-request.ts';
 export { assertSchedules, syncSchedules } from './changes/sync-schedules.ts';
+export { updateSchedule } from './changes/update-schedule.ts';
 export { scheduleCommands } from './commands/chat-command.ts';
 export { formatCommandResult } from './commands/command-result.ts';
 export { type ScheduleCommandCall, runScheduleCommand } from './commands/run-schedule-command.ts';

@@ -3,7 +3,7 @@ import { listTasks, type TaskFilter } from '../ledger/index.ts';
 import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
 import { toIso } from '../time/index.ts';
 import { upcomingTimes } from './firing/occurrences.ts';
-import { formatDuration } from './rules/duration.ts';
+import { formatDuration } from './rules/rule.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 import type { Missed, Schedule } from './store/schedule.ts';
 

@@ -3,11 +3,10 @@ import { type Ledger, readLaneIds } from '../ledger/index.ts';
 import { cancelTree, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
 import type { ReplyAddress } from '../tasks/index.ts';
-import { describeMode, describeSession, HOW_TO_CHOOSE } from './describe-session.ts';
+import { describeMode, describeSession, HOW_TO_CHOOSE, plainWords } from './describe-session.ts';
 import { chooseMode } from './routing.ts';
 import { readSession } from './session-record.ts';
 import { beginTranscript, readChoices } from './session-store.ts';
-import { plainWords } from './waiting.ts';
 
 /** A command as a person sent it. */
 export interface SessionCall {

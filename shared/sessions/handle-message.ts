@@ -1,12 +1,10 @@
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
-import { answerOnce } from './answer-once.ts';
+import { answerOnce, assertReadable, digestOf, type IncomingMessage } from './incoming-message.ts';
 import { createCommands, type SessionCall, type SessionCommand, type SessionRight } from './commands.ts';
 import { describeMode, HOW_TO_CHOOSE } from './describe-session.ts';
-import { assertReadable, digestOf, type IncomingMessage } from './incoming-message.ts';
-import { type ModeWord, type ParsedMessage, parseMessage } from './parse-message.ts';
-import { chooseAgent, chooseMode, DEFAULT_SURFACE } from './routing.ts';
+import { chooseAgent, chooseMode, DEFAULT_SURFACE, type ModeWord, type ParsedMessage, parseMessage } from './routing.ts';
 import { notifySession, readChoices, setMode, setSurface, touchChoices } from './session-store.ts';
 
 export interface MessageParts extends Intake {

@@ -1,8 +1,14 @@
-import { createHash } from 'node:crypto';
+import { randomBytes, createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
+import { writeOfTenant } from '../tenants/index.ts';
+import { wait } from '../time/index.ts';
 import { canonicalJson, type ReplyAddress, sessionIdSchema, type TaskRequest } from '../tasks/index.ts';
 import type { SessionRight } from './commands.ts';
-import type { ModeWord } from './parse-message.ts';
+import type { ModeWord } from './routing.ts';
 
 /** A message as a person wrote it. */
 export interface IncomingMessage {
@@ -46,4 +52,79 @@ export function digestOf({ session, text, agent, surface, channel, mode, user, v
   const by = visitor === undefined ? [] : [visitor];
   const sent = canonicalJson([session, text, agent, surface, channel, mode, user, sequence, context, ...by]);
   return createHash('sha256').update(sent).digest('base64url');
+}
+
+/** Without a text while a process runs the command. */
+const rememberedSchema = z.object({ digest: z.string(), text: z.string().optional() });
+
+let loaded: ReadonlyMap<string, Script> | undefined;
+
+interface CommandMessage {
+  key: string;
+  digest: string;
+}
+
+/** How long a process holds a command without renewing it; after that another process runs it. */
+const LOCK_MS = 5000;
+const POLL_MS = 50;
+
+/**
+ * Runs the command of a message and remembers the answer under the message's key for `tasks.idempotencyMs`. The same message again gets
+ * that answer: a repeated `/stop` must not stop what came after it, and of two processes only one runs the command. When a process dies in
+ * between, the command runs again. Errors: `task.idempotency-conflict`, also when the key is that of a task.
+ */
+export async function answerOnce(
+  ledger: Ledger,
+  tenant: string,
+  message: CommandMessage | null,
+  act: () => Promise<string>,
+): Promise<string> {
+  if (message === null) return await act();
+  const { redis, keys, settings } = ledger;
+  const key = keys.tenant(tenant).command(message.key);
+  const remember = async (value: string, options: (string | number)[]): Promise<unknown> =>
+    await writeOfTenant(ledger, { tenant, key, command: ['SET', value, ...options] });
+  const own = JSON.stringify({ digest: message.digest, holder: randomBytes(8).toString('hex') });
+  for (;;) {
+    const known = await lookUp(ledger, tenant, message);
+    if (known?.text !== undefined) return known.text;
+    if (known === null && (await remember(own, ['PX', LOCK_MS, 'NX'])) === 'OK') break;
+    await wait(POLL_MS);
+  }
+  const lock: OwnLock = { redis, key, own };
+  const renewing = setInterval(() => void replaceOwn(lock, own, LOCK_MS).catch(() => undefined), LOCK_MS / 3);
+  try {
+    const text = await act();
+    await replaceOwn(lock, JSON.stringify({ digest: message.digest, text }), settings.tasks.idempotencyMs);
+    return text;
+  } catch (error) {
+    await replaceOwn(lock, '', 0).catch(() => undefined);
+    throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+/** The value that says that this process runs the command. */
+interface OwnLock {
+  redis: RedisClient;
+  key: string;
+  own: string;
+}
+
+/** A process that was frozen past its lock must not overwrite another's lock or answer. */
+async function replaceOwn({ redis, key, own }: OwnLock, value: string, keepMs: number): Promise<void> {
+  loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
+  const script = loaded.get('replace-own');
+  if (!script) throw new Error('There is no script replace-own');
+  await runScript(redis, script, [key], [own, value, keepMs]);
+}
+
+async function lookUp({ redis, keys }: Ledger, tenant: string, message: CommandMessage): Promise<z.infer<typeof rememberedSchema> | null> {
+  const own = keys.tenant(tenant);
+  const [known = null, task = null] = await redis.mget(own.command(message.key), own.idempotency(message.key));
+  const remembered = known === null ? null : rememberedSchema.parse(JSON.parse(known));
+  if (remembered?.digest === message.digest) return remembered;
+  if (remembered === null && task === null) return null;
+  throw new MusterError('task.idempotency-conflict', 'This idempotency key was used for another request');
 }

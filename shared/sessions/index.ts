@@ -3,10 +3,9 @@
  * that `routing` chooses. Beside it: what people chose for a session, its record, its transcript, and lists of sessions.
  */
 export { type SessionCommand, stopSession } from './commands.ts';
-export { handleMessage, type MessageAnswer, type MessageParts } from './handle-message.ts';
+export { type MessageAnswer, type MessageParts, handleMessage } from './handle-message.ts';
 export type { IncomingMessage } from './incoming-message.ts';
-export { listSessions, type SessionSummary } from './list-sessions.ts';
-export { countTurns } from './list-turns.ts';
-export { readSession, type SessionRecord } from './session-record.ts';
+export { type SessionSummary, listSessions } from './list-sessions.ts';
+export { type SessionRecord, readSession } from './session-record.ts';
 export { notifySession, sessionTopic, setMode } from './session-store.ts';
-export { composeInput, readTranscript } from './transcript.ts';
+export { composeInput, countTurns, readTranscript } from './transcript.ts';

@@ -4,7 +4,7 @@ import { sessionLane } from '../queue/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
-import { waitingLine, type SessionWaiting } from './waiting.ts';
+import { waitingLine, type SessionWaiting } from './describe-session.ts';
 
 /** A session in a list. */
 export interface SessionSummary {

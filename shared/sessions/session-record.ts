@@ -2,7 +2,7 @@ import type { QueueMode } from '../config/index.ts';
 import { type Lane, type Ledger, readLane } from '../ledger/index.ts';
 import type { Task, TaskStatus } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
-import { EXACT_WORDS, explainWaiting, type SessionWaiting, waitingLine, type WaitingWords } from './waiting.ts';
+import { EXACT_WORDS, explainWaiting, type SessionWaiting, waitingLine, type WaitingWords } from './describe-session.ts';
 import { sessionLane } from '../queue/index.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 

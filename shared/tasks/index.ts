@@ -3,7 +3,6 @@
  * in it.
  */
 export { TASK_ID, childTraceparent, newTaskId, sessionIdSchema, traceIdOf, traceparentFor } from './ids.ts';
-export { canonicalJson, isDeeper } from './json.ts';
 export {
   CLASS_LETTERS,
   CLASS_OF,
@@ -20,9 +19,17 @@ export {
   prioritySchema,
   queueFor,
 } from './priority.ts';
-export { retryDelay } from './retry-delay.ts';
-export { type StoredOutcome, attemptRecord, outcomeRecord, retryAtOf, taskRecord } from './task-record.ts';
-export { type TaskRequest, estimatedMs, executionSchema, jsonObjectSchema, requirementsSchema, taskRequestSchema } from './task-request.ts';
+export { type StoredOutcome, attemptRecord, outcomeRecord, retryAtOf, retryDelay, taskRecord } from './task-record.ts';
+export {
+  type TaskRequest,
+  canonicalJson,
+  estimatedMs,
+  executionSchema,
+  isDeeper,
+  jsonObjectSchema,
+  requirementsSchema,
+  taskRequestSchema,
+} from './task-request.ts';
 export {
   type FirstState,
   GATES,
@@ -44,5 +51,4 @@ export {
   type TaskUsage,
   type Trigger,
 } from './task.ts';
-export { parseTimeline, timelineNote } from './timeline.ts';
-export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
+export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition, parseTimeline, timelineNote } from './transitions.ts';

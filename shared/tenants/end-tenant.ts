@@ -3,7 +3,7 @@ import { type Keys, type RedisClient, scanHash, scanKeys, scanSortedSet, type Sh
 import type { TenantDirectory } from './tenant-directory.ts';
 import type { Tenant } from './tenant.ts';
 import { removeKeysOf } from './key-store.ts';
-import { runTenantScript } from './tenant-scripts.ts';
+import { runTenantScript } from './write-of-tenant.ts';
 
 interface EndTenantPorts {
   redis: RedisClient;

@@ -1,8 +1,7 @@
 import type { Environment } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import type { ApiKey } from './api-key.ts';
-import { createKey, findKey, listKeys } from './key-store.ts';
+import { type ApiKey, createKey, findKey, listKeys } from './key-store.ts';
 import { DEFAULT_TENANT } from './tenant.ts';
 
 /** After this, a process that died before it made the key blocks no other. */

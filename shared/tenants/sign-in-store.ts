@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import { keyDigest, type ApiKey } from './api-key.ts';
-import { findKeyByDigest } from './key-store.ts';
+import { type ApiKey, findKeyByDigest, keyDigest } from './key-store.ts';
 
 export interface SignInStoreOptions {
   redis: RedisClient;

@@ -1,7 +1,6 @@
 import { type Keys, type RedisClient } from '../redis/index.ts';
-import { runTenantScript } from './tenant-scripts.ts';
+import { runTenantScript, tenantEnded } from './write-of-tenant.ts';
 import { generationOf, publicTenantId, type Tenant } from './tenant.ts';
-import { tenantEnded } from './write-of-tenant.ts';
 
 interface RecordPorts {
   readonly redis: RedisClient;

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { MusterError } from '../errors/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import { apiKeySchema, keyDigest, newKeyId, type ApiKey } from './api-key.ts';
-import { runTenantScript } from './tenant-scripts.ts';
+import { apiKeySchema, keyDigest, newKeyId, type ApiKey } from './key-store.ts';
+import { runTenantScript, writeOfFleet } from './write-of-tenant.ts';
 import { publicTenantId } from './tenant.ts';
-import { writeOfFleet } from './write-of-tenant.ts';
 
 interface VisitorPorts {
   redis: RedisClient;

@@ -50,7 +50,7 @@ const KEPT = new Set([
   'shared/http/openapi/field-descriptions.ts: writs',
   'services/worker/attempt/apply-directives.ts: maxWritsPerRun',
   'shared/schedules/public-records.ts: most',
-  'shared/schedules/changes/schedule-fields.ts: most',
+  'shared/schedules/changes/schedule-request.ts: most',
   'shared/schedules/firing/plan-runs.ts: most',
   'shared/schedules/store/schedule.ts: most',
   'shared/tasks/task.ts: tell',

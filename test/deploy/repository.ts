@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environmentSchema } from '#shared/config/environment.ts';
-import { secretVariables } from '#shared/config/secret-variables.ts';
+import { environmentSchema, secretVariables } from '#shared/config/environment.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

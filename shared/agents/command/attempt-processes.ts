@@ -1,6 +1,13 @@
 import { wait } from '../../time/index.ts';
-import { MARK_VARIABLE } from './attempt-place.ts';
-import { listProcesses, readInitialVariable, readProcess, readWorkingFolder, signalProcess, type ProcessEntry } from './process-table.ts';
+import {
+  listProcesses,
+  MARK_VARIABLE,
+  type ProcessEntry,
+  readInitialVariable,
+  readProcess,
+  readWorkingFolder,
+  signalProcess,
+} from './attempt-place.ts';
 
 /** How the processes of one attempt are known. */
 interface AttemptIdentity {

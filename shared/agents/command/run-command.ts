@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
 import { type AttemptFolder, createMark, openAttemptFolder } from './attempt-place.ts';
-import { feedCommand } from './feed-command.ts';
 import { startCommand, type CommandEnd, type CommandOptions, type CommandPlace, type RunningCommand } from './start-command.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Failures to start that no retry repairs. */
 const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
@@ -122,4 +122,57 @@ function describeEnd({ command }: DefinitionOf<'command'>, { exitCode, signal, s
   return new TaskFailure('COMMAND_FAILED', `"${program}" ${how}`, {
     details: { exitCode: exitCode ?? null, signal: signal ?? null },
   });
+}
+
+/** The pipes of a program that runs. */
+interface CommandPipes {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+}
+
+const IDLE_MS = 5000;
+
+/**
+ * Writes the prompt to the program's stdin, then each message that arrives, on a line of its own (line breaks in it become spaces). It
+ * closes stdin once nothing was written in either direction for `inputIdleMs`, so that a program that reads to the end gets there. Returns
+ * at the latest when the signal of the run or `ended` aborts.
+ */
+async function feedCommand(
+  { task, definition, context, inputArrived }: AgentRun<DefinitionOf<'command'>>,
+  { stdin, stdout }: CommandPipes,
+  ended: AbortSignal,
+): Promise<void> {
+  const idle = watchIdle(stdout, definition.inputIdleMs ?? IDLE_MS, AbortSignal.any([ended, context.signal]));
+  stdin.write(task.input.endsWith('\n') ? task.input : `${task.input}\n`);
+  while (await Promise.race([inputArrived().then(() => true), idle.over.then(() => false)])) {
+    // A program that closed its stdin reads no more, so nothing is taken for it.
+    if (stdin.destroyed || !stdin.writable) break;
+    for (const { text } of await context.input()) {
+      stdin.write(`${text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ')}\n`);
+      idle.touch();
+    }
+  }
+  stdin.end();
+}
+
+interface IdleWatch {
+  /** Something happened. */
+  touch(): void;
+  /** Resolves once nothing happened for so long, or at once when the signal aborts. */
+  readonly over: Promise<void>;
+}
+
+function watchIdle(stdout: Readable, idleMs: number, signal: AbortSignal): IdleWatch {
+  let lastAt = performance.now();
+  const touch = (): void => {
+    lastAt = performance.now();
+  };
+  stdout.on('data', touch);
+  const watch = async (): Promise<void> => {
+    for (let leftMs = idleMs; leftMs > 0; leftMs = lastAt + idleMs - performance.now()) {
+      await delay(leftMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+    }
+  };
+  return { touch, over: watch() };
 }

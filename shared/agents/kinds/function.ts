@@ -5,7 +5,7 @@ import { type AgentContext, type AgentFunction, type AgentResult, describeImport
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { readAgentAnswer } from '../read-agent-answer.ts';
-import { runWithStrayHandler } from '../stray-errors.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Agents that are functions of the operator's own, in a file or in the configuration itself. */
 export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
@@ -108,4 +108,22 @@ async function loadFunction(path: string): Promise<AgentFunction> {
 
 function isAgentFunction(value: unknown): value is AgentFunction {
   return typeof value === 'function';
+}
+
+/** One per process, because unhandled errors of all its code arrive in one place. */
+const owners = new AsyncLocalStorage<(error: unknown) => void>();
+
+/**
+ * Runs foreign code. Its unhandled errors (a floating promise, a throw in a timer), now or later, go to `onStray` instead of ending the
+ * process.
+ */
+export function runWithStrayHandler<T>(onStray: (error: unknown) => void, run: () => T): T {
+  return owners.run(onStray, run);
+}
+
+/** Passes an unhandled error to `onStray` of the code that caused it. Returns whether there is such code. For the process's handlers. */
+export function handleStray(error: unknown): boolean {
+  const owner = owners.getStore();
+  owner?.(error);
+  return owner !== undefined;
 }

@@ -6,9 +6,8 @@ import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { createGuardedFetch, type GuardedFetch } from '../guarded-fetch.ts';
 import { failureFromNetwork, failureFromStatus } from '../network-failures.ts';
-import { parseAgentAnswer } from '../read-agent-answer.ts';
+import { parseAgentAnswer, readHttpEvents } from '../read-agent-answer.ts';
 import { createSecretRedactor, type Redactor } from '../redactor.ts';
-import { readHttpEvents } from './http-events.ts';
 
 /** Agents behind an HTTP endpoint. */
 export const http: KindOfAgent<DefinitionOf<'http'>> = {

@@ -6,8 +6,7 @@ import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
 import { createSecretRedactor } from '../redactor.ts';
-import { failureFromModel } from '../model-failures.ts';
-import { createModelFetch, resolveOpenaiEndpoint, type OpenaiDefaults, type OpenaiEndpoint } from './openai-endpoint.ts';
+import { createModelFetch, failureFromModel, type OpenaiDefaults, type OpenaiEndpoint, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
 type Part = TextStreamPart<ToolSet>;

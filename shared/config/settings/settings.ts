@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { agentDefinitionSchema, agentIdSchema } from '../agent-definitions.ts';
-import { chatSettingsSchema } from './chat-settings.ts';
+import { chatSettingsSchema } from '../chat.ts';
 
-import { deliverySettingsSchema } from './delivery-settings.ts';
+import { deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
-import { retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { commandSettingsSchema, consumerSettingsSchema, queueSettingsSchema, workerSettingsSchema } from './worker-settings.ts';
 
 /** Everything `muster.config.ts` may say. Each bound carries its unit in its name. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { int } from '../fields.ts';
-import { TASK_QUEUES } from '../sources.ts';
+import { int, TASK_QUEUES } from '../fields.ts';
 
 /** How workers hold, watch and give up attempts. */
 export const workerSettingsSchema = z

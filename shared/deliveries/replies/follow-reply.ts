@@ -1,8 +1,7 @@
 import { watchTask } from '../../events/index.ts';
 import { readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
-import type { DeliveryContext } from '../delivery-context.ts';
-import type { HeldDelivery } from '../held-delivery.ts';
+import type { DeliveryContext, HeldDelivery } from '../held-delivery.ts';
 import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import type { PartSender } from './part-sender.ts';
 import { hasEarlierReply } from './reply-order.ts';

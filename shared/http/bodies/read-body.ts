@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { MusterError } from '../../errors/index.ts';
 import { parseBoundedJson, type JsonBounds } from './parse-bounded-json.ts';
-import type { OpenBodies, OpenBody } from './open-bodies.ts';
+import type { OpenBodies, OpenBody } from '../server-load.ts';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Readable, Transform } from 'node:stream';
 import { networkOf } from '../rate-limits.ts';

@@ -11,7 +11,7 @@ import {
 } from 'zod-openapi';
 import { completeDocument, type OpenapiDocument } from './complete-document.ts';
 import type { RouteDescription } from '../route.ts';
-import { secureHeaders } from '../secure-headers.ts';
+import { secureHeaders } from '../middleware.ts';
 
 /** `/openapi.json`, and a page to read and try it at `/docs`. Nothing of either comes from another host. */
 export function docsRouter(routes: readonly RouteDescription[]): Router {

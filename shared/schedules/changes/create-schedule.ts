@@ -9,8 +9,7 @@ import { readRule } from '../rules/read-rule.ts';
 import { readZone } from '../rules/wall-time.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Schedule } from '../store/schedule.ts';
-import { assertPlace, FIELD_DEFAULTS, ruleFields, scheduleFields } from './schedule-fields.ts';
-import type { SchedulePatch, ScheduleRequest } from './schedule-request.ts';
+import { assertPlace, FIELD_DEFAULTS, ruleFields, scheduleFields, type SchedulePatch, type ScheduleRequest } from './schedule-request.ts';
 
 interface CreateScheduleOptions {
   tenant: string;

@@ -7,8 +7,7 @@ import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { createSchedule } from './create-schedule.ts';
 import { updateSchedule, resumeSchedule } from './update-schedule.ts';
-import { scheduleFields } from './schedule-fields.ts';
-import { scheduleRequestSchema, type SchedulePatch, type ScheduleRequest } from './schedule-request.ts';
+import { scheduleFields, type SchedulePatch, type ScheduleRequest, scheduleRequestSchema } from './schedule-request.ts';
 
 /** Checks all schedules of the configuration. Throws `config.invalid` with a line for each invalid one. */
 export function assertSchedules(settings: Settings, now: number): void {

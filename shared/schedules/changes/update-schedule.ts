@@ -8,8 +8,7 @@ import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleEvent } from '../store/schedule-store.ts';
 import { changeSchedule } from './change-schedule.ts';
 import { assertAgent, assertStorable } from './create-schedule.ts';
-import { assertPlace, ruleFields, scheduleFields } from './schedule-fields.ts';
-import type { SchedulePatch } from './schedule-request.ts';
+import { assertPlace, ruleFields, scheduleFields, type SchedulePatch } from './schedule-request.ts';
 
 /**
  * Changes, pauses or resumes a schedule; null when there is none. A new rule makes an ended schedule active again. Errors:

@@ -1,5 +1,4 @@
-import { readDuration } from './duration.ts';
-import type { ReadAnswer } from './rule.ts';
+import { type ReadAnswer, readDuration } from './rule.ts';
 import { dayOn, instantOn, type Moment, readDay, readTimeOfDay, readWeekday, readWeekdays, type TimeOfDay } from './wall-time.ts';
 
 /** A phrase in lower case and with single spaces, split at its `at`. */

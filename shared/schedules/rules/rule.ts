@@ -1,6 +1,5 @@
 import cronstrue from 'cronstrue';
 import { parseCron } from './cron.ts';
-import { formatDuration, spellDuration } from './duration.ts';
 import { formatWallTime } from './wall-time.ts';
 
 /**
@@ -66,4 +65,68 @@ function describeCron(cron: string, seed: string | undefined): string {
 /** Names of days and months contain the letter too. */
 function hasHash(cron: string): boolean {
   return cron.split(' ').some((field) => /(^|,)H/.test(field));
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
+
+const UNITS_BY_NAME: Readonly<Record<string, number>> = Object.fromEntries(
+  (
+    [
+      [SECOND, 's sec secs second seconds'],
+      [MINUTE, 'm min mins minute minutes'],
+      [HOUR, 'h hr hrs hour hours'],
+      [DAY, 'd day days'],
+      [WEEK, 'w week weeks'],
+    ] as const
+  ).flatMap(([ms, names]) => names.split(' ').map((name) => [name, ms])),
+);
+
+const PART = /(\d{1,6}(?:\.\d{1,3})?) ?([a-z]+)(?: ?,? ?and | )?/gy;
+
+/**
+ * Milliseconds of `5m`, `90 minutes`, `1.5h`, `1h30m` or `1 hour and 30 minutes`, in lower case; undefined for anything else.
+ * Units come largest first and once each. A day is 24 hours here, and a week is 7 of them.
+ */
+export function readDuration(text: string): number | undefined {
+  let total = 0;
+  let smallest = Infinity;
+  let end = 0;
+  for (const [part, amount = '', unit = ''] of text.matchAll(PART)) {
+    const size = Object.hasOwn(UNITS_BY_NAME, unit) ? UNITS_BY_NAME[unit] : undefined;
+    if (size === undefined || size >= smallest) return undefined;
+    smallest = size;
+    total += Math.round(Number(amount) * size);
+    end += part.length;
+  }
+  // A separator at the end means that a part is missing.
+  return end === text.length && end > 0 && /[a-z]$/.test(text) ? total : undefined;
+}
+
+const WRITTEN: readonly [ms: number, letter: string, word: string][] = [
+  [DAY, 'd', 'day'],
+  [HOUR, 'h', 'hour'],
+  [MINUTE, 'm', 'minute'],
+  [SECOND, 's', 'second'],
+];
+
+/** A duration of whole seconds as `readDuration` reads it, in the largest unit that divides it: `5m`, `90m`, `36h`. */
+export function formatDuration(ms: number): string {
+  const [size, letter] = WRITTEN.find(([unit]) => ms % unit === 0) ?? [SECOND, 's'];
+  return `${ms / size}${letter}`;
+}
+
+/** A duration of full seconds as text: `5 minutes`, `1 hour 30 minutes`. */
+function spellDuration(ms: number): string {
+  const words: string[] = [];
+  let left = ms;
+  for (const [size, , word] of WRITTEN) {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    if (count > 0) words.push(`${count} ${word}${count === 1 ? '' : 's'}`);
+  }
+  return words.join(' ');
 }

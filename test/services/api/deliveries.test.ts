@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newDelivery, type Delivery, type DeliveryKind } from '#shared/deliveries/delivery.ts';
-import { countFailure } from '#shared/deliveries/callbacks/callback-endpoints.ts';
+import { countFailure } from '#shared/deliveries/callbacks/callback-records.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { useApi } from './support/use-api.ts';

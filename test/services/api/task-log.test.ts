@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { useWorker } from '../../support/use-worker.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { slackEvent, slackTs } from '../../support/chat/fake-slack.ts';
 import { telegramUpdate } from '../../support/chat/fake-telegram.ts';
 import { useWorker } from '../../support/use-worker.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import type { PlatformRequest } from '../../support/chat/fake-platform.ts';
 import { telegramUpdate } from '../../support/chat/fake-telegram.ts';
 import { whatsappMessages } from '../../support/chat/fake-whatsapp.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
+import { isRedisUnavailable } from '#shared/redis/availability.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { discordId, startFakeDiscord } from '../../support/chat/fake-discord.ts';
 import { startFakeDiscordGateway } from '../../support/chat/fake-discord-gateway.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { slackEvent, slackTs } from '../../support/chat/fake-slack.ts';
 import { discordId, discordMessage } from '../../support/chat/fake-discord.ts';

@@ -1,5 +1,5 @@
 import express from 'express';
-import { CHAT_PLATFORMS, type ChatPlatformName } from '#shared/config/chat-environment.ts';
+import { CHAT_PLATFORMS, type ChatPlatformName } from '#shared/config/chat.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';

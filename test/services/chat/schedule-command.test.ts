@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
-import { runScheduleNow } from '#shared/schedules/changes/run-schedule-now.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { runScheduleNow } from '#shared/schedules/changes/change-schedule.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeTelegram } from '../../support/chat/fake-telegram.ts';

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';

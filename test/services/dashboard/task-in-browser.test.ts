@@ -1,11 +1,11 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import type { Scope } from '#shared/tenants/api-key.ts';
+import type { Scope } from '#shared/tenants/key-store.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';

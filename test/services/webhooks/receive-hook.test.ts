@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHmac } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
-import { hasCode } from '#shared/errors/muster-error.ts';
+import { hasCode } from '#shared/errors/error-codes.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentFunction, AgentResult } from '#shared/config/agent-function.ts';
+import type { AgentFunction, AgentResult } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { parseTimeline } from '#shared/tasks/timeline.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import { isTerminal, parseTimeline } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';

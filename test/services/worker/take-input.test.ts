@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentContext, AgentFunction, AgentInput, AgentTask } from '#shared/config/agent-function.ts';
+import type { AgentContext, AgentFunction, AgentInput, AgentTask } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';

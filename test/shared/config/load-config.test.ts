@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
-import { hasCode, type MusterError } from '#shared/errors/muster-error.ts';
+import { hasCode, type MusterError } from '#shared/errors/error-codes.ts';
 import { useFolder } from '../../support/use-folder.ts';
 
 let files = 0;

@@ -1,6 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import type { EventHint } from '#shared/events/event-feed.ts';
-import { watchTask, watchTenant } from '#shared/events/watch.ts';
+import { type EventHint, watchTask, watchTenant } from '#shared/events/watch.ts';
 import { watchSession } from '../../../services/api/sessions/stream-session.ts';
 
 const HINTS = 1000;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/error-codes.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';

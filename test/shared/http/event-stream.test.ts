@@ -4,7 +4,7 @@ import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { wait } from '#shared/time/wait.ts';
 import { sendEvents, type EventsPlace, type EventStream } from '#shared/http/event-stream.ts';
-import { OpenStreams } from '#shared/http/open-streams.ts';
+import { OpenStreams } from '#shared/http/server-load.ts';
 import { sendProblem } from '#shared/http/problems.ts';
 import { serveApp } from '../../support/serve-app.ts';
 import { waitFor } from '../../support/wait-for.ts';

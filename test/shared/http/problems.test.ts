@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '#shared/errors/error-codes.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { ERROR_CODES, type ErrorCode, MusterError } from '#shared/errors/error-codes.ts';
 import { toMusterError, toProblem } from '#shared/http/problems.ts';
 
 describe('an error as a problem', () => {

@@ -8,9 +8,8 @@ import { startHttpServer, type HttpServer } from '#shared/http/start-http-server
 import { createLog, type Log } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { createKey } from '#shared/tenants/key-store.ts';
+import { createKey, type Scope } from '#shared/tenants/key-store.ts';
 import { SignInStore } from '#shared/tenants/sign-in-store.ts';
-import type { Scope } from '#shared/tenants/api-key.ts';
 import type { Tenant } from '#shared/tenants/tenant.ts';
 
 export interface ServeOptions {

@@ -6,7 +6,7 @@ import { Router } from 'express';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
-import { secureHeaders } from '#shared/http/secure-headers.ts';
+import { secureHeaders } from '#shared/http/middleware.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
-import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
+import { isRedisUnavailable } from '#shared/redis/availability.ts';
 import { ledgerProblems } from './support/ledger-problems.ts';
 import { DONE, retry, type Held } from './support/test-ledger.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';

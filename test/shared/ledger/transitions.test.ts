@@ -5,12 +5,12 @@ import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
-import { parseTimeline } from '#shared/tasks/timeline.ts';
 import {
+  type Effect,
   EFFECTS,
   isTransition,
+  parseTimeline,
   TASK_STATUSES,
-  type Effect,
   type TaskStatus,
   type Transition,
   TRANSITIONS,

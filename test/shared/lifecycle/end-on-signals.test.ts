@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { endOnSignals } from '#shared/lifecycle/end-on-signals.ts';
+import { endOnSignals } from '#shared/lifecycle/end-process.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { MusterError } from '#shared/errors/muster-error.ts';
-import { describeStartFailure } from '#shared/lifecycle/start-failure.ts';
+import { MusterError } from '#shared/errors/error-codes.ts';
+import { describeStartFailure } from '#shared/lifecycle/end-process.ts';
 
 test('a port in use is named, with the variable that changes it, and nothing to try again for a supervisor', async () => {
   const first = createServer().listen(0, '127.0.0.1');

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { startServices } from '#shared/lifecycle/serve.ts';
-import type { Service } from '#shared/lifecycle/service.ts';
+import { type Service, startServices } from '#shared/lifecycle/service.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { wait } from '#shared/time/wait.ts';
 

@@ -1,6 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { assertInstallation } from '#shared/redis/installation.ts';
-import { createKeys, type Keys } from '#shared/redis/keys.ts';
+import { assertInstallation, createKeys, type Keys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedisClient();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { COMMAND_TIMEOUT_MS, connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
-import { isRedisUnavailable } from '#shared/redis/connection-watch.ts';
+import { isRedisUnavailable } from '#shared/redis/availability.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startRedis } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';

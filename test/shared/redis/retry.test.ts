@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryWhileAway } from '#shared/redis/retry.ts';
+import { retryWhileAway } from '#shared/redis/availability.ts';
 
 const AWAY = new Error('Connection is closed.');
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
-import { hasCode } from '#shared/errors/muster-error.ts';
+import { hasCode } from '#shared/errors/error-codes.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';

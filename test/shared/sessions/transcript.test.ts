@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AgentTurn } from '#shared/config/agent-function.ts';
-import { readTranscript, composeInput } from '#shared/sessions/transcript.ts';
+import type { AgentTurn } from '#shared/config/define-config.ts';
+import { composeInput, countTurns, readTranscript } from '#shared/sessions/transcript.ts';
 import { beginTranscript } from '#shared/sessions/session-store.ts';
-import { countTurns } from '#shared/sessions/list-turns.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { TENANT, type TaskWish } from '../ledger/support/test-ledger.ts';
 import { useLedger } from '../ledger/support/use-ledger.ts';

@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
-import { createKey, findKey, listKeys, revokeKey } from '#shared/tenants/key-store.ts';
-import { hasScope, SCOPES, type Scope } from '#shared/tenants/api-key.ts';
+import { createKey, findKey, hasScope, listKeys, revokeKey, type Scope, SCOPES } from '#shared/tenants/key-store.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const parts = { redis: await useRedisClient(), keys: createKeys(4) };

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { hasCode } from '#shared/errors/muster-error.ts';
+import { hasCode } from '#shared/errors/error-codes.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { hasScope, keyDigest, SCOPES } from '#shared/tenants/api-key.ts';
-import { findKey, listKeys } from '#shared/tenants/key-store.ts';
+import { findKey, hasScope, keyDigest, listKeys, SCOPES } from '#shared/tenants/key-store.ts';
 import { createVisitor, findVisitor, listVisitors, revokeVisitor, type VisitorKey } from '#shared/tenants/visitor-store.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 

@@ -1,7 +1,6 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
-import type { AgentInput, AgentTask, AgentTurn } from '#shared/config/agent-function.ts';
-import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
-import type { AgentRun, Diagnostics } from '#shared/agents/agent-kind.ts';
+import type { AgentInput, AgentTask, AgentTurn } from '#shared/config/define-config.ts';
+import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
 import { expect } from 'vitest';
 import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { wait } from '#shared/time/wait.ts';
 import { appendToJournal, type JournalEntry } from './journal.ts';
 

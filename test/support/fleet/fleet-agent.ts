@@ -1,4 +1,4 @@
-import type { AgentFunction, AgentTask } from '#shared/config/agent-function.ts';
+import type { AgentFunction, AgentTask } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { wait } from '#shared/time/wait.ts';
 import { appendToJournal, readJournal, type JournalEntry } from './journal.ts';

@@ -3,8 +3,7 @@ import { settingsSchema, type SettingsInput } from '#shared/config/settings/sett
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
-import { createKey } from '#shared/tenants/key-store.ts';
-import type { Scope } from '#shared/tenants/api-key.ts';
+import { createKey, type Scope } from '#shared/tenants/key-store.ts';
 import { createApiService } from '../../../../services/api/create-api-service.ts';
 import { noFailure } from '../../../support/open-test-parts.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/error-codes.ts';
 import { isUnreadable } from '../../../../services/chat/receive/inbound-call.ts';
 
 const refusal = z.object({ id: z.string() }).safeParse({});

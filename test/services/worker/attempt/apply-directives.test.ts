@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { handleMessage } from '#shared/sessions/handle-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';

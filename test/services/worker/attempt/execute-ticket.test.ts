@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentRunners } from '#shared/agents/agent-kinds.ts';
-import type { AgentFunction } from '#shared/config/agent-function.ts';
+import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { handleStray, runWithStrayHandler } from '#shared/agents/stray-errors.ts';
+import { handleStray, runWithStrayHandler } from '#shared/agents/kinds/function.ts';
 import { RunningAttempt } from '../../../../services/worker/attempt/running-attempt.ts';
 
 it('is stopped in the context of its agent: an error of its abort listener is the agent’s', () => {

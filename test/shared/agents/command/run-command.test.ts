@@ -6,7 +6,7 @@ import { runCommand } from '#shared/agents/command/run-command.ts';
 import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
 import type { CommandUser } from '#shared/agents/command/start-command.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
-import type { AgentResult } from '#shared/config/agent-function.ts';
+import type { AgentResult } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { type AgentRunOptions, failureOf, type ObservedRun, observeRun, TRACEPARENT } from '../../../support/agents/agent-run.ts';
 import { isProcessGone } from '../../../support/agents/agent-process.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { createGuardedFetch } from '#shared/agents/guarded-fetch.ts';
 import { runHttp } from '#shared/agents/kinds/http.ts';
-import type { AgentResult } from '#shared/config/agent-function.ts';
+import type { AgentResult } from '#shared/config/define-config.ts';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { systemClock } from '#shared/time/clock.ts';

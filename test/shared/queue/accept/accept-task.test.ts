@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/error-codes.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { changeSchedule, removeSchedule } from '#shared/schedules/changes/change-schedule.ts';
+import { changeSchedule, removeSchedule, runScheduleNow } from '#shared/schedules/changes/change-schedule.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
-import { runScheduleNow } from '#shared/schedules/changes/run-schedule-now.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { schedulePatchSchema } from '#shared/schedules/changes/schedule-request.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';

@@ -3,7 +3,7 @@ import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { ScheduleStore } from '#shared/schedules/store/schedule-store.ts';
 import { reconcileTenant } from '#shared/schedules/firing/reconcile-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/error-codes.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { waitFor } from '../../../support/wait-for.ts';

@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, oneof, property, string, tuple, type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MusterError } from '#shared/errors/muster-error.ts';
+import { MusterError } from '#shared/errors/error-codes.ts';
 import { nextTimes } from '#shared/schedules/rules/next-times.ts';
 import { readRule, type RuleInput } from '#shared/schedules/rules/read-rule.ts';
 
