@@ -122,7 +122,7 @@ const ruleSchema = z.strictObject({
 const chatAccessSchema = z.partialRecord(z.enum(CHAT_PLATFORMS), z.array(ruleSchema).max(1000)).default({});
 export type ChatAccess = z.infer<typeof chatAccessSchema>;
 
-/** How the chat service talks to the platforms. Which platforms there are, is in the environment: see `chat-environment.ts`. */
+/** How the chat service talks to the platforms. The variables above switch platforms on. */
 export const chatSettingsSchema = z.strictObject({
   /** Bytes of one request of a platform; they send text and the names of files, never files. */
   maxBodyBytes: z.number().int().min(1024).default(1_048_576),

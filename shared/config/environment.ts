@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chatEnvironment, CHAT_SECRETS } from './chat.ts';
-import { TASK_QUEUES } from './fields.ts';
+import { TASK_QUEUES } from './sources.ts';
 import { MusterError } from '../errors/index.ts';
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import type { AgentDefinition } from './agent-definitions.ts';

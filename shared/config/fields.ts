@@ -1,30 +1,6 @@
 import { z } from 'zod';
 import ipaddr from 'ipaddr.js';
 
-export const SOURCES = ['chat', 'api', 'proactive', 'webhook', 'schedule', 'delegation'] as const;
-export type Source = (typeof SOURCES)[number];
-
-/** Queues that carry tasks; a task's `queue` is one of them. */
-export const TASK_QUEUES = ['critical', 'chat', 'webhooks', 'schedules', 'tasks', 'background', 'remote'] as const;
-export type TaskQueue = (typeof TASK_QUEUES)[number];
-
-/** Caps and rates are counted per class; `user` is chat and API together. */
-export const SOURCE_CLASSES = ['user', 'proactive', 'webhook', 'schedule', 'delegation'] as const;
-export type SourceClass = (typeof SOURCE_CLASSES)[number];
-
-/**
- * What becomes of a message that meets work of its session.
- *
- * - `queue`: goes into the running task if its agent takes input and nothing waits before it, else waits
- * - `steer`: goes into the running task if its agent takes input, also past what waits, else waits
- * - `interrupt`: aborts the running task and replaces what waits
- * - `collect`: waits, and becomes one turn together with what else waits
- * - `latest`: replaces what waits
- * - `reject`: is refused
- */
-export const QUEUE_MODES = ['queue', 'interrupt', 'collect', 'steer', 'latest', 'reject'] as const;
-export type QueueMode = (typeof QUEUE_MODES)[number];
-
 /** A setting that is an integer of at least `min`. */
 export const int = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
 

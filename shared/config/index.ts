@@ -30,8 +30,8 @@ export {
   withVariables,
   withdrawVariables,
 } from './environment.ts';
+export { type Network, executionFields, readNetwork } from './fields.ts';
 export {
-  type Network,
   QUEUE_MODES,
   type QueueMode,
   SOURCES,
@@ -40,9 +40,7 @@ export {
   type SourceClass,
   TASK_QUEUES,
   type TaskQueue,
-  executionFields,
-  readNetwork,
-} from './fields.ts';
+} from './sources.ts';
 export { type Config, describeImportFailure, describeOldNames, importModule, invalidConfig, loadConfig } from './load-config.ts';
 export {
   type Rate,

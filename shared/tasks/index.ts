@@ -51,4 +51,5 @@ export {
   type TaskUsage,
   type Trigger,
 } from './task.ts';
-export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition, parseTimeline, timelineNote } from './transitions.ts';
+export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
+export { parseTimeline, timelineNote } from './task-record.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { QUEUE_MODES, type QueueMode } from '#shared/config/fields.ts';
+import { QUEUE_MODES, type QueueMode } from '#shared/config/sources.ts';
 import type { AttemptRef } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { int, SOURCE_CLASSES } from '../fields.ts';
+import { int } from '../fields.ts';
+import { SOURCE_CLASSES } from '../sources.ts';
 
 /** `burst` may come at once before the rate counts; by default a minute's worth. */
 const rate = z.strictObject({ perMinute: int(60), perHour: int(1000), burst: z.number().int().min(1).optional() });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentIdSchema } from '../agent-definitions.ts';
-import { nameSchema, QUEUE_MODES, type QueueMode } from '../fields.ts';
+import { nameSchema } from '../fields.ts';
+import { QUEUE_MODES, type QueueMode } from '../sources.ts';
 
 const mode = z.enum(QUEUE_MODES);
 const name = z.string().min(1).max(200);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { int, TASK_QUEUES } from '../fields.ts';
+import { int } from '../fields.ts';
+import { TASK_QUEUES } from '../sources.ts';
 
 /** How workers hold, watch and give up attempts. */
 export const workerSettingsSchema = z

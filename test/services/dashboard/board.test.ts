@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { TASK_QUEUES } from '#shared/config/fields.ts';
+import { TASK_QUEUES } from '#shared/config/sources.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';

@@ -1,6 +1,6 @@
 import { type Arbitrary, array, boolean, constant, constantFrom, integer, nat, oneof, option, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { QUEUE_MODES } from '#shared/config/fields.ts';
+import { QUEUE_MODES } from '#shared/config/sources.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { ledgerProblems } from './support/ledger-problems.ts';

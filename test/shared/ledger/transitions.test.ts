@@ -9,12 +9,12 @@ import {
   type Effect,
   EFFECTS,
   isTransition,
-  parseTimeline,
   TASK_STATUSES,
   type TaskStatus,
   type Transition,
   TRANSITIONS,
 } from '#shared/tasks/transitions.ts';
+import { parseTimeline } from '#shared/tasks/task-record.ts';
 import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type Held, type TaskWish } from './support/test-ledger.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';
 

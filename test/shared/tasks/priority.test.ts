@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SOURCES } from '#shared/config/fields.ts';
+import { SOURCES } from '#shared/config/sources.ts';
 import { defaultPriority, priorityBand, priorityNumber, prioritySchema, queueFor } from '#shared/tasks/priority.ts';
 
 describe('a priority', () => {

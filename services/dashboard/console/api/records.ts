@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { QUEUE_MODES } from '#shared/config/fields.ts';
+import { QUEUE_MODES } from '#shared/config/sources.ts';
 import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
 
 // The records of the API, with the fields that the pages read. The API may add further fields at any time.

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu, NativeSelect, Textarea } from '@mantine/core';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement, type ReactNode, type SubmitEvent } from 'react';
-import { QUEUE_MODES, type QueueMode } from '#shared/config/fields.ts';
+import { QUEUE_MODES, type QueueMode } from '#shared/config/sources.ts';
 import { useAgentNames } from '../api/call-api.ts';
 import { Icon } from '../parts/icon.tsx';
 import classes from './composer.module.css';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { QUEUE_MODES } from '#shared/config/fields.ts';
+import { QUEUE_MODES } from '#shared/config/sources.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { useWorker } from '../../../support/use-worker.ts';
 import { waitFor } from '../../../support/wait-for.ts';

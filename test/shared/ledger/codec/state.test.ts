@@ -3,7 +3,7 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { isShort, parseShort, parseState } from '#shared/ledger/codec/state.ts';
 import { runScript } from '#shared/redis/script.ts';
-import { parseTimeline } from '#shared/tasks/transitions.ts';
+import { parseTimeline } from '#shared/tasks/task-record.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import type { FirstState } from '#shared/tasks/task.ts';
 import { ownScript } from '../support/own-script.ts';

@@ -1,4 +1,4 @@
-import type { QueueMode } from '#shared/config/fields.ts';
+import type { QueueMode } from '#shared/config/sources.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, changePriority, type NewPriority, redriveTask } from '#shared/ledger/change-task.ts';
