@@ -8,7 +8,8 @@ import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Age } from '../parts/time.tsx';
-import classes from './tasks.module.css';
+import classes from './task-head.module.css';
+import taskClasses from './tasks.module.css';
 import { useMaySubmit } from './use-task.ts';
 
 interface TaskHeadProps {
@@ -24,7 +25,7 @@ export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): R
   const maySubmit = useMaySubmit();
   return (
     <header className={classes['head']}>
-      <div className={classes['line']}>
+      <div className={taskClasses['line']}>
         <Title order={1} size="h2">
           {task.agent}
         </Title>

@@ -7,10 +7,10 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import type { TaskState } from '#shared/tasks/task.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { OWN_PAGE, type CallOptions } from './running-dashboard.ts';
-import { useWorker } from '../../support/use-worker.ts';
-import { useDashboard } from './use-dashboard.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { OWN_PAGE, type CallOptions } from '../running-dashboard.ts';
+import { useWorker } from '../../../support/use-worker.ts';
+import { useDashboard } from '../use-dashboard.ts';
 
 const API = '/board/api/queues';
 let isProviderBroken = true;

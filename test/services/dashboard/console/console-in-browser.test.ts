@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { createApiService } from '../../../services/api/create-api-service.ts';
-import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { builtConsole } from './built-console.ts';
-import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
-import { startDashboard, type RunningDashboard } from './running-dashboard.ts';
+import { createApiService } from '../../../../services/api/create-api-service.ts';
+import { createSchedulerService } from '../../../../services/scheduler/create-scheduler-service.ts';
+import { createWorkerService } from '../../../../services/worker/create-worker-service.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { builtConsole } from '../built-console.ts';
+import { hasBrowser, openBrowser, type TestBrowser } from '../test-browser.ts';
+import { startDashboard, type RunningDashboard } from '../running-dashboard.ts';
 
 /** Mantine's dialogs have their own <header>, which is never active together with the page's: the page behind a dialog is inert. */
 const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];

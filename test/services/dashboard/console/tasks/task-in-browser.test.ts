@@ -6,12 +6,12 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import type { Scope } from '#shared/tenants/key-store.ts';
-import { createApiService } from '../../../services/api/create-api-service.ts';
-import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { builtConsole } from './built-console.ts';
-import { OWN_PAGE, startDashboard, type RunningDashboard } from './running-dashboard.ts';
-import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
+import { createApiService } from '../../../../../services/api/create-api-service.ts';
+import { createWorkerService } from '../../../../../services/worker/create-worker-service.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
+import { builtConsole } from '../../built-console.ts';
+import { OWN_PAGE, startDashboard, type RunningDashboard } from '../../running-dashboard.ts';
+import { hasBrowser, openBrowser, type TestBrowser } from '../../test-browser.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey, revokeKey } from '#shared/tenants/key-store.ts';
-import { OWN_PAGE, startDashboard } from './running-dashboard.ts';
-import { useDashboard } from './use-dashboard.ts';
+import { OWN_PAGE, startDashboard } from '../running-dashboard.ts';
+import { useDashboard } from '../use-dashboard.ts';
 
 const dashboard = await useDashboard({ limits: { signInPerMinute: 3 } });
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextPath } from '../../../services/dashboard/sign-in/sign-in.ts';
+import { nextPath } from '../../../../services/dashboard/sign-in/sign-in.ts';
 
 test.each(['/', '/board', '/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV?tenant=acme', '/board/queue/a%20b'])('%s of this site is kept', (path) => {
   expect(nextPath(path)).toBe(path);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { createApiService } from '../../../services/api/create-api-service.ts';
-import { builtConsole } from './built-console.ts';
-import { hasBrowser, openBrowser, type TestBrowser } from './test-browser.ts';
-import { startDashboard, type RunningDashboard } from './running-dashboard.ts';
+import { createApiService } from '../../../../services/api/create-api-service.ts';
+import { builtConsole } from '../built-console.ts';
+import { hasBrowser, openBrowser, type TestBrowser } from '../test-browser.ts';
+import { startDashboard, type RunningDashboard } from '../running-dashboard.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
