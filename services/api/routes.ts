@@ -2,6 +2,7 @@ import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { agentRoutes } from './agents.ts';
 import { callbackRoutes, deliveryRoutes } from './deliveries.ts';
+import { getFailures } from './failures.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -28,6 +29,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...taskReadRoutes(parts),
     streamTask(parts),
     ...taskActionRoutes(parts),
+    getFailures(parts),
     getSessions(parts),
     getSession(parts),
     postMessage(parts),

@@ -3,6 +3,7 @@ import type { ExitCode } from './cli-problem.ts';
 import type { ContextOf } from './command-context.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
+import { addFailureCommands } from './commands/failures.ts';
 import { addHookCommands } from './commands/hooks.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addOpenCommand } from './commands/open.ts';
@@ -48,6 +49,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
     .showHelpAfterError('(npx muster --help lists the commands)');
   addSendCommand(program, contextOf);
   addTaskCommands(program, contextOf);
+  addFailureCommands(program, contextOf);
   addSessionCommands(program, contextOf);
   addScheduleCommands(program, contextOf);
   addAgentCommands(program, contextOf);

@@ -13,6 +13,7 @@ const SHARED_ORDER = [
   'metrics',
   'ledger',
   'queue',
+  'actions',
   'limits',
   'agents',
   'sessions',

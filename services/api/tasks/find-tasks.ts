@@ -58,6 +58,7 @@ const querySchema = z.strictObject({
   correlation: text.optional().meta({ description: 'With this correlation id.' }),
   parent: text.optional().meta({ description: 'Delegated by this task.' }),
   sourceId: text.optional().meta({ description: 'Made by this trigger, hook or schedule.' }),
+  code: text.optional().meta({ description: 'Whose last attempt failed with this code.' }),
   since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),

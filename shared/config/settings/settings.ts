@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { agentDefinitionSchema, agentIdSchema } from '../agent-definitions.ts';
 import { chatSettingsSchema } from '../chat.ts';
 
-import { deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
+import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
@@ -28,6 +28,7 @@ export const settingsSchema = z.strictObject({
   queues: queueSettingsSchema.default({}),
   retries: retrySettingsSchema.prefault({}),
   tasks: taskSettingsSchema.prefault({}),
+  actions: actionSettingsSchema.prefault({}),
   events: eventSettingsSchema.prefault({}),
   metrics: metricsSettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),

@@ -36,6 +36,12 @@ export const taskSettingsSchema = z.strictObject({
   maxTimelineBytes: int(16_384, 2048),
 });
 
+/** Failed work: how much of it is read at once. */
+export const actionSettingsSchema = z.strictObject({
+  /** Tasks that one page of failures reads at most. */
+  maxRead: int(20_000),
+});
+
 /** A source's policy. What it leaves out it has from its own defaults, so that changing one figure changes no other. */
 const retryPolicy = (retryDelayMs: number) =>
   z

@@ -12,6 +12,8 @@ export interface TaskFilter extends LookupFilter {
   until?: number;
   /** False leaves out occurrences that were skipped, unless `status` names them. */
   skipped?: boolean;
+  /** The code of the last failure. */
+  code?: string;
   /** Text that the input, output, id, session or error holds, in any case. */
   q?: string;
 }
@@ -125,6 +127,7 @@ function fits({ body, state, output }: Task, filter: TaskFilter): boolean {
     [filter.correlation, body.correlationId],
     [filter.parent, body.parentTaskId],
     [filter.sourceId, body.sourceId ?? body.scheduleId],
+    [filter.code, state.error?.code],
   ];
   if (!hasStatus(body, state.status, filter)) return false;
   if (facts.some(([wanted, actual]) => wanted !== undefined && wanted !== actual)) return false;

@@ -19,7 +19,9 @@ async function submit(more: Record<string, unknown>): Promise<string> {
 }
 
 interface Listed {
-  id: string;
+  id?: string;
+  /** Of a group of failures, which has no id of its own. */
+  example?: { taskId: string };
 }
 
 /** Every item of a list, read page by page by the cursors it answers. */
@@ -37,7 +39,7 @@ async function readAll(path: string, limit = 1): Promise<Listed[]> {
   throw new Error(`${path} has no end`);
 }
 
-const idsOf = (items: readonly Listed[]): string[] => items.map(({ id }) => id).toSorted();
+const idsOf = (items: readonly Listed[]): string[] => items.map(({ id, example }) => id ?? `${example?.taskId}`).toSorted();
 
 describe('every list that has pages', () => {
   it('takes the cursors that it answers, to its end', async () => {
@@ -52,8 +54,10 @@ describe('every list that has pages', () => {
         newDelivery({ tenant: 'default', task: newTaskId(), kind: 'reply' }, Date.now()),
         Date.now(),
       );
+    for (const agent of ['echo', 'hidden']) await drive.fail(await submit({ agent }), null);
     const atLeast: Record<string, number> = {
-      '/v1/tasks': NAMES.length + 3,
+      '/v1/tasks': NAMES.length + 5,
+      '/v1/failures': 2,
       '/v1/sessions': NAMES.length,
       '/v1/deliveries': 3,
       '/v1/schedules': 2,

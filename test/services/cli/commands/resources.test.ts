@@ -52,6 +52,19 @@ describe('lists of what an installation has', () => {
       /^chat +paused +3 +0 +4 +5 +6 +23 h 42 min$/m,
     ],
     [
+      'failures',
+      '/v1/failures',
+      {
+        code: 'NETWORK_ERROR',
+        agent: 'echo',
+        count: 12,
+        firstAt: '2026-01-01T00:00:00.000Z',
+        lastAt: '2100-01-01T00:00:00.000Z',
+        example: { taskId: TASK_ID, message: 'cut' },
+      },
+      new RegExp(`^NETWORK_ERROR +echo +12 +\\d+d +0s +${TASK_ID} +cut$`, 'm'),
+    ],
+    [
       'deliveries',
       '/v1/deliveries',
       { id: `${TASK_ID}-reply`, kind: 'reply', platform: 'slack', status: 'failed', attempts: 3, error: { code: 'x.y', message: 'No' } },

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { type FailureFilter, type FailureGroup, listFailures } from '#shared/actions/index.ts';
+import { agentIdSchema } from '#shared/config/index.ts';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { TASK_ID } from '#shared/tasks/index.ts';
+import { instantSchema, toIso } from '#shared/time/index.ts';
+import { cursorSchema, nextCursorSchema } from './lists.ts';
+
+const text = z.string().min(1).max(200);
+
+/** Strict, because a filter with a typing error would otherwise find everything. */
+const querySchema = z.strictObject({
+  agent: agentIdSchema.optional().meta({ description: 'Run by this agent.' }),
+  code: text.optional().meta({ description: 'Failed with this code.' }),
+  schedule: text.optional().meta({ description: 'Made by this schedule.' }),
+  since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
+  until: instantSchema.optional().meta({ description: 'Accepted before.' }),
+  limit: pageLimitSchema,
+  cursor: cursorSchema(TASK_ID),
+});
+
+const failureSchema = z
+  .strictObject({
+    code: z.string().meta({ description: 'The code of the failure.' }),
+    agent: z.string().meta({ description: 'The agent that ran them.' }),
+    count: z.int().meta({ description: 'How many tasks failed so, of those that the page read.' }),
+    firstAt: z.iso.datetime().meta({ description: 'When the first of them failed for good.' }),
+    lastAt: z.iso.datetime().meta({ description: 'When the last of them failed for good.' }),
+    example: z
+      .strictObject({
+        taskId: z.string().meta({ description: 'The task that failed last.' }),
+        message: z.string().meta({ description: 'Why it failed, for people.' }),
+      })
+      .meta({ description: 'One of them.' }),
+  })
+  .meta({
+    id: 'Failure',
+    examples: [
+      {
+        code: 'NETWORK_ERROR',
+        agent: 'writer',
+        count: 12,
+        firstAt: '2026-05-01T09:00:00.000Z',
+        lastAt: '2026-05-01T09:20:00.000Z',
+        example: { taskId: '01KQS1C8ZV0G3P5T7W9X1Y2Z3A', message: 'The connection failed: connect ECONNREFUSED' },
+      },
+    ],
+  });
+
+const failureListSchema = z
+  .strictObject({
+    items: z.array(failureSchema).meta({ description: 'The largest group first.' }),
+    nextCursor: nextCursorSchema,
+  })
+  .meta({ id: 'FailureList' });
+
+/** `GET /v1/failures`: the permanently failed tasks, in groups of one error. */
+export function getFailures({ ledger }: { readonly ledger: Ledger }): Route {
+  return route({
+    method: 'get',
+    path: '/v1/failures',
+    operationId: 'listFailures',
+    summary: 'Permanently failed tasks in groups of one error',
+    description:
+      'Groups by code and agent. One page reads up to `actions.maxRead` tasks, newest first; `nextCursor` continues with older ones, whose groups may be the same.',
+    scope: 'read',
+    request: { query: querySchema },
+    responses: { 200: failureListSchema },
+    handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
+      const { items, next } = await listFailures(ledger, tenant, filterOf(filter), { limit, before: cursor });
+      return { status: 200, body: { items: items.map(viewFailure), nextCursor: next } };
+    },
+  });
+}
+
+function filterOf({ since, until, ...rest }: Omit<z.infer<typeof querySchema>, 'limit' | 'cursor'>): FailureFilter {
+  const filter: FailureFilter = {};
+  if (since !== undefined) filter.since = Date.parse(since);
+  if (until !== undefined) filter.until = Date.parse(until);
+  return Object.assign(filter, rest);
+}
+
+function viewFailure({ firstAt, lastAt, ...rest }: FailureGroup): Record<string, unknown> {
+  return { ...rest, firstAt: toIso(firstAt), lastAt: toIso(lastAt) };
+}

@@ -1,0 +1,129 @@
+import { idAt, type Ledger, lookupName, lookupsFor, readLookup, readStates, readTasks } from '../ledger/index.ts';
+import type { Task, TaskState, TaskStatus } from '../tasks/index.ts';
+
+/** Which tasks of a tenant. A task fits when every property that is given fits. */
+export interface TaskSelection {
+  statuses: readonly TaskStatus[];
+  agent?: string;
+  source?: string;
+  session?: string;
+  schedule?: string;
+  correlation?: string;
+  parent?: string;
+  /** A trigger, a hook or a schedule. */
+  sourceId?: string;
+  /** Accepted at or after, and before; ms since the epoch. */
+  since?: number;
+  until?: number;
+  /** Text that the input, output, id, session or error holds, in any case. */
+  q?: string;
+  /** The code of its last failure. */
+  code?: string;
+  /** Leaves out tasks that ended later, ms since the epoch by Redis's clock. */
+  endedUntil?: number;
+}
+
+export interface ScannedTask {
+  id: string;
+  state: TaskState;
+}
+
+/** Some tasks in the order of the scan, newest first. */
+export interface ScanBatch {
+  /** Those that fit. */
+  tasks: ScannedTask[];
+  /** How many were read for them. */
+  read: number;
+  /** The last task that was read: where another scan continues; null when there is no other. */
+  next: string | null;
+}
+
+/** States that are read together. */
+const BATCH = 500;
+/** Tasks whose texts are read together. */
+const TEXT_BATCH = 50;
+
+/**
+ * Scans the selected tasks of a tenant, newest first, from before `before` on. Reads states and lookups, and texts only when the selection
+ * has one to look for.
+ */
+export async function* scanTasks(
+  ledger: Ledger,
+  tenant: string,
+  selection: TaskSelection,
+  before: string | null = null,
+): AsyncGenerator<ScanBatch> {
+  const lookups = lookupsFor(ledger, tenant, { ...propertiesOf(selection), status: selection.statuses });
+  const low = selection.since === undefined ? '' : idAt(selection.since);
+  const max = selection.q === undefined ? BATCH : TEXT_BATCH;
+  let next = firstBefore(before, selection);
+  do {
+    const cursor: string | null = next;
+    const ranges = await Promise.all(lookups.map((lookup) => readLookup(ledger, lookup, { low, before: cursor, max })));
+    const ids = [...new Set(ranges.flat())].toSorted((a, b) => (a < b ? 1 : -1)).slice(0, max);
+    next = ids.length < max ? null : (ids.at(-1) ?? null);
+    yield { tasks: await selectFrom(ledger, tenant, selection, ids), read: ids.length, next };
+  } while (next !== null);
+}
+
+function firstBefore(before: string | null, { until }: TaskSelection): string | null {
+  if (until === undefined) return before;
+  const end = idAt(until);
+  return before === null || end < before ? end : before;
+}
+
+async function selectFrom(ledger: Ledger, tenant: string, selection: TaskSelection, ids: readonly string[]): Promise<ScannedTask[]> {
+  if (ids.length === 0) return [];
+  const [states, areListed] = await Promise.all([readStates(ledger, tenant, ids), areInLookups(ledger, tenant, selection, ids)]);
+  const fitting = ids.flatMap((id, position) => {
+    const state = states[position];
+    return state && areListed[position] && stateFits(state, selection) ? [{ id, state }] : [];
+  });
+  return selection.q === undefined ? fitting : await keepWithText(ledger, tenant, selection.q, fitting);
+}
+
+function stateFits({ status, error, completedAt = 0 }: TaskState, { statuses, code, endedUntil = Infinity }: TaskSelection): boolean {
+  return statuses.includes(status) && (code === undefined || error?.code === code) && completedAt <= endedUntil;
+}
+
+async function keepWithText(ledger: Ledger, tenant: string, q: string, found: readonly ScannedTask[]): Promise<ScannedTask[]> {
+  const tasks = await readTasks(
+    ledger,
+    tenant,
+    found.map(({ id }) => id),
+  );
+  const text = q.toLowerCase();
+  return found.filter((_, position) => textOf(tasks[position]).includes(text));
+}
+
+function textOf(task: Task | null | undefined): string {
+  if (!task) return '';
+  const { body, state, output } = task;
+  return [body.id, body.input, body.session, output, state.error?.message].join('\n').toLowerCase();
+}
+
+const PROPERTIES = ['agent', 'source', 'session', 'schedule', 'correlation', 'parent', 'sourceId'] as const;
+type Properties = Pick<TaskSelection, (typeof PROPERTIES)[number]>;
+
+function propertiesOf(selection: TaskSelection): Properties {
+  return Object.fromEntries(PROPERTIES.flatMap((name) => (selection[name] === undefined ? [] : [[name, selection[name]]])));
+}
+
+/** Whether the index lists each task under every property that is given. Inputs, which may be long, are not read for it. */
+async function areInLookups({ redis, keys }: Ledger, tenant: string, selection: TaskSelection, ids: readonly string[]): Promise<boolean[]> {
+  const { index } = keys.tenant(tenant);
+  const columns = await Promise.all(
+    Object.entries(propertiesOf(selection)).map(async ([name, value]) => {
+      const names = namesOf(name, value);
+      const scores = await redis.zmscore(index, ...ids.flatMap((id) => names.map((each) => `${each}/${id}`)));
+      return ids.map((_, position) => names.some((__, offset) => scores[position * names.length + offset] !== null));
+    }),
+  );
+  return ids.map((_, position) => columns.every((column) => column[position]));
+}
+
+/** A run is listed by its schedule alone, which is its source id too. */
+function namesOf(property: string, value: string): string[] {
+  const name = lookupName(property, value);
+  return property === 'sourceId' ? [name, lookupName('schedule', value)] : [name];
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { driveTasks } from './support/drive-tasks.ts';
+import type { Reply } from './support/start-api.ts';
+import { useApi } from './support/use-api.ts';
+
+const MAX_READ = 1000;
+const api = await useApi({
+  agents: { echo: { kind: 'echo' }, other: { kind: 'echo' } },
+  actions: { maxRead: MAX_READ },
+});
+
+/** A tenant of its own for each test. */
+async function useTenant(name: string): Promise<{
+  fail: (code: string, request?: object) => Promise<string>;
+  failures: (query?: string) => Promise<Reply>;
+  call: (method: string, path: string) => Promise<Reply>;
+}> {
+  const key = await api.keyOf(name, ['submit']);
+  const drive = driveTasks(api.parts, name);
+  const call = (method: string, path: string): Promise<Reply> => api.call(method, path, { key });
+  return {
+    call,
+    failures: (query = '') => call('GET', `/v1/failures${query}`),
+    fail: async (code, request = {}) => {
+      const { status, body } = await api.call('POST', '/v1/tasks', { key, body: { agent: 'echo', input: 'x', ...request } });
+      expect(status).toBe(202);
+      const error = { code, message: `${code} in ${body.id}`, retryable: true };
+      await settleAttempt(api.parts.ledger, await drive.start(body.id), { kind: 'failed', error, delayMs: null, usage: null });
+      return body.id;
+    },
+  };
+}
+
+const countsOf = ({ body }: Reply): [string, string, number][] =>
+  body.items.map(({ code, agent, count }: { code: string; agent: string; count: number }) => [code, agent, count]);
+
+describe('GET /v1/failures', () => {
+  it('groups permanently failed tasks by code and agent, the largest group first, with times and the last task', async () => {
+    const { fail, failures, call } = await useTenant('grouped');
+    const ids = [await fail('NETWORK_ERROR'), await fail('INVALID_INPUT', { agent: 'other' }), await fail('NETWORK_ERROR')];
+    await fail('INVALID_INPUT');
+    const answer = await failures();
+    expect(answer.status).toBe(200);
+    expect(answer.body.nextCursor).toBeNull();
+    expect(countsOf(answer)).toEqual([
+      ['NETWORK_ERROR', 'echo', 2],
+      ['INVALID_INPUT', 'echo', 1],
+      ['INVALID_INPUT', 'other', 1],
+    ]);
+    const [{ firstAt, lastAt, example }] = answer.body.items;
+    expect(example).toEqual({ taskId: ids[2], message: `NETWORK_ERROR in ${ids[2]}` });
+    const endOf = async (id: string | undefined): Promise<string> => (await call('GET', `/v1/tasks/${id}`)).body.completedAt;
+    expect([firstAt, lastAt]).toEqual([await endOf(ids[0]), await endOf(ids[2])]);
+  });
+
+  it('leaves out tasks that are tried again, were retried or are another tenant’s', async () => {
+    const { fail, failures, call } = await useTenant('left-out');
+    const { fail: failForeign } = await useTenant('foreign');
+    await failForeign('NETWORK_ERROR');
+    const retried = await fail('NETWORK_ERROR');
+    expect((await call('POST', `/v1/tasks/${retried}/retry`)).status).toBe(202);
+    const { body } = await api.call('POST', '/v1/tasks', {
+      key: await api.keyOf('left-out', ['submit']),
+      body: { agent: 'echo', input: 'x' },
+    });
+    await driveTasks(api.parts, 'left-out').fail(body.id, 60_000);
+    expect(countsOf(await failures())).toEqual([]);
+  });
+
+  it('finds by agent, code, schedule and time of acceptance', async () => {
+    const { fail, failures } = await useTenant('filtered');
+    await fail('NETWORK_ERROR');
+    await fail('INVALID_INPUT', { agent: 'other' });
+    expect(countsOf(await failures('?agent=other'))).toEqual([['INVALID_INPUT', 'other', 1]]);
+    expect(countsOf(await failures('?code=NETWORK_ERROR'))).toEqual([['NETWORK_ERROR', 'echo', 1]]);
+    expect(countsOf(await failures('?code=NETWORK_ERROR&agent=other'))).toEqual([]);
+    expect(countsOf(await failures('?schedule=none'))).toEqual([]);
+    expect(countsOf(await failures('?since=2100-01-01T00:00:00Z'))).toEqual([]);
+    expect(countsOf(await failures('?until=2001-01-01T00:00:00Z'))).toEqual([]);
+    expect(countsOf(await failures('?since=2001-01-01T00:00:00Z&until=2100-01-01T00:00:00Z'))).toHaveLength(2);
+  });
+
+  it('pages by groups and counts each task once', async () => {
+    const { fail, failures } = await useTenant('paged');
+    for (const code of ['A', 'A', 'B', 'A', 'C']) await fail(code);
+    const counted: [string, string, number][] = [];
+    let query = '?limit=1';
+    for (let pages = 0; query !== '' && pages < 10; pages += 1) {
+      const answer = await failures(query);
+      counted.push(...countsOf(answer));
+      query = answer.body.nextCursor === null ? '' : `?limit=1&cursor=${answer.body.nextCursor}`;
+    }
+    expect(counted).toEqual([
+      ['C', 'echo', 1],
+      ['A', 'echo', 1],
+      ['B', 'echo', 1],
+      ['A', 'echo', 2],
+    ]);
+  });
+
+  it('ends a page after `actions.maxRead` tasks', async () => {
+    const { fail, failures } = await useTenant('many');
+    const first = await fail('FIRST');
+    // Names in the index whose tasks are gone: read like tasks, and counted like none.
+    const { index } = api.parts.keys.tenant('many');
+    const gone = Array.from(
+      { length: MAX_READ },
+      (_, number) => `status=permanently_failed/7ZZZZZZZZZZZZZZZZZZZZ${String(10_000 + number)}`,
+    );
+    await api.parts.redis.zadd(index, ...gone.flatMap((member) => [0, member]));
+    const page = await failures();
+    expect(countsOf(page)).toEqual([]);
+    expect(page.body.nextCursor).toBe('7ZZZZZZZZZZZZZZZZZZZZ10000');
+    const rest = await failures(`?cursor=${page.body.nextCursor}`);
+    expect(rest.body.items).toMatchObject([{ code: 'FIRST', example: { taskId: first } }]);
+    expect(rest.body.nextCursor).toBeNull();
+  });
+
+  it.each(['limit=0', 'cursor=x', 'since=yesterday', 'agent=UPPER', 'codes=A'])('refuses ?%s', async (query) => {
+    const { status, body } = await api.call('GET', `/v1/failures?${query}`);
+    expect([status, body.code]).toEqual([422, 'request.invalid']);
+  });
+});
+
+describe('GET /v1/tasks', () => {
+  it('finds tasks by the code of their last failure', async () => {
+    const { fail, call } = await useTenant('by-code');
+    await fail('INVALID_INPUT');
+    const id = await fail('NETWORK_ERROR');
+    expect((await call('GET', '/v1/tasks?code=NETWORK_ERROR')).body.items.map((task: { id: string }) => task.id)).toEqual([id]);
+  });
+});
