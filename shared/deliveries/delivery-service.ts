@@ -15,7 +15,7 @@ import {
   type Queues,
 } from '../queue/index.ts';
 import type { TenantDirectory } from '../tenants/index.ts';
-import { type Clock, systemClock } from '../time/index.ts';
+import { type Clock, systemClock, Ticker } from '../time/index.ts';
 import { trimEndpoints } from './callbacks/callback-records.ts';
 import { CallbackSlots } from './callbacks/deliver-callback.ts';
 import type { DeliveryContext } from './held-delivery.ts';
@@ -56,9 +56,8 @@ export class DeliveryService {
   readonly #waitingRoom: WaitingRoom;
   readonly #clock: Clock;
   #workers = new Map<OutboundQueue, DeliveryWorker[]>();
-  #timers: NodeJS.Timeout[] = [];
-  #sweeping: Promise<void> = Promise.resolve();
-  #isSweeping = false;
+  readonly #sweeps: Ticker;
+  readonly #trims: Ticker;
 
   constructor(options: DeliveryServiceOptions) {
     const { parts, clock = systemClock } = options;
@@ -74,21 +73,24 @@ export class DeliveryService {
       keepMs: 2 * ledger.settings.deliveries.auditMs,
       clock: this.#clock,
     });
+    const { sweepMs, trimMs } = ledger.settings.deliveries;
+    this.#sweeps = new Ticker({
+      everyMs: sweepMs,
+      run: () => this.#sweepAll(),
+      onError: (error) => log.debug({ err: error }, 'the sweeps failed; the next come soon'),
+    });
+    this.#trims = new Ticker({
+      everyMs: trimMs,
+      run: () => this.#trim(),
+      onError: (error) => log.debug({ err: error }, 'the trim failed; the next comes later'),
+    });
   }
 
   start(): void {
-    const { parts } = this.#options;
-    const { settings } = parts.ledger;
-    const context = this.#createContext();
-    this.#workers = this.#openWorkers(context);
+    this.#workers = this.#openWorkers(this.#createContext());
     for (const worker of this.#allWorkers()) worker.start();
-    this.#timers = [
-      setInterval(() => this.#startSweep(), settings.deliveries.sweepMs),
-      setInterval(
-        () => void this.#trim().catch((error: unknown) => parts.log.debug({ err: error }, 'the trim failed; the next comes later')),
-        parts.ledger.settings.deliveries.trimMs,
-      ),
-    ];
+    this.#sweeps.start();
+    this.#trims.start();
   }
 
   problems(): string[] {
@@ -97,10 +99,11 @@ export class DeliveryService {
 
   /** Takes no new job. Deliveries that wait for an agent go back at once, for another process; what is being sent is sent. */
   async stop(graceMs: number): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    const sweeping = this.#sweeps.stop();
+    void this.#trims.stop();
     await Promise.all(this.#allWorkers().map((worker) => worker.stop(graceMs)));
     this.#waitingRoom.close();
-    await this.#sweeping;
+    await sweeping;
   }
 
   #openWorkers(context: DeliveryContext): Map<OutboundQueue, DeliveryWorker[]> {
@@ -142,15 +145,6 @@ export class DeliveryService {
       waitingRoom: this.#waitingRoom,
       isCrowded: (tenant) => this.#workers.get('replies')?.[keys.shardOf(tenant)]?.isCrowded ?? false,
     };
-  }
-
-  /** Sweeps do not overlap, however long one takes. */
-  #startSweep(): void {
-    if (this.#isSweeping) return;
-    this.#isSweeping = true;
-    this.#sweeping = this.#sweepAll().finally(() => {
-      this.#isSweeping = false;
-    });
   }
 
   async #sweepAll(): Promise<void> {

@@ -1,6 +1,7 @@
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { MusterError } from '../errors/index.ts';
 import type { RedisClient } from '../redis/index.ts';
+import { Recent } from '../time/index.ts';
 import ipaddr from 'ipaddr.js';
 
 const MINUTE_S = 60;
@@ -56,7 +57,7 @@ export class RefusalLimit {
   readonly #count: (name: string) => Promise<void>;
   readonly #perMinute: number;
   /** Network -> until when it is blocked, ms since the epoch. */
-  readonly #blocked = new Map<string, number>();
+  readonly #blocked = new Recent<string, number>({ maxEntries: MAX_BLOCKED });
 
   constructor(options: RateLimitOptions) {
     this.#count = createRateLimit(options);
@@ -83,14 +84,8 @@ export class RefusalLimit {
     try {
       await this.#count(network);
     } catch (error) {
-      if (error instanceof MusterError) this.#block(network, error.retryAfterMs ?? 0);
+      if (error instanceof MusterError) this.#blocked.set(network, Date.now() + (error.retryAfterMs ?? 0));
     }
-  }
-
-  #block(network: string, forMs: number): void {
-    this.#blocked.set(network, Date.now() + forMs);
-    const [oldest] = this.#blocked.keys();
-    if (this.#blocked.size > MAX_BLOCKED && oldest !== undefined) this.#blocked.delete(oldest);
   }
 }
 

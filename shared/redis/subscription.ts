@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConsumerSettings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
+import { Ticker } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 
@@ -29,22 +30,27 @@ export class Subscription {
   readonly #options: SubscriptionOptions;
   readonly #echo: string;
   #client: RedisClient | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #ticker: Ticker;
   #lost = 0;
   #reopens = 0;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
     this.#echo = options.keys.fleet.echo(randomBytes(8).toString('hex'));
+    this.#ticker = new Ticker({
+      everyMs: options.settings.echoMs,
+      run: () => this.#check(),
+      onError: (error) => options.fail(new Error('The subscription cannot be watched', { cause: error })),
+    });
   }
 
   start(): void {
     this.#open();
-    this.#timer = setInterval(() => void this.#check(), this.#options.settings.echoMs);
+    this.#ticker.start();
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    void this.#ticker.stop();
     this.#client?.disconnect();
     this.#client = undefined;
   }

@@ -2,6 +2,7 @@ import { CHAT_PLATFORMS, type ChatPlatformName } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
+import { Ticker } from '../time/index.ts';
 import type { Schedule } from './store/schedule.ts';
 
 /** The chat of the console and the API: its `channel` is a session, and the runs are turns of it. */
@@ -31,13 +32,13 @@ export async function announcePlatforms(
   names: readonly ChatPlatformName[],
 ): Promise<() => void> {
   const announce = async (): Promise<void> => {
-    await Promise.all(names.map((name) => redis.set(keys.fleet.servedPlatform(name), '1', 'PX', SERVED_MS))).catch((error: unknown) =>
-      log.debug({ err: error }, 'chat platforms are announced later'),
-    );
+    await Promise.all(names.map((name) => redis.set(keys.fleet.servedPlatform(name), '1', 'PX', SERVED_MS)));
   };
-  await announce();
-  const timer = setInterval(() => void announce(), ANNOUNCE_EVERY_MS);
-  return () => clearInterval(timer);
+  const onError = (error: unknown): void => log.debug({ err: error }, 'chat platforms are announced later');
+  const ticker = new Ticker({ everyMs: ANNOUNCE_EVERY_MS, run: announce, onError });
+  ticker.start();
+  await announce().catch(onError);
+  return () => void ticker.stop();
 }
 
 /** Refuses a platform that no chat process serves, because results would be lost. Errors: `schedule.platform-off`. */

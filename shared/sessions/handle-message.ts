@@ -84,8 +84,8 @@ async function acceptText(parts: MessageParts, message: IncomingMessage, text: s
     assertNoCommand(ledger, message),
   ]);
   if (surface !== (choices.surface ?? DEFAULT_SURFACE)) await setSurface(ledger, tenant, session, surface);
-  const inline = message.denied?.has('steer') === true ? 'collect' : (word ?? message.mode ?? null);
-  const { mode } = chooseMode(ledger.settings, { inline, choices, surface });
+  const canSteer = message.denied?.has('steer') !== true;
+  const { mode } = chooseMode(ledger.settings, { inline: word ?? message.mode ?? null, canSteer, choices, surface });
   const accepted = await acceptTask(parts, {
     tenant,
     session,

@@ -5,7 +5,7 @@ import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import { writeOfTenant } from '../tenants/index.ts';
-import { wait } from '../time/index.ts';
+import { Ticker, wait } from '../time/index.ts';
 import { canonicalJson, type ReplyAddress, sessionIdSchema, type TaskRequest } from '../tasks/index.ts';
 import type { SessionRight } from './commands.ts';
 import type { ModeWord } from './routing.ts';
@@ -92,7 +92,8 @@ export async function answerOnce(
     await wait(POLL_MS);
   }
   const lock: OwnLock = { redis, key, own };
-  const renewing = setInterval(() => void replaceOwn(lock, own, LOCK_MS).catch(() => undefined), LOCK_MS / 3);
+  const renewing = new Ticker({ everyMs: LOCK_MS / 3, run: () => replaceOwn(lock, own, LOCK_MS), onError: () => undefined });
+  renewing.start();
   try {
     const text = await act();
     await replaceOwn(lock, JSON.stringify({ digest: message.digest, text }), settings.tasks.idempotencyMs);
@@ -101,7 +102,7 @@ export async function answerOnce(
     await replaceOwn(lock, '', 0).catch(() => undefined);
     throw error;
   } finally {
-    clearInterval(renewing);
+    void renewing.stop();
   }
 }
 

@@ -106,12 +106,15 @@ export const DEFAULT_SURFACE = 'webchat';
 
 interface ModeRequest {
   inline: ModeWord | null;
+  /** Whether the person may reach or stop what runs. Defaults to true. */
+  canSteer?: boolean;
   choices: Pick<SessionChoices, 'mode'>;
   surface: string;
 }
 
-/** The mode of a message: its own, else the session's, else its surface's, else the default. */
-export function chooseMode({ routing }: Settings, { inline, choices, surface }: ModeRequest): ChosenMode {
+/** The mode of a message: its own, else the session's, else its surface's, else the default. Without the right to steer it only waits. */
+export function chooseMode({ routing }: Settings, { inline, canSteer = true, choices, surface }: ModeRequest): ChosenMode {
+  if (!canSteer) return { mode: 'collect', source: 'message' };
   if (inline !== null && inline !== 'default') return { mode: inline, source: 'message' };
   if (choices.mode !== null) return { mode: choices.mode, source: 'session' };
   const { bySurface, mode } = routing.queue;

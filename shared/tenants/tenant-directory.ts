@@ -2,7 +2,7 @@ import { MusterError } from '../errors/index.ts';
 import type { Settings, TenantLimits } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, reasonOf, type RedisClient, type UnreadableRecord } from '../redis/index.ts';
-import { wait } from '../time/index.ts';
+import { Ticker, wait } from '../time/index.ts';
 import { ANY_RECORD, insertTenant, removeTenant, repairStates, replaceTenant } from './tenant-records.ts';
 import { DEFAULT_TENANT, publicTenantId, tenantSchema, type Tenant } from './tenant.ts';
 
@@ -32,7 +32,7 @@ export class TenantDirectory {
   #tenants = new Map<string, Tenant>([[DEFAULT_TENANT, DEFAULT]]);
   /** Tenants whose record could not be read the last time, by name; each is reported once. */
   #unreadable = new Map<string, UnreadableRecord>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #ticker: Ticker;
   /** How many tenants this process wrote, how often it read them all, and the read whose answer it has. */
   #writes = 0;
   #reads = 0;
@@ -40,16 +40,22 @@ export class TenantDirectory {
 
   constructor(options: TenantDirectoryOptions) {
     this.#options = options;
+    this.#ticker = new Ticker({
+      everyMs: REFRESH_MS,
+      isBackground: true,
+      run: () => this.refresh(),
+      onError: (error) => options.log.debug({ err: error }, 'the tenants could not be read; the last known ones stay'),
+    });
   }
 
   /** Resolves when the tenants were read. When that fails it rejects, and goes on trying all the same. */
   async start(): Promise<void> {
-    this.#timer = setInterval(() => void this.#tick(), REFRESH_MS).unref();
+    this.#ticker.start();
     await this.refresh();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    void this.#ticker.stop();
   }
 
   get(id: string): Tenant | null {
@@ -176,14 +182,6 @@ export class TenantDirectory {
       if (!this.#unreadable.has(id)) this.#options.log.error({ err: error, tenant: id }, 'the record of a tenant cannot be read');
       unreadable.set(id, { id, reason: reasonOf(error) });
       return this.find(id);
-    }
-  }
-
-  async #tick(): Promise<void> {
-    try {
-      await this.refresh();
-    } catch (error) {
-      this.#options.log.debug({ err: error }, 'the tenants could not be read; the last known ones stay');
     }
   }
 }

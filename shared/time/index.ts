@@ -3,5 +3,6 @@
  * form of times.
  */
 export { type Clock, instantSchema, systemClock, toIso } from './clock.ts';
+export { Recent } from './recent.ts';
 export { Ticker } from './ticker.ts';
 export { LATE, startDeadline, wait, within, withinAttentive } from './wait.ts';

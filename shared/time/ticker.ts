@@ -1,5 +1,7 @@
 export interface TickerOptions {
   everyMs: number;
+  /** Whether the process may end although it ticks. Defaults to false. */
+  isBackground?: boolean;
   /** Does one round. */
   run: () => Promise<void>;
   /** Called when a round failed; the next one comes all the same. */
@@ -18,6 +20,7 @@ export class Ticker {
 
   start(): void {
     this.#timer = setInterval(() => this.tick(), this.#options.everyMs);
+    if (this.#options.isBackground) this.#timer.unref();
   }
 
   /** Runs a round now, unless one is under way. */

@@ -7,13 +7,13 @@ import type { AgentEnvironment, DefinitionOf, KindOfAgent } from '../agent-kind.
 import { secretValues } from '../redactor.ts';
 import { trackCommands } from './attempt-processes.ts';
 import { runCommand } from './run-command.ts';
-import { commandUser } from './start-command.ts';
+import { commandUser, readVariables } from './start-command.ts';
 
 /** Agents that are programs: the prompt on their stdin, their stdout is the output. */
 export const command: KindOfAgent<DefinitionOf<'command'>> = {
   openRunner: ({ directory, readSecret, commands: settings = commandSettingsSchema.parse({}) }) => {
-    const options = { directory, readSecret, settings, running: trackCommands(settings.lookMs), user: commandUser(settings) };
-    return (run) => runCommand(run, options);
+    const options = { directory, settings, running: trackCommands(settings.lookMs), user: commandUser(settings) };
+    return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
   },
   check: checkCommand,
   secretsOf: ({ passEnv = [], env }, readVariable) => {

@@ -2,15 +2,15 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import type { CommandSettings } from '../../config/index.ts';
-import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
+import type { AgentEnvironment, AgentRun, DefinitionOf } from '../agent-kind.ts';
 import { type AttemptFolder, MARK_VARIABLE } from './attempt-place.ts';
 import { AttemptProcesses, type RunningCommands } from './attempt-processes.ts';
 
 export interface CommandOptions {
   /** The folder that a relative `cwd` starts from, and the default for it. */
   readonly directory: string;
-  /** Reads a variable of this process's environment. */
-  readonly readSecret: (name: string) => string | undefined;
+  /** The variables of this process that the program gets. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly running: RunningCommands;
   readonly settings: CommandSettings;
   /** Who programs run as; null for the user of this process. */
@@ -45,9 +45,6 @@ export interface RunningCommand {
   readonly finish: () => Promise<number[]>;
 }
 
-/** Variables that every program inherits. The others, secrets above all, stay out of its environment. */
-const PASSED = ['PATH', 'LANG'];
-
 /** Starts the agent's program, with the prompt on its stdin; to a program that takes input the caller writes it. */
 export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions, place: CommandPlace): RunningCommand {
   const { command, cwd } = run.definition;
@@ -55,7 +52,7 @@ export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: Co
   const base = resolve(options.directory, cwd ?? '.');
   const child = execa(file.includes('/') ? resolve(base, file) : file, args, {
     cwd: cwd === undefined ? place.folder.work : base,
-    env: buildEnvironment(run, options.readSecret, place),
+    env: buildEnvironment(run, options.variables, place),
     ...options.user,
     extendEnv: false,
     ...(run.definition.takesInput === true ? {} : { input: run.task.input }),
@@ -97,16 +94,27 @@ export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: Co
   return { stdin, stdout, stderr, ended, stop, finish };
 }
 
+/** Variables that every program inherits. The others, secrets above all, stay out of its environment. */
+const PASSED = ['PATH', 'LANG'];
+
+/** The variables of this process that a definition passes on and that are set. */
+export function readVariables(
+  { passEnv = [] }: DefinitionOf<'command'>,
+  readSecret: AgentEnvironment['readSecret'],
+): Record<string, string> {
+  const passed = [...PASSED, ...passEnv].map((name) => [name, readSecret(name)] as const);
+  return Object.fromEntries(passed.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
 function buildEnvironment(
   { task, definition, context }: AgentRun<DefinitionOf<'command'>>,
-  readSecret: CommandOptions['readSecret'],
+  variables: CommandOptions['variables'],
   { mark, folder }: CommandPlace,
 ): Record<string, string> {
-  const passed = [...PASSED, ...(definition.passEnv ?? [])].map((name) => [name, readSecret(name)] as const);
   return {
     HOME: folder.home,
     TMPDIR: folder.temporary,
-    ...Object.fromEntries(passed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    ...variables,
     ...definition.env,
     [MARK_VARIABLE]: mark,
     MUSTER_TASK_ID: task.id,

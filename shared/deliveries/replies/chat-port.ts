@@ -1,5 +1,5 @@
 import type { DeliverySettings } from '../../config/index.ts';
-import type { Clock } from '../../time/index.ts';
+import { type Clock, Recent } from '../../time/index.ts';
 
 /**
  * A chat platform as deliveries see it: it shows that an answer is coming, posts it and edits it. Each call ends in bounded time; a
@@ -73,8 +73,8 @@ const MAX_THREADS = 10_000;
 export class TypingSigns {
   readonly #settings: DeliverySettings;
   readonly #clock: Clock;
-  /** Thread -> when it was shown, the oldest first. */
-  readonly #shown = new Map<string, number>();
+  /** Thread -> when it was shown, monotonic ms. */
+  readonly #shown = new Recent<string, number>({ maxEntries: MAX_THREADS });
 
   constructor(settings: DeliverySettings, clock: Clock) {
     this.#settings = settings;
@@ -91,10 +91,7 @@ export class TypingSigns {
     const name = `${port.platform} ${thread}`;
     const now = this.#clock.monotonic();
     if (now - (this.#shown.get(name) ?? Number.NEGATIVE_INFINITY) < this.everyMs(port)) return;
-    this.#shown.delete(name);
     this.#shown.set(name, now);
-    const [oldest] = this.#shown.keys();
-    if (this.#shown.size > MAX_THREADS && oldest !== undefined) this.#shown.delete(oldest);
     void startTyping(port, thread);
   }
 }

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { Recent } from '../../time/index.ts';
 import { CronWallTimes } from './cron.ts';
 import type { Rule } from './rule.ts';
 
@@ -105,8 +106,7 @@ interface OffsetSpan {
 }
 
 /** Finding a span costs a thousand comparisons, and most lookups need the current span and the next. */
-const spansByZone = new Map<string, OffsetSpan[]>();
-const MAX_ZONES = 1000;
+const spansByZone = new Recent<string, OffsetSpan[]>({ maxEntries: 1000 });
 const MAX_SPANS = 64;
 
 /** The span of a zone that contains an instant. */
@@ -123,7 +123,6 @@ function offsetSpanAt(tz: string, at: number): OffsetSpan {
 function spansOf(tz: string): OffsetSpan[] {
   const known = spansByZone.get(tz);
   if (known !== undefined) return known;
-  if (spansByZone.size >= MAX_ZONES) spansByZone.clear();
   const spans: OffsetSpan[] = [];
   spansByZone.set(tz, spans);
   return spans;

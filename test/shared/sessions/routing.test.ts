@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseMessage } from '#shared/sessions/routing.ts';
+import { chooseMode, parseMessage } from '#shared/sessions/routing.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 
 describe('what a message says', () => {
   it.each([
@@ -54,5 +55,20 @@ describe('what a message says', () => {
     ['do this /queue Stear now', 'Stear'],
   ])('names a mode that is none: %j', (message, word) => {
     expect(parseMessage(message)).toEqual({ kind: 'unknown-mode', word });
+  });
+});
+
+describe('the mode of a message', () => {
+  const settings = settingsSchema.parse({});
+  const choices = { mode: 'interrupt' } as const;
+
+  it('is its own before that of its session', () => {
+    expect(chooseMode(settings, { inline: 'steer', choices, surface: 'webchat' })).toEqual({ mode: 'steer', source: 'message' });
+    expect(chooseMode(settings, { inline: null, choices, surface: 'webchat' })).toEqual({ mode: 'interrupt', source: 'session' });
+  });
+
+  it('is collect for a person who may not steer, whatever was chosen', () => {
+    for (const inline of ['steer', 'default', null] as const)
+      expect(chooseMode(settings, { inline, canSteer: false, choices, surface: 'webchat' }).mode).toBe('collect');
   });
 });

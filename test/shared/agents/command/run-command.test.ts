@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
-import type { CommandUser } from '#shared/agents/command/start-command.ts';
+import { type CommandUser, readVariables } from '#shared/agents/command/start-command.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
@@ -24,7 +24,7 @@ function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null 
   const settings = commandSettingsSchema.parse({ killGraceMs, lookMs: 50 });
   return runCommand(run, {
     directory,
-    readSecret: (name) => variables[name],
+    variables: readVariables(run.definition, (name) => variables[name]),
     running: trackCommands(settings.lookMs),
     settings,
     user,
