@@ -23,7 +23,8 @@ export default defineConfig({
       // The console runs in browsers only.
       exclude: ['services/dashboard/console/**', 'services/dashboard/dist/**'],
       reporter: ['text-summary'],
-      thresholds: { lines: 50 },
+      // Measured at 94, 92, 92 and 86 %.
+      thresholds: { lines: 90, statements: 88, functions: 88, branches: 80 },
     },
     projects: [
       {
