@@ -2,16 +2,16 @@ import { outboundMetrics } from '#shared/deliveries/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
-import { WorkerWatch } from '#shared/queue/index.ts';
+import { type FleetNotice, WorkerWatch } from '#shared/queue/index.ts';
 import { apiRoutes } from './routes.ts';
 
-/** The HTTP API under `/v1`. It keeps nothing in memory, so any number of it may run. It notices workers that are gone. */
+/** The HTTP API under `/v1`. It keeps nothing in memory, so any number of it may run. It notices workers that are gone and queues without one. */
 export function createApiService(parts: Parts): Service {
-  const { redis, keys, log, config } = parts;
+  const { redis, keys, queues, log, config } = parts;
   const { settings } = config;
   const router = createRouter({ routes: apiRoutes(parts), parts, log });
-  const onLost = (worker: string): void => void publishFleetEvent({ redis, keys, settings }, 'worker.lost', worker);
-  const watch = new WorkerWatch({ redis, keys, settings, onLost, log });
+  const onNotice = (notice: FleetNotice): void => void publishFleetEvent({ redis, keys, settings }, notice);
+  const watch = new WorkerWatch({ redis, keys, settings, queues, onNotice, log });
   return {
     ...createRouterService('api', router),
     registry: outboundMetrics(parts),

@@ -6,6 +6,7 @@ import { publishFleetEvent } from '#shared/events/index.ts';
 import { outboxEntry, readState } from '#shared/ledger/index.ts';
 import type { Parts, Service } from '#shared/lifecycle/index.ts';
 import {
+  type FleetNotice,
   FleetPermits,
   type FleetPermitsOptions,
   nextRankOf,
@@ -15,6 +16,7 @@ import {
   parseTicketId,
   slotsOf,
   TicketWorker,
+  WorkerWatch,
 } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
@@ -26,7 +28,7 @@ import { openExecutor } from './open-execution.ts';
 import { expireAttempt, Reclaimer } from './upkeep/reclaimer.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
-import { Heartbeat } from './upkeep/heartbeat.ts';
+import { Heartbeat, type HeartbeatOptions } from './upkeep/heartbeat.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
 import { WorkerService, type JobTaker } from './worker-service.ts';
 
@@ -57,8 +59,9 @@ export function createWorkerService(parts: Parts): Service {
     pool,
     promoter,
     watchdog: openWatchdog(parts, name),
-    heartbeat: new Heartbeat({ ...fleet, worker: name, onLost: (worker) => onWorkerLost(parts, worker), clock: systemClock, log }),
-    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onWorkerLost(parts, worker) }),
+    heartbeat: new Heartbeat({ fleet, worker: name, capacity: capacityOf(parts), clock: systemClock, log }),
+    watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice: (notice) => onNotice(parts, notice), log }),
+    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice(parts, { event: 'worker.lost', worker }) }),
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
@@ -70,7 +73,8 @@ export function createWorkerService(parts: Parts): Service {
     onDrain: () => {
       isDraining = true;
     },
-    publish: (event) => publishFleetEvent(fleet, event, name),
+    onDrained: parts.finish,
+    publish: (event) => publishFleetEvent(fleet, { event, worker: name }),
     clock: systemClock,
     log,
   });
@@ -106,10 +110,10 @@ async function endOrphans({ config, log }: Parts): Promise<void> {
     log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
 }
 
-function onWorkerLost(parts: Parts, worker: string): void {
+function onNotice(parts: Parts, notice: FleetNotice): void {
   const { redis, keys, config } = parts;
-  void publishFleetEvent({ redis, keys, settings: config.settings }, 'worker.lost', worker);
-  void endOrphans(parts);
+  void publishFleetEvent({ redis, keys, settings: config.settings }, notice);
+  if (notice.event === 'worker.lost') void endOrphans(parts);
 }
 
 function openPermits(parts: Parts, worker: string): FleetPermits {
@@ -118,6 +122,14 @@ function openPermits(parts: Parts, worker: string): FleetPermits {
   for (const [queue, count] of servedBy(parts)) slots[kindOf(queue)] += count * keys.shards;
   const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => parts.subscribe('worker-permits', channels, onMessage);
   return new FleetPermits({ fleet: { redis, keys, settings: config.settings }, worker, slots, subscribe, clock: systemClock, log });
+}
+
+/** What its record says that it serves: its slots are those for tickets, over all shards. */
+function capacityOf(parts: Parts): HeartbeatOptions['capacity'] {
+  const { config, keys } = parts;
+  const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
+  const slots = servedBy(parts).reduce((total, [, count]) => total + count, 0) * keys.shards;
+  return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots };
 }
 
 /** The queues whose tickets it takes, with their slots on each shard. */

@@ -11,8 +11,8 @@ import { listenForSignals, type SignalListener } from './attempt/signal-listener
 export interface Executor {
   executor: Omit<ExecuteTicketParts, 'isolation' | 'runIsolated'>;
   keeper: LeaseKeeper;
-  /** Listens for stops and input until it is closed. */
-  listen: () => SignalListener;
+  /** Listens for stops and input until it is closed, and for drains where they are handled. */
+  listen: (onDrain?: (worker: string) => void) => SignalListener;
 }
 
 /** Composes what executes the tickets of one process; opens nothing. */
@@ -31,7 +31,7 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     schedules: openScheduleParts(parts),
     graceMs: config.settings.worker.cancelGraceMs,
   };
-  return { executor, keeper, listen: () => listen(parts, keeper) };
+  return { executor, keeper, listen: (onDrain) => listen(parts, keeper, onDrain) };
 }
 
 /** For the secrets of this process and of configured agents. */
@@ -55,8 +55,8 @@ function openRunners({ config }: Parts): ReturnType<typeof createAgentRunners> {
   });
 }
 
-function listen(parts: Parts, keeper: LeaseKeeper): SignalListener {
+function listen(parts: Parts, keeper: LeaseKeeper, onDrain?: (worker: string) => void): SignalListener {
   const onStop = (member: string): void =>
     void keeper.renewNow(member).catch((error: unknown) => parts.log.debug({ err: error }, 'the next renewal will find the stop'));
-  return listenForSignals({ parts, onStop, onInput: (member) => keeper.notifyInput(member) });
+  return listenForSignals({ parts, onStop, onInput: (member) => keeper.notifyInput(member), onDrain });
 }

@@ -6,7 +6,7 @@ import { type Clock, within } from '#shared/time/index.ts';
 import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper } from './attempt/lease-keeper.ts';
 import type { Reclaimer } from './upkeep/reclaimer.ts';
-import type { Heartbeat } from './upkeep/heartbeat.ts';
+import type { Heartbeat, WorkerActivity } from './upkeep/heartbeat.ts';
 import type { Watchdog } from './watchdog/watchdog.ts';
 import type { DuePromoter } from './upkeep/due-promoter.ts';
 import type { SignalListener } from './attempt/signal-listener.ts';
@@ -32,6 +32,8 @@ export interface WorkerServiceOptions {
   reclaimer: Reclaimer;
   /** Reports that this worker is alive. */
   heartbeat: Heartbeat;
+  /** Notices other workers that are gone. */
+  watch: { start(): void; stop(): Promise<void> };
   /** Finds the attempt that blocks or ends this process. */
   watchdog: Watchdog;
   promoter: DuePromoter;
@@ -41,10 +43,12 @@ export interface WorkerServiceOptions {
   openSource: () => JobSource;
   /** Makes the takers of jobs from there. */
   openTakers: (source: JobSource) => JobTaker[];
-  /** Listens for stops until it is closed. */
-  listen: () => SignalListener;
+  /** Listens for stops, and for drains of workers, until it is closed. */
+  listen: (onDrain: (worker: string) => void) => SignalListener;
   /** Called when the drain starts, so that nothing new is claimed. */
   onDrain: () => void;
+  /** Called when an operator's drain is complete: nothing runs here, and nothing will. */
+  onDrained: () => void;
   /** Publishes an event to the fleet's operators. Never rejects. */
   publish: (event: FleetEvent) => Promise<void>;
   clock: Clock;
@@ -65,6 +69,8 @@ export class WorkerService implements Service {
   #source: JobSource | undefined;
   #listener: SignalListener | undefined;
   #takers: JobTaker[] = [];
+  /** Resolves once no taker takes more; undefined before a drain. */
+  #quieting: Promise<void> | undefined;
 
   constructor(options: WorkerServiceOptions) {
     this.#options = options;
@@ -75,13 +81,16 @@ export class WorkerService implements Service {
     await check();
     await this.#options.watchdog.start();
     this.#source = openSource();
-    this.#listener = listen();
+    this.#listener = listen((worker) => {
+      if (worker === name) void this.drain();
+    });
     this.#takers = openTakers(this.#source);
     permits.start();
     keeper.start();
     reclaimer.start();
     promoter.start();
-    this.#options.heartbeat.start();
+    this.#options.heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
+    this.#options.watch.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
     void publish('worker.started');
@@ -91,19 +100,29 @@ export class WorkerService implements Service {
     return [...this.#takers, ...(this.#listener ? [this.#listener] : [])].flatMap(({ problem }) => problem ?? []);
   }
 
+  /** Takes nothing more and lets all that runs end, however long that takes. For an operator's request, which may come again. */
+  async drain(): Promise<void> {
+    if (this.#quieting) return;
+    const { keeper, pool, heartbeat, onDrained, log, name } = this.#options;
+    log.info({ event: 'worker.drain-requested', worker: name, running: this.#running }, 'takes no more tickets, as an operator requested');
+    await this.#quiet();
+    heartbeat.beatNow();
+    await Promise.all([keeper.empty(), pool.empty()]);
+    log.info({ event: 'worker.drained', worker: name }, 'nothing runs here any more');
+    onDrained();
+  }
+
   async stop(graceMs: number): Promise<void> {
-    const { onDrain, permits, keeper, pool, reclaimer, promoter, publish, clock, log, name } = this.#options;
+    const { permits, keeper, reclaimer, promoter, pool, publish, clock, log, name } = this.#options;
     const end = clock.monotonic() + graceMs;
-    onDrain();
-    void publish('worker.draining');
-    await Promise.all(this.#takers.map((taker) => taker.quiet().catch(() => undefined)));
+    await this.#quiet();
     const unfinished = await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
     const left = Math.max(CLOSE_MS, end - clock.monotonic());
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
-    const { heartbeat, watchdog } = this.#options;
-    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watchdog].map((each) => each.stop()));
+    const { heartbeat, watch, watchdog } = this.#options;
+    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
     this.#source?.close();
@@ -112,16 +131,36 @@ export class WorkerService implements Service {
     log.info({ event: 'worker.stopped', worker: name, unfinished }, `takes no more tickets${rest}`);
   }
 
+  get #running(): number {
+    return this.#options.keeper.running.length + this.#options.pool.running;
+  }
+
+  #activity(): WorkerActivity {
+    const { pool, watchdog } = this.#options;
+    const isDraining = this.#quieting !== undefined;
+    return { running: this.#running, suspects: pool.running, isDraining, stopped: this.problems(), blocks: watchdog.blocks };
+  }
+
+  /** Claims no more tickets. A second call resolves with the first. */
+  async #quiet(): Promise<void> {
+    if (!this.#quieting) {
+      this.#options.onDrain();
+      void this.#options.publish('worker.draining');
+      this.#quieting = Promise.all(this.#takers.map((taker) => taker.quiet().catch(() => undefined))).then(() => undefined);
+    }
+    await this.#quieting;
+  }
+
   /** Lets running attempts end, and stops those that do not: their tasks are handed back at the price of no attempt. Returns how many. */
   async #drain(end: number): Promise<number> {
     const { keeper, pool, clock, log, name } = this.#options;
-    const running = keeper.running.length + pool.running;
+    const running = this.#running;
     const seconds = Math.max(0, Math.round((end - clock.monotonic()) / 1000));
     if (running > 0) {
       log.info({ event: 'worker.draining', worker: name, running }, `waits up to ${seconds} s for ${tasks(running)} to end`);
     }
     await this.#whenIdle(end);
-    const unfinished = keeper.running.length + pool.running;
+    const unfinished = this.#running;
     keeper.drain();
     pool.drain();
     return unfinished;

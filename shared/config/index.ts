@@ -31,6 +31,7 @@ export {
   withdrawVariables,
 } from './environment.ts';
 export { type Network, executionFields, readNetwork } from './fields.ts';
+export { installedVersion } from './installed-version.ts';
 export {
   QUEUE_MODES,
   type QueueMode,

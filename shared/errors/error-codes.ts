@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   'schedule.busy': { status: 409, retry: 'later', title: 'Others change the schedule at the same time' },
   'schedule.idempotency-conflict': { status: 409, retry: 'never', title: 'The key was used for another schedule' },
   'record.unreadable': { status: 500, retry: 'never', title: 'The record cannot be read by this version' },
+  'worker.not-found': { status: 404, retry: 'never', title: 'No such worker' },
   'queue.not-found': { status: 404, retry: 'never', title: 'No such queue' },
   'limit.rate': { status: 429, retry: 'later', title: 'Too many requests' },
   'limit.streams': { status: 429, retry: 'later', title: 'Too many event streams' },

@@ -95,8 +95,19 @@ async function isTrimmed(redis: RedisClient, key: string): Promise<boolean> {
   return !info.includes('entries-added') || Number(valueOf('entries-added')) > Number(valueOf('length'));
 }
 
-/** What happens to workers. `lost`: an attempt's lease ran out, because its worker is gone or hangs. */
-export type FleetEvent = 'worker.started' | 'worker.draining' | 'worker.stopped' | 'worker.lost';
+/**
+ * What happens to workers and queues. `worker.lost`: its heartbeat stopped or a lease of its ran out. `needs_attention`: tasks wait and
+ * nothing takes them; `recovered` ends it.
+ */
+export type FleetEvent = 'worker.started' | 'worker.draining' | 'worker.stopped' | 'worker.lost' | 'needs_attention' | 'recovered';
+
+/** An event of the fleet, with what it is about. */
+export interface FleetEventFields {
+  event: FleetEvent;
+  worker?: string;
+  queue?: string;
+  reason?: string;
+}
 
 interface FleetEventParts {
   readonly redis: RedisClient;
@@ -108,14 +119,16 @@ interface FleetEventParts {
 const LOST_EVENT_MS = 60_000;
 
 /**
- * Publishes what happened to a worker in the event stream of the installation's own tenant, for its operators. Best effort: never
+ * Publishes what happened to the fleet in the event stream of the installation's own tenant, for its operators. Best effort: never
  * rejects, and an event that cannot be written is only in the log.
  */
-export async function publishFleetEvent({ redis, keys, settings }: FleetEventParts, event: FleetEvent, worker: string): Promise<void> {
+export async function publishFleetEvent({ redis, keys, settings }: FleetEventParts, { event, ...about }: FleetEventFields): Promise<void> {
   try {
-    if (event === 'worker.lost' && (await redis.set(keys.fleet.workerLost(worker), '', 'PX', LOST_EVENT_MS, 'NX')) === null) return;
+    const { worker } = about;
+    const isLoss = event === 'worker.lost' && worker !== undefined;
+    if (isLoss && (await redis.set(keys.fleet.workerLost(worker), '', 'PX', LOST_EVENT_MS, 'NX')) === null) return;
     const { maxPerTenant } = settings.events;
-    const fields = ['event', `fleet.${event}`, 'worker', worker];
+    const fields = ['event', `fleet.${event}`, ...Object.entries(about).flat()];
     await redis.xadd(keys.tenant(DEFAULT_TENANT).events, 'MAXLEN', '~', maxPerTenant, '*', ...fields);
     await redis.publish(keys.shard(keys.shardOf(DEFAULT_TENANT)).signal, `${DEFAULT_TENANT}//fleet.${event}`);
   } catch {

@@ -13,6 +13,8 @@ interface EndOptions {
   deadlineMs: number;
   /** Resolves when the process cannot go on: it drains, and exits with 1. */
   failure?: Promise<Error>;
+  /** Resolves when the process has done its work: it drains, and exits with 0. */
+  completion?: Promise<void>;
   /** Where signals come from and what ends the process; tests hand in their own. */
   process?: Pick<EventEmitter, 'on'> & { exit(code: number): void };
 }
@@ -23,6 +25,7 @@ const SAME_PRESS_MS = 500;
 const INTERRUPTED = 130;
 /** What ends the process instead of a signal. */
 const FAILURE = 'failure';
+const COMPLETION = 'completion';
 
 /**
  * Makes SIGTERM and SIGINT end this process: the first drains and exits with 0, the second exits at once with 130.
@@ -35,6 +38,7 @@ export function endOnSignals(options: EndOptions): void {
   host.on('SIGTERM', () => end('SIGTERM'));
   host.on('SIGINT', () => end('SIGINT'));
   if (options.failure) void endOnFailure(options.failure, options.log, end);
+  void options.completion?.then(() => end(COMPLETION));
   const fail = (error: unknown): void => {
     if (handleStray(error)) return;
     options.log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');

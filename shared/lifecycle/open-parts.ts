@@ -4,7 +4,7 @@ import { EventFeed } from '../events/index.ts';
 import { createLedger, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
-import { type Intake, openQueues, type Queues, readOwedTickets, ticketOfState, TicketRelay } from '../queue/index.ts';
+import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, ticketOfState, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import type { TaskState } from '../tasks/index.ts';
 import { TenantDirectory } from '../tenants/index.ts';
@@ -22,6 +22,8 @@ export interface Parts extends Intake {
   readonly ledger: Ledger;
   readonly queues: Queues;
   readonly relay: TicketRelay;
+  /** The slots that the fleet's workers offer each queue. */
+  readonly offeredSlots: OfferedSlots;
   readonly tenants: TenantDirectory;
   readonly metrics: FleetMetrics;
   readonly catalog: AgentCatalog;
@@ -30,6 +32,8 @@ export interface Parts extends Intake {
   subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
   /** Ends the process, which cannot go on: it drains and exits with a code for that. */
   readonly fail: (error: Error) => void;
+  /** Ends the process, which has done its work, with 0; does nothing where other services go on in it. */
+  readonly finish: () => void;
   close(): Promise<void>;
 }
 
@@ -40,13 +44,15 @@ export interface OpenPartsOptions {
   service: string;
   /** What ends the process when it cannot go on. */
   fail: (error: Error) => void;
+  /** What ends the process when its work is done; by default it goes on. */
+  finish?: (() => void) | undefined;
 }
 
 /**
  * Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and reports that in `/readyz`.
  */
 export async function openParts(options: OpenPartsOptions): Promise<Parts> {
-  const { config, log, service, fail } = options;
+  const { config, log, service, fail, finish = goOn } = options;
   const { env, settings } = config;
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
@@ -55,6 +61,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const queues = openQueues(redis, keys, log);
   const { ledger, relay } = openLedger({ redis, keys, settings, tenants, metrics, queues, log });
   const catalog = new AgentCatalog({ redis, keys, settings });
+  const offeredSlots = new OfferedSlots({ redis, keys, settings });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
@@ -68,15 +75,21 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     ledger,
     queues,
     relay,
+    offeredSlots,
     tenants,
     metrics,
     catalog,
     events,
     subscribe,
     fail,
+    finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
     close: () => closeParts({ tenants, metrics, relay, events, queues, redis }),
   };
+}
+
+function goOn(): void {
+  // Other services need the process.
 }
 
 interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'metrics' | 'queues' | 'log'> {

@@ -15,7 +15,7 @@ const STOP_MARGIN_MS = 5000;
 const FIRST_KEY_SERVICE = 'api';
 
 /**
- * Runs one service as a process of its own until a signal ends it.
+ * Runs one service as a process of its own until a signal ends it or its work is done.
  * Exits with 0 after a drain, 1 when it cannot go on, 130 after a second signal, 78 when the operator has to repair something, else 1.
  */
 export async function runService(name: string, create: (parts: Parts) => Service): Promise<void> {
@@ -28,12 +28,14 @@ export async function runService(name: string, create: (parts: Parts) => Service
     log = serviceLog;
     for (const warning of describeOldNames(config.settings)) log.warn({ event: 'config.old-name' }, warning);
     const failure = Promise.withResolvers<Error>();
+    const completion = Promise.withResolvers<void>();
     const starting = startFleet({
       name,
       config,
       log: serviceLog,
       create: (parts) => [createInstallationService(parts, { makesFirstKey: name === FIRST_KEY_SERVICE }), create(parts)],
       fail: failure.resolve,
+      finish: completion.resolve,
     });
     // Before the start has ended: a signal in the middle of it waits for it, so that all that was opened is closed.
     endOnSignals({
@@ -41,6 +43,7 @@ export async function runService(name: string, create: (parts: Parts) => Service
       stop: async () => (await starting).stop(graceMs),
       deadlineMs: graceMs + STOP_MARGIN_MS,
       failure: failure.promise,
+      completion: completion.promise,
     });
     const { port } = await starting;
     log.info({ event: 'service.ready', port }, `The service ${name} is ready on port ${port}`);

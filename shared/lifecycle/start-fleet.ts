@@ -17,11 +17,13 @@ export interface StartFleetOptions {
   prepare?: (parts: Parts) => Promise<void>;
   /** What ends the process when it cannot go on. */
   fail: (error: Error) => void;
+  /** What ends the process when its work is done; by default it goes on. */
+  finish?: () => void;
 }
 
 /** Opens the connections, starts the services and the server in front of them; closes again what it opened when that fails. */
-export async function startFleet({ name, config, log, create, prepare, fail }: StartFleetOptions): Promise<Served> {
-  const parts = await openParts({ config, log, service: name, fail });
+export async function startFleet({ name, config, log, create, prepare, fail, finish }: StartFleetOptions): Promise<Served> {
+  const parts = await openParts({ config, log, service: name, fail, finish });
   const watch = watchConnection(parts, name);
   try {
     await prepare?.(parts);

@@ -1,6 +1,6 @@
 /**
  * BullMQ and the path of a task to a worker: acceptance (`accept`), its ticket (`tickets`), the workers of each queue (`workers` on
- * `consumer`), permits of the fleet's cap (`permits`), and the reason for each wait (`why`). Only this folder knows BullMQ.
+ * `consumer`), permits of the fleet's cap (`permits`), the workers' records (`registry`), and the reason for each wait (`why`). Only this folder knows BullMQ.
  */
 export { type Accepted, acceptTask } from './accept/accept-task.ts';
 export { sessionLane } from './accept/build-task.ts';
@@ -12,13 +12,27 @@ export { FleetPermits, type FleetPermitsOptions, kindOf } from './permits/fleet-
 export { nextRankOf } from './permits/ticket-rank.ts';
 export { OUTBOUND_QUEUES, type OutboundQueue, QUEUE_NAMES, type QueueName, isQueueName, outboundSlots, slotsOf } from './queue-names.ts';
 export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
+export { OfferedSlots } from './registry/offered-slots.ts';
+export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';
+export { type LoopBlocks, NO_BLOCKS, type WorkerReport } from './registry/worker-report.ts';
+export {
+  type RegistryPorts,
+  WORKER_STATUSES,
+  type WorkerRecord,
+  beat,
+  listWorkers,
+  parseDrainSignal,
+  readWorker,
+  removeWorker,
+  requestDrain,
+} from './registry/worker-registry.ts';
+export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
 export { cancelTree } from './tickets/cancel-tree.ts';
 export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullPriority, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { explainWait } from './why/explain-wait.ts';
 export { WAIT_GATES, waitingSince } from './why/wait-reason.ts';
-export { WorkerWatch, beat, forgetWorker, knownWorkers } from './worker-registry.ts';
 export { ChoreWorker } from './workers/chore-worker.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';

@@ -36,8 +36,21 @@ function keysUnder(prefix: string) {
     visitors: (tenant: string) => `${prefix}visitors:${tenant}`,
     /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
     workers: `${prefix}workers`,
-    /** Hash: worker -> JSON of its host, process and clock. Kept: as `workers`. Bound: one per worker. */
+    /** Hash: worker -> JSON of its last report. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */
     workerNotes: `${prefix}worker-notes`,
+    /** Sorted set: dead worker -> its last heartbeat, ms. Kept: `fleet.deadRetentionMs`. Bound: `fleet.maxWorkers`. */
+    deadWorkers: `${prefix}dead-workers`,
+    /** Hash: worker -> when its drain was requested, ms. Kept: as `workerNotes`. Bound: one per worker. */
+    workerDrains: `${prefix}worker-drains`,
+    /** Channel: `drain <worker>` when the drain of a worker is requested. Kept: never. Bound: one. */
+    drainSignal: `${prefix}drain-signal`,
+    /**
+     * Hash: queue whose tasks no worker takes -> since when, ms, and `<queue> notified` once operators were notified. Kept: until a worker
+     * takes them. Bound: two per queue.
+     */
+    unservedQueues: `${prefix}unserved-queues`,
+    /** List: JSON of a machine's snapshot, newest first. Kept: until newer ones replace it. Bound: `fleet.maxSnapshots`. */
+    snapshots: `${prefix}snapshots`,
     /** String: the loss of this worker was published. Kept: one minute. Bound: one per lost worker. */
     workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
     /** Channel: a process sends to itself, to see that it receives. Kept: never. Bound: one per process. */

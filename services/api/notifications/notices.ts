@@ -60,7 +60,7 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     reason: reason || null,
   }),
   backpressure: ({ depth = 0 }) => ({ queueDepth: Number(depth) }),
-  fleet: ({ worker = null, reason }) => ({ worker, reason: reason || null }),
+  fleet: ({ worker = null, queue = null, reason }) => ({ worker, queue, reason: reason || null }),
 };
 
 /** All notifications of an entry, always in the same order, which a reader's position counts on. */

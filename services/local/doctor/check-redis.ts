@@ -1,5 +1,5 @@
 import { MusterError } from '#shared/errors/index.ts';
-import { knownWorkers } from '#shared/queue/index.ts';
+import { listWorkers, type RegistryPorts } from '#shared/queue/index.ts';
 import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { checkRecords } from './check-data.ts';
@@ -12,7 +12,8 @@ const OWN_SKEW_WARN_MS = 500;
 const OWN_SKEW_FAIL_MS = 5000;
 
 /** Checks what the fleet's promises need of this Redis. A single failed check when it does not answer. */
-export async function checkRedis(redis: RedisClient, keys: Keys, clock: Clock): Promise<Check[]> {
+export async function checkRedis(fleet: RegistryPorts, clock: Clock): Promise<Check[]> {
+  const { redis, keys } = fleet;
   try {
     await redis.ping();
     return [
@@ -21,7 +22,7 @@ export async function checkRedis(redis: RedisClient, keys: Keys, clock: Clock): 
       ...(await checkDisk(redis)),
       await checkInstallation(redis, keys),
       await checkRecords(redis, keys),
-      ...(await checkWorkers(redis, keys)),
+      ...(await checkWorkers(fleet)),
       await checkClock(redis, clock),
     ];
   } catch (error) {
@@ -130,19 +131,18 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const LISTED = 1000;
 /** A worker's clock, of which only the difference to Redis is known. */
 const WORKER_SKEW_WARN_MS = 1000;
 
 /** The workers of the fleet, and which of them have a wrong clock. */
-export async function checkWorkers(redis: RedisClient, keys: Keys): Promise<Check[]> {
-  const workers = await knownWorkers(redis, keys, LISTED);
+export async function checkWorkers(fleet: RegistryPorts): Promise<Check[]> {
+  const workers = (await listWorkers(fleet)).filter(({ status }) => status !== 'dead');
   const skewed = workers.filter(({ skewMs }) => Math.abs(skewMs) > WORKER_SKEW_WARN_MS);
   return [
     { name: 'Workers', state: 'ok', detail: workers.length === 0 ? 'none is running' : `${workers.length} running` },
-    ...skewed.map(({ name, host, skewMs }): Check => {
+    ...skewed.map(({ id, host, skewMs }): Check => {
       const detail = `the machine ${host} is ${describeSkew(skewMs)}: synchronise its clock (NTP)`;
-      return { name: `Clock of ${name}`, state: 'warn', detail };
+      return { name: `Clock of ${id}`, state: 'warn', detail };
     }),
   ];
 }

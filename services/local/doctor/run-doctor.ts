@@ -57,7 +57,7 @@ async function inspectRedis(config: Config): Promise<Check[]> {
   const redis = connectRedis({ url, name: 'doctor', log: createLog({ level: 'silent', service: 'doctor' }) });
   try {
     const keys = createKeys(config.env.SHARDS);
-    const checks = await checkRedis(redis, keys, systemClock);
+    const checks = await checkRedis({ redis, keys, settings: config.settings }, systemClock);
     // A single check means that Redis does not answer.
     return checks.length === 1 ? checks : [...checks, ...(await checkOutbound(redis, keys))];
   } finally {

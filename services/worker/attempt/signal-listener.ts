@@ -1,5 +1,6 @@
 import { laneOfTask, type Ledger, parseWorkerSignal } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
+import { parseDrainSignal } from '#shared/queue/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 interface SignalListenerOptions {
@@ -8,6 +9,8 @@ interface SignalListenerOptions {
   onStop: (member: string) => void;
   /** Called with the lease member of an attempt for whose run messages wait. */
   onInput: (member: string) => void;
+  /** Called with the worker whose drain was requested. */
+  onDrain?: ((worker: string) => void) | undefined;
 }
 
 export interface SignalListener {
@@ -16,11 +19,20 @@ export interface SignalListener {
   readonly problem: string | null;
 }
 
-/** Listens for stops and for input, which makes both quick. The renewal of the lease finds missed stops, and `pollInput` missed input. */
-export function listenForSignals({ parts, onStop, onInput }: SignalListenerOptions): SignalListener {
+/**
+ * Listens for stops, input and drains, which makes them quick. The renewal of the lease finds missed stops, `pollInput` missed input, and
+ * the next heartbeat a missed drain.
+ */
+export function listenForSignals({ parts, onStop, onInput, onDrain }: SignalListenerOptions): SignalListener {
   const { keys, subscribe } = parts;
   const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).workerSignal);
-  const subscription = subscribe('worker-signals', channels, (message) => {
+  const all = onDrain ? [...channels, keys.fleet.drainSignal] : channels;
+  const subscription = subscribe('worker-signals', all, (message) => {
+    const drained = parseDrainSignal(message);
+    if (drained !== null) {
+      onDrain?.(drained);
+      return;
+    }
     const { kind, member } = parseWorkerSignal(message);
     if (kind === 'stop') onStop(member);
     else onInput(member);

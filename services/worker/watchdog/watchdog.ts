@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import { type LoopBlocks, NO_BLOCKS } from '#shared/queue/index.ts';
 import { within } from '#shared/time/index.ts';
 import { currentAttempt } from './current-attempt.ts';
 
@@ -42,9 +43,15 @@ export class Watchdog {
   readonly #acknowledged = new Int32Array(new SharedArrayBuffer(4));
   #thread: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #blocks = NO_BLOCKS;
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
+  }
+
+  /** The blocks of the event loop that it saw. */
+  get blocks(): LoopBlocks {
+    return this.#blocks;
   }
 
   /** Resolves once it watches; a block before that is not seen. Without a thread it logs a warning and watches nothing. */
@@ -58,6 +65,8 @@ export class Watchdog {
       watching.resolve();
       if (notice.kind === 'watching') return;
       const { member, blockedMs } = notice;
+      const { count, longestMs } = this.#blocks;
+      this.#blocks = { count: count + 1, lastAt: Date.now(), longestMs: Math.max(longestMs, Math.round(blockedMs)) };
       log.error({ event: 'worker.blocked', attempt: member, blockedMs }, 'the event loop of this process was blocked');
     });
     this.#thread.on('error', (error) => {

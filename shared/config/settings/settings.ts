@@ -8,7 +8,13 @@ import { limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
-import { commandSettingsSchema, consumerSettingsSchema, queueSettingsSchema, workerSettingsSchema } from './worker-settings.ts';
+import {
+  commandSettingsSchema,
+  consumerSettingsSchema,
+  fleetSettingsSchema,
+  queueSettingsSchema,
+  workerSettingsSchema,
+} from './worker-settings.ts';
 
 /** Everything `muster.config.ts` may say. Each bound carries its unit in its name. */
 export const settingsSchema = z.strictObject({
@@ -32,6 +38,7 @@ export const settingsSchema = z.strictObject({
   events: eventSettingsSchema.prefault({}),
   metrics: metricsSettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
+  fleet: fleetSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),
   webhooks: webhookSettingsSchema.prefault({}),
   chat: chatSettingsSchema.prefault({}),

@@ -43,6 +43,18 @@ export const workerSettingsSchema = z
   })
   .prefault({});
 
+/** What is kept of workers and their machines. */
+export const fleetSettingsSchema = z.strictObject({
+  /** How long a lost worker is listed as dead after its last heartbeat. Defaults to an hour. */
+  deadRetentionMs: int(3_600_000, 0),
+  /** Workers of which a record is kept, dead ones included; the longest dead go first. Defaults to 1000. */
+  maxWorkers: int(1000),
+  /** Between two snapshots of a machine and of what the fleet runs. Defaults to a minute. */
+  snapshotMs: int(60_000, 100),
+  /** Snapshots that are kept. Defaults to 120, two hours of them. */
+  maxSnapshots: int(120),
+});
+
 const queueSettings = z.strictObject({
   /** Slots a worker gives this queue. */
   slots: z.number().int().min(0).max(1000),

@@ -4,6 +4,7 @@ import { kindOf } from '../permits/fleet-permits.ts';
 import { type FleetRoom, readRoom } from '../permits/lease-permits.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { Queues, TicketQueue } from '../queues.ts';
+import { readUnserved } from '../registry/unserved-queues.ts';
 import { bullPriority } from '../tickets/ticket.ts';
 import type { WaitGate, Waiting, WaitingTask } from './wait-reason.ts';
 
@@ -13,10 +14,9 @@ export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { 
   const name = state.queue;
   const shard = ledger.keys.shardOf(body.tenant);
   const queue = queues.get(shard, name);
-  const [isPaused, workers, room, inQueue] = await Promise.all([
+  const [isPaused, unserved, room, inQueue] = await Promise.all([
     queue.isPaused(),
-    // A managed Redis may refuse to list its clients; the number of workers is unknown then.
-    queue.getWorkersCount().catch(() => null),
+    readUnserved(ledger, name),
     readRoom(ledger, kindOf(name)),
     ticketsBefore(queue, state.priority),
   ]);
@@ -27,7 +27,7 @@ export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { 
   // Its own ticket is among them, unless the relay has not added it yet.
   const ahead = Math.max(0, inQueue - 1);
   if (isPaused) return reason('paused', `queue "${name}" is paused`, ahead);
-  if (workers === 0) return reason('worker', `no worker serves the queue "${name}"`, ahead);
+  if (unserved !== null) return reason('worker', unserved, ahead);
   if (!room.isFull) return reason('queue', `waiting for a free slot in queue "${name}", about ${ahead} tickets in front`, ahead);
   const inFleet = Math.max(0, (await ticketsBeforeInFleet(queues, name, state.priority)) - 1);
   return reason('fleet', fleetDetail(room, name, inFleet), inFleet);

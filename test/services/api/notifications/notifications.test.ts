@@ -271,10 +271,10 @@ describe('who receives what', () => {
     const reader = await readNotifications(api, { key: look, kinds: '*' });
     const { parts } = api;
     const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
-    await publishFleetEvent(fleet, 'worker.started', 'w-1');
-    await publishFleetEvent(fleet, 'worker.lost', 'w-2');
-    await publishFleetEvent(fleet, 'worker.lost', 'w-2');
-    await publishFleetEvent(fleet, 'worker.stopped', 'w-1');
+    await publishFleetEvent(fleet, { event: 'worker.started', worker: 'w-1' });
+    await publishFleetEvent(fleet, { event: 'worker.lost', worker: 'w-2' });
+    await publishFleetEvent(fleet, { event: 'worker.lost', worker: 'w-2' });
+    await publishFleetEvent(fleet, { event: 'worker.stopped', worker: 'w-1' });
     await operator.waitFor({ kind: 'fleet.worker.stopped' });
     expect(operator.received().map(({ kind, worker }) => [kind, worker])).toEqual([
       ['fleet.worker.started', 'w-1'],

@@ -156,12 +156,13 @@ function clockOff(ms: number): Clock {
 
 test('a clock that differs from the one of Redis is told, with its direction', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  const fleet = { redis, keys: createKeys(1), settings: settingsSchema.parse({}) };
   try {
-    expect((await checkRedis(redis, createKeys(1), clockOff(-60_000))).at(-1)).toMatchObject({
+    expect((await checkRedis(fleet, clockOff(-60_000))).at(-1)).toMatchObject({
       state: 'fail',
       detail: expect.stringContaining('behind'),
     });
-    expect((await checkRedis(redis, createKeys(1), clockOff(2000))).at(-1)).toMatchObject({
+    expect((await checkRedis(fleet, clockOff(2000))).at(-1)).toMatchObject({
       state: 'warn',
       detail: expect.stringContaining('ahead'),
     });

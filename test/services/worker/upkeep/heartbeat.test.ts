@@ -1,60 +1,79 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { beat, forgetWorker, knownWorkers } from '#shared/queue/worker-registry.ts';
+import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
+import { listWorkers, readWorker, removeWorker, requestDrain } from '#shared/queue/registry/worker-registry.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { checkWorkers } from '../../../../services/local/doctor/check-redis.ts';
-import { Heartbeat } from '../../../../services/worker/upkeep/heartbeat.ts';
-import { useParts } from '../../../support/use-parts.ts';
+import { Heartbeat, type ReportingWorker, type WorkerActivity } from '../../../../services/worker/upkeep/heartbeat.ts';
+import { useEmptyParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-const DEAD_MS = 400;
 const FIVE_MINUTES_MS = 300_000;
+const IDLE: WorkerActivity = { running: 0, suspects: 0, isDraining: false, stopped: [], blocks: NO_BLOCKS };
 
-const parts = await useParts({ worker: { heartbeatIntervalMs: 200, deadHeartbeatThreshold: 2 } });
+const parts = await useEmptyParts({ worker: { heartbeatIntervalMs: 100, deadHeartbeatThreshold: 50 } });
 const { redis, keys } = parts;
-const settings = parts.config.settings;
+const fleet = { redis, keys, settings: parts.config.settings };
 
 const open: Heartbeat[] = [];
 afterEach(async () => {
   for (const heartbeat of open.splice(0)) await heartbeat.stop();
 });
 
-function start(worker: string, lost: string[], skewMs = 0): Heartbeat {
+function start(worker: string, { skewMs = 0, ...reporting }: Partial<ReportingWorker> & { skewMs?: number } = {}): Heartbeat {
   const clock = { ...systemClock, now: () => Date.now() + skewMs };
-  const onLost = (name: string): number => lost.push(name);
-  const heartbeat = new Heartbeat({ redis, keys, settings, worker, onLost, clock, log: parts.log });
+  const heartbeat = new Heartbeat({ fleet, worker, capacity: { queues: ['tasks'], slots: 4 }, clock, log: parts.log });
   open.push(heartbeat);
-  heartbeat.start();
+  heartbeat.start({ activity: () => IDLE, drain: () => undefined, ...reporting });
   return heartbeat;
 }
 
-const names = async (): Promise<string[]> => (await knownWorkers(redis, keys, 10)).map(({ name }) => name).toSorted();
+const names = async (): Promise<string[]> => (await listWorkers(fleet)).map(({ id }) => id).toSorted();
+const isKnown = (worker: string): Promise<boolean> =>
+  waitFor(async () => (await names()).includes(worker), { deadlineMs: 5000, what: `${worker} to be known` });
 
 describe('a worker', () => {
-  it('that ran nothing is reported as lost, once, after so many missed heartbeats', async () => {
-    await beat(redis, keys, 'killed', { host: 'h', pid: 1, skewMs: 0 });
-    const [lost, from] = [[] as string[], performance.now()];
-    start('one', lost);
-    start('two', lost);
-    await waitFor(() => lost.length > 0, { deadlineMs: 5000, what: 'the loss to be reported' });
-    expect(performance.now() - from).toBeGreaterThan(DEAD_MS - 100);
-    expect(lost).toEqual(['killed']);
-    expect(await names()).toEqual(['one', 'two']);
+  it('reports who it is, what it serves and does, and what its process uses', async () => {
+    const seen = { running: 3, suspects: 1, stopped: ['x'.repeat(500)], blocks: { count: 2, lastAt: 5, longestMs: 4000 } };
+    start('w', { activity: () => ({ ...seen, isDraining: false }) });
+    await isKnown('w');
+    const record = await readWorker(fleet, 'w');
+    expect(record).toMatchObject({
+      ...seen,
+      status: 'busy',
+      queues: ['tasks'],
+      slots: 4,
+      pid: process.pid,
+      stopped: ['x'.repeat(200)],
+    });
+    expect(record?.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(Math.abs(Date.now() - (record?.startedAt ?? 0))).toBeLessThan(60_000);
+    expect(record?.memoryMb).toBeGreaterThan(10);
+    await waitFor(async () => ((await readWorker(fleet, 'w'))?.cpu ?? 0) > 0, { deadlineMs: 5000, what: 'CPU time to be used' });
+    expect((await readWorker(fleet, 'w'))?.eventLoopDelayMs).toBeGreaterThanOrEqual(0);
   });
 
-  it('that stops is not reported as lost', async () => {
-    const lost: string[] = [];
-    start('stays', lost);
-    const leaving = start('leaves', lost);
-    await waitFor(async () => (await names()).length === 2, { deadlineMs: 5000, what: 'both to be known' });
+  it('that stops is not known any more', async () => {
+    start('stays');
+    const leaving = start('leaves');
+    await Promise.all([isKnown('stays'), isKnown('leaves')]);
     await leaving.stop();
     expect(await names()).toEqual(['stays']);
-    expect(await forgetWorker(redis, keys, 'leaves')).toBe(false);
+    expect(await removeWorker(fleet, 'leaves')).toBe(false);
+  });
+
+  it('obeys a drain that was requested while no message reached it', async () => {
+    let drains = 0;
+    start('w', { drain: () => (drains += 1) });
+    await isKnown('w');
+    expect(drains).toBe(0);
+    await requestDrain(fleet, 'w');
+    await waitFor(() => drains > 0, { deadlineMs: 5000, what: 'the drain' });
   });
 
   it('whose clock is wrong shows in the report of the doctor', async () => {
-    start('ahead', [], FIVE_MINUTES_MS);
-    await waitFor(async () => (await names()).includes('ahead'), { deadlineMs: 5000, what: 'it to be known' });
-    const checks = await checkWorkers(redis, keys);
+    start('ahead', { skewMs: FIVE_MINUTES_MS });
+    await isKnown('ahead');
+    const checks = await checkWorkers(fleet);
     expect(checks).toMatchObject([
       { name: 'Workers', state: 'ok' },
       { name: 'Clock of ahead', state: 'warn' },

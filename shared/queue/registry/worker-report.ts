@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+/** A block of the event loop stops everything that its process does. */
+const blocksSchema = z.object({
+  /** Since the process started. */
+  count: z.int(),
+  /** End of the last one by the worker's clock, ms since the epoch; null before the first. */
+  lastAt: z.number().nullable(),
+  longestMs: z.number(),
+});
+export type LoopBlocks = z.infer<typeof blocksSchema>;
+
+export const NO_BLOCKS: LoopBlocks = { count: 0, lastAt: null, longestMs: 0 };
+
+/** What a worker reports with each heartbeat. The defaults are for reports of releases before these fields. */
+export const workerReportSchema = z.object({
+  host: z.string(),
+  pid: z.int(),
+  /** Milliseconds that its wall clock is ahead of Redis's; negative when behind. */
+  skewMs: z.number(),
+  version: z.string().nullable().default(null),
+  /** By its own clock, ms since the epoch. */
+  startedAt: z.number().nullable().default(null),
+  /** The queues that it serves. */
+  queues: z.array(z.string()).default([]),
+  /** Attempts that it may run at once, over all queues. */
+  slots: z.int().nullable().default(null),
+  /** Attempts that it runs, in its own process or in those for suspects. */
+  running: z.int().nullable().default(null),
+  /** Of these, the ones in processes for suspects. */
+  suspects: z.int().default(0),
+  /** Whether it takes nothing more. */
+  isDraining: z.boolean().default(false),
+  /** What does not move in its process although it should, in words. */
+  stopped: z.array(z.string()).default([]),
+  blocks: blocksSchema.default(NO_BLOCKS),
+  /** Resident memory of its process, MiB. */
+  memoryMb: z.number().nullable().default(null),
+  /** Cores that its process used since the heartbeat before; 1 is one core. */
+  cpu: z.number().nullable().default(null),
+  /** 99th percentile since the heartbeat before. */
+  eventLoopDelayMs: z.number().nullable().default(null),
+});
+
+export type WorkerReport = z.infer<typeof workerReportSchema>;
+
+/** Reads a stored report; null for one that this version cannot read. */
+export function parseReport(text: string): WorkerReport | null {
+  try {
+    return workerReportSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { afterEach, expect, it } from 'vitest';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
+import { type FleetNotice, WorkerWatch } from '#shared/queue/registry/worker-watch.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { useParts } from '../../../support/use-parts.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const DEAD_MS = 400;
+
+const parts = await useParts({ worker: { heartbeatIntervalMs: 200, deadHeartbeatThreshold: 2 } });
+const { redis, keys, queues, log } = parts;
+const fleet = { redis, keys, settings: parts.config.settings };
+const open: WorkerWatch[] = [];
+
+afterEach(async () => {
+  for (const watch of open.splice(0)) await watch.stop();
+});
+
+it('notifies of a worker that ran nothing, and of a queue without one, once for several watches', async () => {
+  const report = workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, running: 0, slots: 1, queues: ['tasks'] });
+  const from = performance.now();
+  await beat(fleet, 'killed', report);
+  await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+  const notices: FleetNotice[] = [];
+  for (const _ of ['one', 'two']) {
+    const watch = new WorkerWatch({ ...fleet, queues, onNotice: (notice) => notices.push(notice), log });
+    open.push(watch);
+    watch.start();
+  }
+  await waitFor(() => notices.some(({ event }) => event === 'worker.lost'), { deadlineMs: 5000, what: 'the loss' });
+  expect(performance.now() - from).toBeGreaterThan(DEAD_MS - 100);
+  await waitFor(() => notices.some(({ event }) => event === 'needs_attention'), { deadlineMs: 5000, what: 'the queue' });
+  const hasRecovered = async (): Promise<boolean> => {
+    await beat(fleet, 'another', report);
+    return notices.some(({ event }) => event === 'recovered');
+  };
+  await waitFor(hasRecovered, { deadlineMs: 5000, what: 'the recovery' });
+  expect(notices.map(({ event }) => event).filter((event) => event !== 'worker.lost')).toEqual(['needs_attention', 'recovered']);
+  expect(notices.filter((notice) => notice.event === 'worker.lost' && notice.worker === 'killed')).toHaveLength(1);
+});
