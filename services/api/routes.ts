@@ -3,6 +3,7 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { agentRoutes } from './agents.ts';
 import { callbackRoutes, deliveryRoutes } from './deliveries.ts';
 import { getFailures } from './failures.ts';
+import { fleetRoutes } from './fleet.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -47,6 +48,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...runRoutes(parts),
     streamNotifications(parts),
     ...queueRoutes(parts),
+    ...fleetRoutes(parts),
     ...tenantRoutes(parts),
     ...tenantKeyRoutes(parts),
   ];

@@ -4,6 +4,7 @@ import type { ContextOf } from './command-context.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
 import { addFailureCommands } from './commands/failures.ts';
+import { addFleetCommands } from './commands/fleet.ts';
 import { addHookCommands } from './commands/hooks.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addOpenCommand } from './commands/open.ts';
@@ -55,6 +56,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
   addAgentCommands(program, contextOf);
   addHookCommands(program, contextOf);
   addQueueCommands(program, contextOf);
+  addFleetCommands(program, contextOf);
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
   addWatchCommand(program, contextOf);

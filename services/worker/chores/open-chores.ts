@@ -3,6 +3,7 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
+import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
 
@@ -16,6 +17,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
   if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
   const audit = new TicketAudit(parts);
   const offsets: RemovalOffsets = new Map();
+  const snapshots = new MachineSnapshots(parts.ledger);
   const chores = [
     { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => audit.run() },
     { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, offsets) },
@@ -23,6 +25,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => promoteBacklogs(parts) },
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
+    { name: 'snapshot-machine', everyMs: settings.fleet.snapshotMs, run: () => snapshots.run() },
     { name: 'trim-tasks', everyMs: settings.tasks.trimMs, run: () => trimTasks(parts) },
   ];
   return [new ChoreWorker({ chores, source })];

@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import type { Settings } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import {
+  listWorkers,
+  readSnapshots,
+  readWorker,
+  type RegistryPorts,
+  requestDrain,
+  type Snapshot,
+  WORKER_STATUSES,
+  type WorkerRecord,
+} from '#shared/queue/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+
+export interface FleetPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly config: { readonly settings: Settings };
+}
+
+/** `/v1/fleet`: the workers, what they do, and draining them. */
+export function fleetRoutes({ redis, keys, config }: FleetPorts): Route[] {
+  const registry = { redis, keys, settings: config.settings };
+  return [getFleet(registry), getWorker(registry), postDrain(registry)];
+}
+
+const instant = z.iso.datetime();
+const UNREPORTED = 'null when its release does not report it.';
+
+const WORKER_EXAMPLE = {
+  id: 'worker-7d9f-1-3fa2',
+  host: 'worker-7d9f',
+  pid: 1,
+  version: '0.1.0',
+  status: 'busy' as const,
+  queues: ['critical', 'chat', 'tasks', 'maintenance'],
+  slots: 28,
+  running: 3,
+  suspects: 0,
+  memoryMb: 180,
+  cpu: 0.12,
+  eventLoopDelayMs: 1.4,
+  skewMs: 2,
+  stopped: [],
+  blocked: { count: 0, lastAt: null, longestMs: 0 },
+  startedAt: '2026-05-01T08:00:00.000Z',
+  lastBeatAt: '2026-05-01T09:00:00.000Z',
+  drainRequestedAt: null,
+};
+
+const SNAPSHOT_EXAMPLE = {
+  at: '2026-05-01T09:00:00.000Z',
+  host: 'worker-7d9f',
+  cpuPercent: 12.5,
+  memoryMb: 1800,
+  totalMemoryMb: 8000,
+  load: 0.4,
+  activeWorkers: 2,
+  running: 5,
+  lanesHeld: 5,
+  sessions: 3,
+};
+
+const workerSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'Its name in records and logs: machine, process and a random part.' }),
+    host: z.string().meta({ description: 'The machine, or the pod.' }),
+    pid: z.int().meta({ description: 'Its process on that machine.' }),
+    version: z
+      .string()
+      .nullable()
+      .meta({ description: `Of Muster; ${UNREPORTED}` }),
+    status: z.enum(WORKER_STATUSES).meta({
+      description:
+        '`idle` runs nothing, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.',
+    }),
+    queues: z.array(z.string()).meta({ description: 'What it serves.' }),
+    slots: z
+      .int()
+      .nullable()
+      .meta({ description: `Attempts that it may run at once, over all queues; ${UNREPORTED}` }),
+    running: z
+      .int()
+      .nullable()
+      .meta({ description: `Attempts that it runs; ${UNREPORTED}` }),
+    suspects: z.int().meta({ description: 'Of these, tasks that were lost with another worker and run isolated.' }),
+    memoryMb: z
+      .number()
+      .nullable()
+      .meta({ description: `Resident memory of its process in MiB; ${UNREPORTED}` }),
+    cpu: z
+      .number()
+      .nullable()
+      .meta({ description: `Cores that its process used since the heartbeat before; ${UNREPORTED}` }),
+    eventLoopDelayMs: z
+      .number()
+      .nullable()
+      .meta({ description: `99th percentile since the heartbeat before; ${UNREPORTED}` }),
+    skewMs: z.number().meta({ description: "Its wall clock minus Redis's; negative when it is behind." }),
+    stopped: z.array(z.string()).meta({ description: 'What does not move in it although it should, as in its `/readyz`.' }),
+    blocked: z
+      .strictObject({
+        count: z.int().meta({ description: 'Blocks of its event loop since it started.' }),
+        lastAt: instant.nullable().meta({ description: 'When the last one ended.' }),
+        longestMs: z.number().meta({ description: 'The longest one.' }),
+      })
+      .meta({ description: 'Blocks of at least `worker.blockedMs`.' }),
+    startedAt: instant.nullable().meta({ description: `By its own clock; ${UNREPORTED}` }),
+    lastBeatAt: instant.meta({ description: "Its last heartbeat, by Redis's clock." }),
+    drainRequestedAt: instant.nullable().meta({ description: 'When an operator requested its drain.' }),
+  })
+  .meta({ id: 'Worker', description: 'A worker, as of its last heartbeat.', examples: [WORKER_EXAMPLE] });
+
+const snapshotSchema = z
+  .strictObject({
+    at: instant.meta({ description: "When it was taken, by Redis's clock." }),
+    host: z.string().meta({ description: 'The machine of the figures of CPU, memory and load.' }),
+    cpuPercent: z.number().meta({ description: 'Use of all cores since the snapshot before, 0 to 100.' }),
+    memoryMb: z.number().meta({ description: 'Memory in use, MiB.' }),
+    totalMemoryMb: z.number().meta({ description: 'Memory in all, MiB.' }),
+    load: z.number().meta({ description: 'Processes that ran or waited for a core, over one minute.' }),
+    activeWorkers: z.int().meta({ description: 'Workers that were not dead.' }),
+    running: z.int().meta({ description: 'Attempts that ran.' }),
+    lanesHeld: z.int().meta({ description: 'Lanes that running tasks held.' }),
+    sessions: z.int().meta({ description: 'Of these, the lanes of sessions.' }),
+  })
+  .meta({
+    id: 'Snapshot',
+    description: 'A machine of the fleet, and what the fleet ran, every `fleet.snapshotMs`.',
+    examples: [SNAPSHOT_EXAMPLE],
+  });
+
+const fleetSchema = z
+  .strictObject({
+    workers: z.array(workerSchema).meta({ description: 'The last heartbeat first, dead ones at the end.' }),
+    daemons: z.array(z.never()).meta({ description: 'Empty: no daemon connects yet.' }),
+    hubs: z.array(z.never()).meta({ description: 'Empty: no hub runs yet.' }),
+    snapshots: z.array(snapshotSchema).meta({ description: 'Newest first, at most `fleet.maxSnapshots`.' }),
+  })
+  .meta({ id: 'Fleet', examples: [{ workers: [WORKER_EXAMPLE], daemons: [], hubs: [], snapshots: [SNAPSHOT_EXAMPLE] }] });
+
+/** `GET /v1/fleet`. */
+function getFleet(registry: RegistryPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/fleet',
+    operationId: 'getFleet',
+    summary: 'The workers of the fleet, what they do, and snapshots of their machines',
+    description: FLEET_OWNERS,
+    scope: 'read',
+    responses: { 200: fleetSchema },
+    handle: async (_input, call) => {
+      assertFleetOwner(call);
+      const [workers, snapshots] = await Promise.all([listWorkers(registry), readSnapshots(registry)]);
+      const body = { workers: workers.map(viewWorker), daemons: [], hubs: [], snapshots: snapshots.map(viewSnapshot) };
+      return { status: 200, body };
+    },
+  });
+}
+
+const pathSchema = z.object({ id: z.string().max(300).meta({ description: 'The `id` of the worker.' }) });
+
+/** `GET /v1/fleet/:id`. */
+function getWorker(registry: RegistryPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/fleet/:id',
+    operationId: 'getWorker',
+    summary: 'One worker',
+    description: FLEET_OWNERS,
+    scope: 'read',
+    request: { params: pathSchema },
+    responses: { 200: workerSchema },
+    handle: async ({ params: { id } }, call) => {
+      assertFleetOwner(call);
+      return { status: 200, body: viewWorker(found(await readWorker(registry, id), id)) };
+    },
+  });
+}
+
+/** `POST /v1/fleet/:id/drain`. */
+function postDrain(registry: RegistryPorts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/fleet/:id/drain',
+    operationId: 'drainWorker',
+    summary: 'Let a worker take nothing more and end once its work has',
+    description: `${FLEET_OWNERS} It obeys at once, or at its next heartbeat. Running tasks end, however long they take; then its process ends with 0. In one process with other services only its worker stops.`,
+    scope: 'operate',
+    request: { params: pathSchema },
+    responses: { 202: workerSchema },
+    handle: async ({ params: { id } }, call) => {
+      assertFleetOwner(call);
+      const worker = found(await requestDrain(registry, id), id);
+      call.log.info({ event: 'worker.drain-requested', worker: id, by: call.key?.id }, `The drain of the worker ${id} was requested`);
+      return { status: 202, body: viewWorker(worker) };
+    },
+  });
+}
+
+function found(worker: WorkerRecord | null, id: string): WorkerRecord {
+  if (worker === null) throw new MusterError('worker.not-found', 'There is no such worker', { details: { worker: id } });
+  return worker;
+}
+
+function viewWorker({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerSchema> {
+  return {
+    ...worker,
+    blocked: { ...blocks, lastAt: toIso(blocks.lastAt) },
+    startedAt: toIso(worker.startedAt),
+    lastBeatAt: new Date(worker.lastBeatAt).toISOString(),
+    drainRequestedAt: toIso(worker.drainRequestedAt),
+  };
+}
+
+function viewSnapshot(snapshot: Snapshot): z.infer<typeof snapshotSchema> {
+  return { ...snapshot, at: new Date(snapshot.at).toISOString() };
+}
