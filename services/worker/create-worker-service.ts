@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
-import { secretVariables, TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
+import { secretVariables } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { outboxEntry, readState } from '#shared/ledger/index.ts';
 import type { Parts, Service } from '#shared/lifecycle/index.ts';
@@ -9,11 +9,11 @@ import {
   type FleetNotice,
   FleetPermits,
   type FleetPermitsOptions,
-  nextRankOf,
   type JobSource,
-  kindOf,
   openJobSource,
   parseTicketId,
+  permitsFor,
+  planSlots,
   slotsOf,
   TicketWorker,
   WorkerWatch,
@@ -118,27 +118,16 @@ function onNotice(parts: Parts, notice: FleetNotice): void {
 
 function openPermits(parts: Parts, worker: string): FleetPermits {
   const { config, keys, redis, log } = parts;
-  const slots = { critical: 0, ordinary: 0 };
-  for (const [queue, count] of servedBy(parts)) slots[kindOf(queue)] += count * keys.shards;
+  const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
   const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => parts.subscribe('worker-permits', channels, onMessage);
-  return new FleetPermits({ fleet: { redis, keys, settings: config.settings }, worker, slots, subscribe, clock: systemClock, log });
+  return new FleetPermits({ fleet: { redis, keys, settings: config.settings }, worker, policy, subscribe, clock: systemClock, log });
 }
 
-/** What its record says that it serves: its slots are those for tickets, over all shards. */
-function capacityOf(parts: Parts): HeartbeatOptions['capacity'] {
-  const { config, keys } = parts;
+/** What its record says that it serves: its slots are those for tickets. */
+function capacityOf({ config }: Parts): HeartbeatOptions['capacity'] {
   const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
-  const slots = servedBy(parts).reduce((total, [, count]) => total + count, 0) * keys.shards;
+  const { slots } = planSlots(config.settings, config.env.MUSTER_QUEUES);
   return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots };
-}
-
-/** The queues whose tickets it takes, with their slots on each shard. */
-function servedBy({ config }: Parts): [TaskQueue, number][] {
-  const slots = slotsOf(config.settings, config.env.MUSTER_QUEUES);
-  return TASK_QUEUES.flatMap((queue): [TaskQueue, number][] => {
-    const count = slots.get(queue) ?? 0;
-    return count > 0 ? [[queue, count]] : [];
-  });
 }
 
 interface Taking {
@@ -149,7 +138,8 @@ interface Taking {
 
 /** One for each queue it serves and each shard. */
 function openTicketWorkers(parts: Parts, { executor, permits, source }: Taking): JobTaker[] {
-  const { keys, redis, queues, log } = parts;
+  const { config, keys, redis, queues, log } = parts;
+  const { slots, weights } = planSlots(config.settings, config.env.MUSTER_QUEUES);
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const acknowledge = async (shard: number, entry: string): Promise<void> => {
     try {
@@ -159,14 +149,14 @@ function openTicketWorkers(parts: Parts, { executor, permits, source }: Taking):
     }
   };
   return shards.flatMap((shard) =>
-    servedBy(parts).map(
-      ([queue, slots]) =>
+    [...weights.keys()].map(
+      (queue) =>
         new TicketWorker({
           source,
           shard,
           queue,
           slots,
-          permits: { pool: permits.of(queue), nextRank: () => nextRankOf(queues.get(shard, queue)) },
+          permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue), redis }),
           handle: (ticket) => executeTicket(executor, ticket),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),

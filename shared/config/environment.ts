@@ -54,7 +54,7 @@ export const environmentSchema = z.object({
     .regex(/^(own|\d{1,10})$/, 'expected the number of a user, or own')
     .transform((value) => (value === 'own' ? value : Number(value)))
     .optional(),
-  /** Which queues a worker serves and with how many slots: `critical=2,chat=4,tasks=4`. By default all, by config. Only `deliveries=0` leaves out deliveries. */
+  /** Which queues a worker serves, and the slots that each is sure of: `critical=2,chat=4,tasks=4`. By default all, by config. Only `deliveries=0` leaves out deliveries. */
   MUSTER_QUEUES: z
     .string()
     .regex(SLOTS, `expected name=slots, separated by commas, of ${SERVED_QUEUES.join(', ')}`)

@@ -8,9 +8,18 @@ export { assertBytes, assertContext, assertTimeout } from './accept/check-reques
 export { offerInput } from './accept/offer-input.ts';
 export type { AcceptRequest, Intake } from './accept/request.ts';
 export { type JobSource, openJobSource } from './consumer/job-source.ts';
-export { FleetPermits, type FleetPermitsOptions, kindOf } from './permits/fleet-permits.ts';
-export { nextRankOf } from './permits/ticket-rank.ts';
-export { OUTBOUND_QUEUES, type OutboundQueue, QUEUE_NAMES, type QueueName, isQueueName, outboundSlots, slotsOf } from './queue-names.ts';
+export { FleetPermits, type FleetPermitsOptions } from './permits/fleet-permits.ts';
+export { permitsFor } from './permits/permitted-worker.ts';
+export {
+  OUTBOUND_QUEUES,
+  type OutboundQueue,
+  QUEUE_NAMES,
+  type QueueName,
+  isQueueName,
+  outboundSlots,
+  planSlots,
+  slotsOf,
+} from './queue-names.ts';
 export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
 export { OfferedSlots } from './registry/offered-slots.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';

@@ -1,4 +1,5 @@
-import { type Settings, TASK_QUEUES } from '../config/index.ts';
+import { type Settings, TASK_QUEUES, type TaskQueue } from '../config/index.ts';
+import type { SlotPolicy } from './permits/choose-next.ts';
 
 /** Queues that workers serve: those that carry tasks, and the fleet's own chores. */
 export const WORKER_QUEUES = [...TASK_QUEUES, 'maintenance'] as const;
@@ -12,7 +13,7 @@ export type OutboundQueue = (typeof OUTBOUND_QUEUES)[number];
 export const QUEUE_NAMES = [...TASK_QUEUES, ...OUTBOUND_QUEUES, 'maintenance', 'ticks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** Slots of a worker without a setting. */
+/** Slots that a queue is sure of without a setting. */
 const DEFAULT_SLOTS: Readonly<Record<Exclude<WorkerQueue, 'critical'>, number>> = {
   chat: 8,
   webhooks: 4,
@@ -25,12 +26,9 @@ const DEFAULT_SLOTS: Readonly<Record<Exclude<WorkerQueue, 'critical'>, number>> 
 
 const OTHERS = WORKER_QUEUES.filter((name) => name !== 'critical');
 
-/** The share of a worker's slots for tasks that only `critical` uses. */
-const CRITICAL_SHARE = 0.2;
-
 /**
- * Which queues a worker serves and with how many slots each: by `MUSTER_QUEUES`, else the configuration, else the defaults, where
- * `critical` has a fifth of all.
+ * Which queues a worker serves, and how many of its slots each is sure of: by `MUSTER_QUEUES`, else the configuration, else the defaults,
+ * where `critical` has `limits.criticalShare` of all.
  */
 export function slotsOf(settings: Settings, spec: string | undefined): Map<WorkerQueue, number> {
   if (spec !== undefined) {
@@ -38,8 +36,29 @@ export function slotsOf(settings: Settings, spec: string | undefined): Map<Worke
     return new Map(named.flatMap(([name = '', slots]) => (isWorkerQueue(name) ? [[name, Number(slots)] as const] : [])));
   }
   const slots = OTHERS.map((name) => [name, settings.queues[name]?.slots ?? DEFAULT_SLOTS[name]] as const);
-  const sum = slots.reduce((total, [name, count]) => total + (name === 'maintenance' ? 0 : count), 0);
-  return new Map([['critical', settings.queues.critical?.slots ?? reservedBeside(sum)], ...slots]);
+  return new Map([['critical', settings.queues.critical?.slots ?? criticalSlots(settings, sumOf(slots))], ...slots]);
+}
+
+/** All slots of a worker for tasks, on all shards together, and how its queues share them. */
+export function planSlots(settings: Settings, spec: string | undefined): SlotPolicy {
+  const { slots, shares, lowAgeMs } = settings.worker;
+  const sure = slotsOf(settings, spec);
+  const weights = new Map(TASK_QUEUES.map((queue): [TaskQueue, number] => [queue, sure.get(queue) ?? 0]).filter(([, count]) => count > 0));
+  const sum = sumOf(weights);
+  const all = spec === undefined && sum > 0 ? (slots ?? sum) : sum;
+  // Without other queues critical tickets have all; with them, never the last slot.
+  const reserved = weights.size > 1 ? Math.min(weights.get('critical') ?? 0, all - 1) : 0;
+  return { slots: all, reserved, weights, shares, lowAgeMs };
+}
+
+/** Slots kept for critical tickets: their share of all, at least one, which comes on top when nothing says how many there are in all. */
+function criticalSlots({ limits, worker }: Settings, others: number): number {
+  const share = limits.criticalShare;
+  return Math.max(1, Math.ceil(worker.slots === undefined ? (others * share) / (1 - share) : worker.slots * share));
+}
+
+function sumOf(slots: Iterable<readonly [WorkerQueue, number]>): number {
+  return [...slots].reduce((sum, [name, count]) => sum + (name === 'maintenance' ? 0 : count), 0);
 }
 
 /** Deliveries of one process and shard at once without a setting: most of them only wait. */
@@ -49,11 +68,6 @@ const DEFAULT_OUTBOUND_SLOTS = 500;
 export function outboundSlots(settings: Settings, queue: OutboundQueue, spec?: string): number {
   const part = spec?.split(',').find((each) => each.startsWith(`${queue}=`));
   return part === undefined ? (settings.queues[queue]?.slots ?? DEFAULT_OUTBOUND_SLOTS) : Number(part.split('=')[1]);
-}
-
-/** As many slots as make the share of all, beside so many others; at least one. */
-function reservedBeside(others: number): number {
-  return Math.max(1, Math.ceil((others * CRITICAL_SHARE) / (1 - CRITICAL_SHARE)));
 }
 
 export function isQueueName(name: string): name is QueueName {

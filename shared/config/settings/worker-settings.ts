@@ -5,6 +5,12 @@ import { TASK_QUEUES } from '../sources.ts';
 /** How workers hold, watch and give up attempts. */
 export const workerSettingsSchema = z
   .strictObject({
+    /** Tasks that a worker runs at once, over all queues and shards. Defaults to the sum of `queues.<name>.slots`; `MUSTER_QUEUES` wins. */
+    slots: z.number().int().min(1).max(10_000).optional(),
+    /** Percent of a worker's slots for each range of priorities while several compete: high is 8 and more, low is 2 and less. */
+    shares: z.strictObject({ high: int(40), normal: int(35), low: int(15) }).prefault({}),
+    /** A task of low priority that waited for so long competes as one of normal priority. Defaults to 5 minutes. */
+    lowAgeMs: int(300_000, 1000),
     /** How long an attempt is held without a renewal. Two missed renewals (every half of it) make an orphan. */
     leaseMs: int(10_000, 500),
     /** Between an abort and taking the lease away. */
@@ -56,7 +62,7 @@ export const fleetSettingsSchema = z.strictObject({
 });
 
 const queueSettings = z.strictObject({
-  /** Slots a worker gives this queue. */
+  /** Slots of a worker that this queue is sure of; 0 leaves the queue out. What it does not use, other queues do. */
   slots: z.number().int().min(0).max(1000),
   /** At most `max` tickets started per `durationMs`, over all workers of the fleet. */
   limiter: z.strictObject({ max: z.number().int().min(1), durationMs: z.number().int().min(1) }).optional(),

@@ -1,6 +1,5 @@
 import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
-import { kindOf } from '../permits/fleet-permits.ts';
-import { readRoom } from '../permits/lease-permits.ts';
+import { kindOf, readRoom } from '../permits/lease-permits.ts';
 import type { Queues } from '../queues.ts';
 import type { Standing } from '../why/estimate-start.ts';
 import { ticketsBefore } from '../why/explain-queue.ts';

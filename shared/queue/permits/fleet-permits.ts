@@ -1,17 +1,18 @@
 import type { Log } from '../../log/index.ts';
 import type { Subscription } from '../../redis/index.ts';
 import { type Clock, within } from '../../time/index.ts';
-import type { QueueName } from '../queue-names.ts';
-import { type Fleet, leasePermits, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
-import { PermitPool } from './permit-pool.ts';
-import { UNKNOWN_RANK } from './ticket-rank.ts';
+import type { SlotPolicy } from './choose-next.ts';
+import { type Fleet, kindOf, leasePermits, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
+import { PermitLease } from './permit-lease.ts';
+import { SlotPool } from './slot-pool.ts';
+import { UNKNOWN_RANK } from './next-ticket.ts';
 
 export interface FleetPermitsOptions {
   fleet: Fleet;
   /** The worker's name; no other process has it. */
   worker: string;
-  /** Tickets of each kind that it can run at once. */
-  slots: Readonly<Record<PermitKind, number>>;
+  /** Its slots, and how its queues share them. */
+  policy: SlotPolicy;
   /** Makes the subscription to these channels, for this alone. */
   subscribe: (channels: readonly string[], onMessage: (message: string) => void) => Subscription;
   clock: Clock;
@@ -26,46 +27,40 @@ const RETURN_MS = 1000;
  * whatever the number of shards, and the share of a dead worker returns.
  */
 export class FleetPermits {
+  /** The worker's slots, each with a permit. */
+  readonly pool: SlotPool;
   readonly #options: FleetPermitsOptions;
-  readonly #pools: ReadonlyMap<PermitKind, PermitPool>;
+  readonly #kinds: readonly PermitKind[];
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: FleetPermitsOptions) {
+    const { policy, fleet } = options;
     this.#options = options;
-    const pools = PERMIT_KINDS.map((kind) => [kind, new PermitPool({ ...options, kind, slots: options.slots[kind] })] as const);
-    this.#pools = new Map(pools.filter(([kind]) => options.slots[kind] > 0));
-  }
-
-  /** The permits for tickets of this queue. */
-  of(queue: QueueName): PermitPool {
-    const pool = this.#pools.get(kindOf(queue));
-    if (!pool) throw new Error(`This worker has no slots for the queue "${queue}"`);
-    return pool;
+    this.#kinds = PERMIT_KINDS.filter((kind) => [...policy.weights.keys()].some((queue) => kindOf(queue) === kind));
+    const slots = { critical: policy.slots, ordinary: policy.slots - policy.reserved };
+    const leases = this.#kinds.map((kind) => new PermitLease({ ...options, kind, slots: slots[kind] }));
+    this.pool = new SlotPool({ policy, leases, pollMs: fleet.settings.worker.fleetFullMs });
   }
 
   start(): void {
     const { fleet, subscribe } = this.#options;
-    // The pools poll besides, for messages that are lost.
+    // The pool polls besides, for messages that are lost.
     this.#subscription = subscribe([fleet.keys.fleet.permitSignal], (message) => this.#receive(message));
     this.#subscription.start();
-    this.#timer = setInterval(() => this.#renew(), fleet.settings.worker.leaseMs / RENEWALS_PER_LEASE);
+    this.#timer = setInterval(() => this.pool.renew(), fleet.settings.worker.leaseMs / RENEWALS_PER_LEASE);
     // Registers the kinds that this worker serves.
-    this.#renew();
+    this.pool.renew();
   }
 
   /** Returns all permits. Call it when nothing runs any more. */
   async stop(): Promise<void> {
     const { fleet, worker, log } = this.#options;
     clearInterval(this.#timer);
-    await within(Promise.all([...this.#pools.values()].map((pool) => pool.close())), RETURN_MS);
+    await within(this.pool.close(), RETURN_MS);
     const end = { worker, kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
     await within(leasePermits(fleet, end), RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
     this.#subscription?.close();
-  }
-
-  #renew(): void {
-    for (const pool of this.#pools.values()) pool.renew();
   }
 
   /** `wanted <kind> <worker>` reports a wait, `free <kind> <worker>,...` the workers that may have room now. */
@@ -73,15 +68,11 @@ export class FleetPermits {
     const { worker } = this.#options;
     const space = message.indexOf(' ');
     const names = message.slice(space + 1).split(',');
-    for (const [kind, pool] of this.#pools) {
+    for (const kind of this.#kinds) {
       const isOwn = names.includes(`${kind} ${worker}`);
-      if (message.startsWith('free ') && isOwn) pool.wake();
-      if (message.startsWith('wanted ') && !isOwn) pool.noteContention(message.startsWith('wanted critical') ? 'critical' : 'ordinary');
+      if (message.startsWith('free ') && isOwn) this.pool.wake(kind);
+      if (message.startsWith('wanted ') && !isOwn)
+        this.pool.noteContention(kind, message.startsWith('wanted critical') ? 'critical' : 'ordinary');
     }
   }
-}
-
-/** The kind of permit that a queue's tickets need. */
-export function kindOf(queue: string): PermitKind {
-  return queue === 'critical' ? 'critical' : 'ordinary';
 }

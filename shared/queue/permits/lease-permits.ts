@@ -7,6 +7,11 @@ import { type Keys, loadScripts, type RedisClient, redisNow, runScript, type Scr
 export const PERMIT_KINDS = ['critical', 'ordinary'] as const;
 export type PermitKind = (typeof PERMIT_KINDS)[number];
 
+/** The kind of permit that a queue's tickets need. */
+export function kindOf(queue: string): PermitKind {
+  return queue === 'critical' ? 'critical' : 'ordinary';
+}
+
 export interface Fleet {
   readonly redis: RedisClient;
   readonly keys: Keys;

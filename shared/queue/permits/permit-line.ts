@@ -1,34 +1,51 @@
-import { UNKNOWN_RANK } from './ticket-rank.ts';
+import type { TaskQueue } from '../../config/index.ts';
+import type { Band, WaitingTicket } from './choose-next.ts';
+import { kindOf, type PermitKind } from './lease-permits.ts';
+import { unknownTicket } from './next-ticket.ts';
 
-/** The right to run one ticket. It is void once the worker lost its lease on all of them. */
+/** The right to run one ticket in a slot of the worker. It is void once the worker lost its lease on all of them. */
 export interface Permit {
+  readonly queue: TaskQueue;
   readonly lease: number;
+  /** Of its ticket; a guess until that is known. */
+  band: Band;
 }
 
 /** How a wait for a permit ends: with one, because the queue has no ticket, or because the wait was ended. */
 export type PermitResult = Permit | 'empty' | 'closed';
 
-/** A free slot that asks for a permit. */
+/** A taker of tickets that asks for a slot and a permit. */
 export interface PermitRequest {
-  /** The rank of the next ticket of its queue; null when there is none. */
-  nextRank(): Promise<string | null>;
+  queue: TaskQueue;
+  /** Reads the next ticket of its queue; null when there is none. */
+  readNext(): Promise<WaitingTicket | null>;
+  /** Lets another worker be woken for the ticket, since this one has no free slot. Never rejects. */
+  wakeAnother(): Promise<void>;
   /** Ends the wait. */
   signal: AbortSignal;
 }
 
-interface Waiter {
-  request: PermitRequest;
-  resolve: (result: PermitResult) => void;
+export interface Waiter {
+  readonly request: PermitRequest;
+  /** The next ticket of its queue, as it was read last. */
+  next: WaitingTicket | null;
+  /** Another worker was woken for it. */
+  isOffered: boolean;
+  resolve(result: PermitResult): void;
 }
 
-export interface RankedWaiter {
-  waiter: Waiter;
-  rank: string;
-}
-
-/** PermitLine is responsible for the slots of one worker that wait for a permit of one kind. */
+/** PermitLine is responsible for the takers of one worker that wait for a slot and a permit. */
 export class PermitLine {
   #waiters: Waiter[] = [];
+
+  /** Those that wait for a permit of this kind, in the order in which they came. */
+  of(kind: PermitKind): Waiter[] {
+    return this.#waiters.filter(({ request }) => kindOf(request.queue) === kind);
+  }
+
+  all(): Waiter[] {
+    return this.#waiters.slice();
+  }
 
   get length(): number {
     return this.#waiters.length;
@@ -40,6 +57,8 @@ export class PermitLine {
       const end = (): void => this.#answer(waiter, 'closed');
       const waiter: Waiter = {
         request,
+        next: null,
+        isOffered: false,
         resolve: (result) => {
           request.signal.removeEventListener('abort', end);
           resolve(result);
@@ -50,26 +69,19 @@ export class PermitLine {
     });
   }
 
-  /** Gives permits in the order in which the slots came, for as long as there are some. */
-  grantAll(take: () => Permit): void {
-    for (const waiter of this.#waiters.slice()) this.grant(waiter, take);
-  }
-
   /** Gives a waiter its permit; takes none when its wait has ended meanwhile. */
-  grant(waiter: Waiter, take: () => Permit): void {
-    if (this.#withdraw(waiter)) waiter.resolve(take());
+  grant(waiter: Waiter, take: (waiter: Waiter) => Permit): void {
+    if (this.#withdraw(waiter)) waiter.resolve(take(waiter));
   }
 
-  /** The waiters by the rank of their next tickets, the best first. The wait of one without a ticket ends. */
-  async rank(): Promise<RankedWaiter[]> {
-    const waiters = [...this.#waiters];
-    const ranks = await Promise.all(waiters.map(({ request }) => request.nextRank().catch(() => UNKNOWN_RANK)));
-    const ranked = waiters.flatMap((waiter, position) => {
-      const rank = ranks[position] ?? null;
-      if (rank === null) this.#answer(waiter, 'empty');
-      return rank === null ? [] : [{ waiter, rank }];
-    });
-    return ranked.toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
+  /** Reads the next tickets of these waiters. The wait of one without a ticket ends. */
+  async readNext(waiters: readonly Waiter[]): Promise<void> {
+    const read = async (waiter: Waiter): Promise<void> => {
+      const { request } = waiter;
+      waiter.next = await request.readNext().catch(() => unknownTicket(request.queue));
+      if (waiter.next === null) this.#answer(waiter, 'empty');
+    };
+    await Promise.all(waiters.map(read));
   }
 
   close(): void {

@@ -1,11 +1,32 @@
 import { type Job, Worker } from 'bullmq';
+import type { TaskQueue } from '../../config/index.ts';
+import type { RedisClient } from '../../redis/index.ts';
+import type { TicketQueue } from '../queues.ts';
+import { taskPriority } from '../tickets/ticket.ts';
+import { readNextTicket, wakePoller } from './next-ticket.ts';
 import type { Permit, PermitRequest } from './permit-line.ts';
-import type { PermitPool } from './permit-pool.ts';
+import type { SlotPool } from './slot-pool.ts';
 
-/** Where a worker of tickets gets its permits. */
-export interface TicketPermits {
-  pool: PermitPool;
-  nextRank: PermitRequest['nextRank'];
+/** Where the taker of a queue's tickets gets its slots and permits. */
+export interface TicketPermits extends Omit<PermitRequest, 'signal'> {
+  pool: SlotPool;
+}
+
+interface TakerParts {
+  pool: SlotPool;
+  tickets: TicketQueue;
+  redis: RedisClient;
+}
+
+/** Where the taker of this queue's tickets gets its slots and permits. */
+export function permitsFor(queue: TaskQueue, { pool, tickets, redis }: TakerParts): TicketPermits {
+  return {
+    pool,
+    queue,
+    readNext: () => readNextTicket(tickets, queue),
+    // Without it the others poll by themselves after `consumers.pollMs`.
+    wakeAnother: () => wakePoller(tickets, redis).catch(() => undefined),
+  };
 }
 
 /**
@@ -61,6 +82,8 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     mayTakeNext: () => boolean = () => true,
   ): Promise<void | Job<Data, Result>> {
     this.#kept.delete(token);
+    const permit = this.#permits.get(token);
+    if (permit) this.#source?.pool.noteTicket(permit, { priority: taskPriority(job.priority), madeAt: job.timestamp });
     let next: void | Job<Data, Result> = undefined;
     try {
       next = await super.processJob(job, token, () => mayTakeNext() && this.#mayKeep(token));
@@ -71,7 +94,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   }
 
   async #acquire(source: TicketPermits, token: string): Promise<boolean> {
-    const permit = source.pool.tryAcquire() ?? (await this.#waitForPermit(source));
+    const permit = source.pool.tryAcquire(source.queue) ?? (await this.#waitForPermit(source));
     if (permit === null) return false;
     this.#permits.set(token, permit);
     return true;
@@ -81,8 +104,8 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
    * Waits as for an empty queue: `waiting` makes BullMQ's loop go on with the tickets that it has, `drained` makes it wait for the next
    * ticket, and `limitUntil` lifts its own limit. Null when there is no ticket or the wait ended.
    */
-  async #waitForPermit({ pool, nextRank }: TicketPermits): Promise<Permit | null> {
-    const acquiring = pool.acquire({ nextRank, signal: this.#wait.signal });
+  async #waitForPermit({ pool, ...request }: TicketPermits): Promise<Permit | null> {
+    const acquiring = pool.acquire({ ...request, signal: this.#wait.signal });
     Reflect.set(this, 'waiting', acquiring);
     this.#isWaiting = true;
     try {

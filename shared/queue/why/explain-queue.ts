@@ -1,7 +1,6 @@
 import { TASK_QUEUES } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
-import { kindOf } from '../permits/fleet-permits.ts';
-import { type FleetRoom, readRoom } from '../permits/lease-permits.ts';
+import { type FleetRoom, kindOf, readRoom } from '../permits/lease-permits.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { Queues, TicketQueue } from '../queues.ts';
 import { readUnserved } from '../registry/unserved-queues.ts';

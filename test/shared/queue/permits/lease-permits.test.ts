@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#shared/queue/permits/lease-permits.ts';
-import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/ticket-rank.ts';
+import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/next-ticket.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { useRedis, useRedisClient } from '../../../support/redis/use-redis.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
-import { nextRankOf } from '#shared/queue/permits/ticket-rank.ts';
+import { permitsFor } from '#shared/queue/permits/permitted-worker.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
 import { ticketJob } from '#shared/queue/tickets/ticket.ts';
 import { TicketWorker } from '#shared/queue/workers/ticket-worker.ts';
@@ -47,6 +47,7 @@ afterEach(async () => {
 
 interface Wish {
   cap: number;
+  /** In all, of which one is kept for critical tickets. */
   slots: number;
   handle?: () => Promise<unknown>;
 }
@@ -57,15 +58,22 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
     url: server.url,
     queues,
     log,
-    settings: { limits: { maxConcurrent: cap }, worker: { leaseMs: 1000, fleetFullMs: 100 } },
+    settings: {
+      limits: { maxConcurrent: cap },
+      worker: { leaseMs: 1000, fleetFullMs: 100 },
+      // Longer than any test here: only wake-ups count.
+      consumers: { pollMs: 60_000, stoppedAfterMs: 65_000 },
+    },
   });
   const { settings } = source;
   const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => {
     const open = (): RedisClient => connectRedis({ url: server.url, name: 'test', log, role: 'subscriber' });
     return new Subscription({ open, redis, keys, channels, onMessage, settings: settings.consumers, fail: noFailure, log });
   };
-  const counts = { critical: slots, ordinary: slots * 2 };
-  const permits = new FleetPermits({ fleet: { redis, keys, settings }, worker: name, slots: counts, subscribe, clock: systemClock, log });
+  const weights = new Map(QUEUES.map((queue) => [queue, 1] as const));
+  const { shares, lowAgeMs } = settings.worker;
+  const policy = { slots, reserved: Math.min(1, slots - 1), weights, shares, lowAgeMs };
+  const permits = new FleetPermits({ fleet: { redis, keys, settings }, worker: name, policy, subscribe, clock: systemClock, log });
   permits.start();
   const takers = QUEUES.map(
     (queue) =>
@@ -74,7 +82,7 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
         slots,
         shard: 0,
         source,
-        permits: { pool: permits.of(queue), nextRank: () => nextRankOf(queues.get(0, queue)) },
+        permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(0, queue), redis }),
         handle: async ({ task }) => {
           started.push(task);
           inside += 1;
@@ -152,7 +160,7 @@ describe('takers under a cap', () => {
   });
 
   it('of one worker give what they do not use to another that has tickets', async () => {
-    const settings = { cap: 2, slots: 2, handle: hold };
+    const settings = { cap: 2, slots: 3, handle: hold };
     startWorker('idle', settings);
     await add('chat', 'a');
     await untilStarted(1);
@@ -176,5 +184,55 @@ describe('takers under a cap', () => {
     expect(performance.now() - before).toBeLessThan(2000);
     stops.splice(1);
     expect(started).toEqual(['a']);
+  });
+});
+
+describe('takers of one worker', () => {
+  const roomy = { cap: 1000, handle: hold };
+
+  it('may each use all slots but the one that is kept for critical tickets', async () => {
+    startWorker('one', { ...roomy, slots: 6 });
+    for (let n = 0; n < 8; n += 1) await add('tasks', `t${n}`);
+    await untilStarted(5);
+    await add('chat', 'a message', 9);
+    await add('critical', 'critical', 10);
+    await untilStarted(6);
+    expect(started.at(-1)).toBe('critical');
+    expect(started.filter((task) => task.startsWith('t'))).toHaveLength(5);
+    expect(await queues.get(0, 'tasks').getPrioritizedCount()).toBe(3);
+  });
+
+  it('give the next free slot to a message that came behind a flood', async () => {
+    startWorker('one', { ...roomy, slots: 3 });
+    for (let n = 0; n < 50; n += 1) await add('tasks', `t${n}`);
+    await untilStarted(2);
+    await add('chat', 'a message');
+    held.shift()?.();
+    await untilStarted(3);
+    expect(started.at(-1)).toBe('a message');
+  });
+
+  it('run low tickets in all slots while nothing else waits, and no new ones once others do', async () => {
+    startWorker('one', { ...roomy, slots: 5 });
+    for (let n = 0; n < 10; n += 1) await add('tasks', `low ${n}`, 1);
+    await untilStarted(4);
+    for (let n = 0; n < 3; n += 1) await add('chat', `message ${n}`);
+    for (let n = 0; n < 3; n += 1) {
+      held.shift()?.();
+      await untilStarted(n + 5);
+    }
+    expect(started.slice(4)).toEqual(['message 0', 'message 1', 'message 2']);
+  });
+
+  it('leave a ticket that no slot is free for to another worker that has one', async () => {
+    startWorker('full', { ...roomy, slots: 3 });
+    await add('tasks', 'a');
+    await add('tasks', 'b');
+    await untilStarted(2);
+    startWorker('free', { ...roomy, slots: 3 });
+    await add('chat', 'c');
+    await add('tasks', 'd');
+    await untilStarted(4);
+    expect(started.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 });

@@ -1,0 +1,38 @@
+import type { TaskQueue } from '../../config/index.ts';
+import type { RedisClient } from '../../redis/index.ts';
+import type { TicketQueue } from '../queues.ts';
+import { taskPriority } from '../tickets/ticket.ts';
+import type { WaitingTicket } from './choose-next.ts';
+
+/** The last priority of all, as BullMQ counts it. */
+const UNKNOWN = 99;
+const PRIORITY_DIGITS = 2;
+const TIME_DIGITS = 14;
+
+/** Where a ticket stands among those of all queues: by priority as BullMQ counts it (1 first), then by age. Less goes first. */
+export function rankOf(priority: number, madeAt: number): string {
+  return `${String(priority).padStart(PRIORITY_DIGITS, '0')}/${String(madeAt).padStart(TIME_DIGITS, '0')}`;
+}
+
+/** The rank of a ticket that could not be read. */
+export const UNKNOWN_RANK = rankOf(UNKNOWN, 0);
+
+/** Stands for the next ticket of a queue that cannot be read now. */
+export function unknownTicket(queue: TaskQueue): WaitingTicket {
+  return { queue, priority: 1, madeAt: 0, rank: UNKNOWN_RANK };
+}
+
+/** The next ticket of a queue; null when it has none. */
+export async function readNextTicket(queue: TicketQueue, name: TaskQueue): Promise<WaitingTicket | null> {
+  const heads = await queue.getJobs(['waiting', 'prioritized', 'delayed'], 0, 0, true);
+  const due = heads.filter((job) => job.timestamp + job.delay <= Date.now());
+  const [first] = due
+    .map((job) => ({ job, rank: rankOf(job.priority, job.timestamp) }))
+    .toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
+  return first ? { queue: name, priority: taskPriority(first.job.priority), madeAt: first.job.timestamp, rank: first.rank } : null;
+}
+
+/** Lets a process that waits for jobs of this queue poll it, as BullMQ does when it adds a job. */
+export async function wakePoller(queue: TicketQueue, redis: RedisClient): Promise<void> {
+  await redis.zadd(queue.toKey('marker'), 0, '0');
+}

@@ -1,0 +1,160 @@
+import type { Log } from '../../log/index.ts';
+import type { Clock } from '../../time/index.ts';
+import { type Fleet, leasePermits, type PermitKind, reservedOf } from './lease-permits.ts';
+import { UNKNOWN_RANK } from './next-ticket.ts';
+
+export interface PermitLeaseOptions {
+  fleet: Fleet;
+  kind: PermitKind;
+  worker: string;
+  /** Tickets of this kind that the worker can run at once. */
+  slots: number;
+  clock: Clock;
+  log: Log;
+}
+
+/** A worker returns what it does not use for so many polls after it learned that another one waits. */
+const CONTENDED_POLLS = 3;
+
+/**
+ * PermitLease is responsible for the permits of one kind that a worker holds of the fleet's cap. While no other worker waits, a permit goes
+ * from one ticket to the next without a call to Redis. Times are monotonic milliseconds.
+ */
+export class PermitLease {
+  readonly #options: PermitLeaseOptions;
+  #held = 0;
+  #used = 0;
+  /** Counts the leases, so that a permit of a lost one is known. */
+  #number = 0;
+  #heldUntil = 0;
+  /** Until then another worker, or work of the other kind, is taken to wait. */
+  #contendedUntil = 0;
+  /** Redis lists this worker among the waiting ones. */
+  #isRegistered = false;
+  #bestRank = UNKNOWN_RANK;
+  #nextAskAt = 0;
+  #isRenewalDue = false;
+
+  constructor(options: PermitLeaseOptions) {
+    this.#options = options;
+  }
+
+  get kind(): PermitKind {
+    return this.#options.kind;
+  }
+
+  /** Permits that it holds and no ticket uses. */
+  get spare(): number {
+    return this.#isHeld ? this.#held - this.#used : 0;
+  }
+
+  get isContended(): boolean {
+    return this.#options.clock.monotonic() < this.#contendedUntil;
+  }
+
+  get isRegistered(): boolean {
+    return this.#isRegistered;
+  }
+
+  /** Whether so many waiting takers could each have a permit at once. */
+  covers(waiting: number): boolean {
+    return waiting === 0 || (!this.isContended && this.spare >= waiting);
+  }
+
+  /** Whether Redis knows what this worker waits for, and publishes when there is room. */
+  get isAnswerDue(): boolean {
+    return this.spare <= 0 && this.#isRegistered && this.#options.clock.monotonic() < this.#nextAskAt;
+  }
+
+  /** Uses a permit. Returns the lease that it is of. */
+  take(): number {
+    this.#used += 1;
+    return this.#number;
+  }
+
+  /** Whether a permit of this lease still stands, and no other worker waits for it. */
+  mayKeep(lease: number): boolean {
+    return lease === this.#number && this.#isHeld && !this.isContended;
+  }
+
+  release(lease: number): void {
+    if (lease === this.#number) this.#used -= 1;
+  }
+
+  /** Another worker, or work of the other kind, waits for a permit. Returns whether it matters here. */
+  noteContention(kind: PermitKind): boolean {
+    const { clock, fleet } = this.#options;
+    // Permits reserved for critical work are of no use to other work.
+    if (kind === 'ordinary' && this.kind === 'critical' && this.#held <= reservedOf(fleet.settings)) return false;
+    this.#contendedUntil = clock.monotonic() + fleet.settings.worker.fleetFullMs * CONTENDED_POLLS;
+    return true;
+  }
+
+  /** There may be room now. */
+  expectRoom(): void {
+    this.#nextAskAt = 0;
+  }
+
+  /** The next report extends the lease. */
+  planRenewal(): void {
+    this.#isRenewalDue = true;
+  }
+
+  /** Reports to Redis when it has to know that so many takers wait now, or that none does. Returns whether a report must follow. */
+  async report(waiting: number): Promise<boolean> {
+    if (!this.#isRenewalDue && !this.#hasNews(waiting)) return false;
+    return await this.#call(waiting, this.#bestRank);
+  }
+
+  /** Asks for so many permits, when there are none to spare or others wait for them too. Returns whether a report must follow. */
+  async ask(needs: number, rank: string): Promise<boolean> {
+    if (!this.isContended && this.spare > 0) return false;
+    const { clock, fleet } = this.#options;
+    this.#nextAskAt = clock.monotonic() + fleet.settings.worker.fleetFullMs;
+    this.#bestRank = rank;
+    return await this.#call(needs, rank);
+  }
+
+  get #isHeld(): boolean {
+    return this.#options.clock.monotonic() < this.#heldUntil;
+  }
+
+  #hasNews(waiting: number): boolean {
+    if (waiting === 0) return this.#isRegistered || (this.isContended && this.spare > 0);
+    return !this.#isRegistered && !this.isContended && this.spare < waiting;
+  }
+
+  async #call(needs: number, rank: string): Promise<boolean> {
+    const { fleet, kind, worker, slots, clock, log } = this.#options;
+    const { leaseMs } = fleet.settings.worker;
+    const calledAt = clock.monotonic();
+    // While others wait, unused permits are returned.
+    if (this.isContended) this.#held = this.#used;
+    const holds = this.#held;
+    const spare = needs > 0 ? Math.max(0, slots - holds - needs) : 0;
+    try {
+      const answer = await leasePermits(fleet, { worker, kind, holds, needs, spare, rank, leaseMs });
+      this.#isRenewalDue = false;
+      if (answer.kind === 'lost') {
+        this.#lose();
+        return true;
+      }
+      this.#held = answer.count;
+      this.#heldUntil = calledAt + leaseMs;
+      this.#isRegistered = answer.count < holds + needs;
+      return answer.othersWait && this.noteContention('critical') && this.spare > 0;
+    } catch (error) {
+      log.debug({ err: error, kind }, 'permits cannot be leased now; trying again');
+      return false;
+    }
+  }
+
+  /** The lease ended and others may have the permits; what runs under them is aborted with its own lease. */
+  #lose(): void {
+    this.#number += 1;
+    this.#held = 0;
+    this.#used = 0;
+    this.#heldUntil = 0;
+    this.#isRegistered = false;
+  }
+}
