@@ -1,5 +1,6 @@
 import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
+import { openScheduleParts } from '#shared/schedules/index.ts';
 import { agentRoutes } from './agents.ts';
 import { callbackRoutes, deliveryRoutes } from './deliveries.ts';
 import { getFailures } from './failures.ts';
@@ -23,6 +24,7 @@ import { tenantRoutes } from './tenants.ts';
 
 /** Every endpoint of the API. Each resource composes its own; the order is that of the documentation. */
 export function apiRoutes(parts: Parts): Route[] {
+  const scheduling = openScheduleParts(parts);
   return [
     postTask(parts),
     postTasks(parts),
@@ -33,7 +35,7 @@ export function apiRoutes(parts: Parts): Route[] {
     getFailures(parts),
     getSessions(parts),
     getSession(parts),
-    postMessage(parts),
+    postMessage(parts, scheduling),
     streamSession(parts),
     getTranscript(parts),
     postSessionStop(parts),
@@ -44,8 +46,8 @@ export function apiRoutes(parts: Parts): Route[] {
     ...deliveryRoutes(parts),
     ...callbackRoutes(parts),
     ...agentRoutes(parts),
-    ...scheduleRoutes(parts),
-    ...runRoutes(parts),
+    ...scheduleRoutes(scheduling),
+    ...runRoutes(scheduling),
     streamNotifications(parts),
     ...queueRoutes(parts),
     ...fleetRoutes(parts),

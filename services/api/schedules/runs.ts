@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
-import { listRuns, openScheduleParts, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
+import { listRuns, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { cursorSchema } from '../lists.ts';
@@ -10,8 +9,7 @@ import { runListSchema } from './schedule-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedules.ts';
 
 /** The runs of schedules. */
-export function runRoutes(parts: Parts): Route[] {
-  const scheduling = openScheduleParts(parts);
+export function runRoutes(scheduling: ScheduleParts): Route[] {
   return [postScheduleRun(scheduling), getScheduleRuns(scheduling), getRuns(scheduling)];
 }
 

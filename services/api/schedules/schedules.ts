@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { unreadableOf } from '#shared/redis/index.ts';
 import {
   assertServed,
   createSchedule,
   listSchedules,
   nextTimes,
-  openScheduleParts,
   readRule,
   readZone,
   removeSchedule,
@@ -26,8 +24,7 @@ import { cursorSchema } from '../lists.ts';
 import { previewSchema, scheduleListSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 /** `/v1/schedules`, without the runs. */
-export function scheduleRoutes(parts: Parts): Route[] {
-  const scheduling = openScheduleParts(parts);
+export function scheduleRoutes(scheduling: ScheduleParts): Route[] {
   return [
     postSchedule(scheduling),
     getSchedules(scheduling),

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { agentIdSchema, QUEUE_MODES } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Answer, type Route } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
-import { openScheduleParts, scheduleCommands } from '#shared/schedules/index.ts';
+import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
 import { jsonObjectSchema } from '#shared/tasks/index.ts';
 import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
@@ -48,8 +47,8 @@ const commandSchema = z
 const VISITOR_FIELDS = new Set(['text', 'mode', 'sequence']);
 
 /** `POST /v1/sessions/:id/messages`. */
-export function postMessage(parts: Parts & MessageParts): Route {
-  const commands = { ...scheduleCommands(openScheduleParts(parts)), ...parts.commands };
+export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Route {
+  const commands = { ...scheduleCommands(scheduling), ...parts.commands };
   return route({
     method: 'post',
     path: '/v1/sessions/:id/messages',

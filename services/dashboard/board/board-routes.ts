@@ -1,14 +1,24 @@
 import { Router, type ErrorRequestHandler, type RequestHandler } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
 import { requestError, toMusterError, toProblem } from '#shared/http/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import type { Queues } from '#shared/queue/index.ts';
+import type { Keys } from '#shared/redis/index.ts';
 import { DEFAULT_TENANT, hasScope, publicTenantId, type TenantDirectory } from '#shared/tenants/index.ts';
 import { personOf, requireSameOrigin } from '../sign-in/require-sign-in.ts';
 import { createBoard } from './create-board.ts';
 
+interface BoardPorts {
+  ledger: Ledger;
+  queues: Queues;
+  keys: Keys;
+  tenants: Pick<TenantDirectory, 'hasOthers'>;
+  log: Log;
+}
+
 /** The routes below `/board`, after the sign-in: Bull Board behind its access rule, with a log of its actions. */
-export function boardRoutes(parts: Parts): Router {
+export function boardRoutes(parts: BoardPorts): Router {
   const router = Router();
   router.use(requireSameOrigin, requireBoardAccess(parts.tenants), logActions(parts.log), showBoard(parts));
   return router;
@@ -55,7 +65,7 @@ function logActions(log: Log): RequestHandler {
 }
 
 /** Bull Board hides its actions per queue, not per person, so one board has actions and another has none. */
-function showBoard({ ledger, queues, keys }: Parts): RequestHandler {
+function showBoard({ ledger, queues, keys }: BoardPorts): RequestHandler {
   const options = { ledger, queues, shards: keys.shards, basePath: '/board' };
   const operatorBoard = createBoard({ ...options, isReadOnly: false });
   const readerBoard = createBoard({ ...options, isReadOnly: true });

@@ -1,10 +1,16 @@
 import { laneOfTask, type Ledger, parseWorkerSignal } from '#shared/ledger/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
 import { parseDrainSignal } from '#shared/queue/index.ts';
+import type { Keys, Subscription } from '#shared/redis/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
+interface SignalPorts {
+  keys: Keys;
+  /** Opens a subscription whose connection shows under this name. */
+  subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
+}
+
 interface SignalListenerOptions {
-  parts: Pick<Parts, 'subscribe' | 'keys'>;
+  parts: SignalPorts;
   /** Called with the lease member of an attempt that somebody wants to stop, here or elsewhere. */
   onStop: (member: string) => void;
   /** Called with the lease member of an attempt for whose run messages wait. */
@@ -24,10 +30,10 @@ export interface SignalListener {
  * the next heartbeat a missed drain.
  */
 export function listenForSignals({ parts, onStop, onInput, onDrain }: SignalListenerOptions): SignalListener {
-  const { keys, subscribe } = parts;
+  const { keys } = parts;
   const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).workerSignal);
   const all = onDrain ? [...channels, keys.fleet.drainSignal] : channels;
-  const subscription = subscribe('worker-signals', all, (message) => {
+  const subscription = parts.subscribe('worker-signals', all, (message) => {
     const drained = parseDrainSignal(message);
     if (drained !== null) {
       onDrain?.(drained);

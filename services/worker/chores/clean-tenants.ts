@@ -1,4 +1,6 @@
-import type { Parts } from '#shared/lifecycle/index.ts';
+import type { Settings } from '#shared/config/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { cleanTenant, generationOf, publicTenantId } from '#shared/tenants/index.ts';
 import { systemClock, type Clock } from '#shared/time/index.ts';
 
@@ -7,13 +9,19 @@ const MAX_PER_ROUND = 50;
 /** End marks removed in one round. */
 const MAX_REMOVED = 500;
 
-type CleanParts = Pick<Parts, 'redis' | 'keys' | 'tenants' | 'log' | 'config'>;
+interface CleanPorts {
+  redis: RedisClient;
+  keys: Keys;
+  tenants: { repairStates(): Promise<void> };
+  config: { settings: Pick<Settings, 'tenants'> };
+  log: Log;
+}
 
 /**
  * Removes the data of ended tenants until nothing is left, even if the process that ended one died meanwhile. The mark of an end is
  * removed after `tenants.endedRetentionMs`.
  */
-export async function cleanTenants(parts: CleanParts, clock: Clock = systemClock): Promise<void> {
+export async function cleanTenants(parts: CleanPorts, clock: Clock = systemClock): Promise<void> {
   const { redis, keys, tenants } = parts;
   await tenants.repairStates();
   const due = await redis.zrangebyscore(keys.fleet.tenantsToClean, '-inf', clock.now(), 'LIMIT', 0, MAX_PER_ROUND);
@@ -22,7 +30,7 @@ export async function cleanTenants(parts: CleanParts, clock: Clock = systemClock
 }
 
 /** One bad tenant must not keep the others from being cleaned. */
-async function cleanSafely(parts: CleanParts, tenant: string, now: number): Promise<void> {
+async function cleanSafely(parts: CleanPorts, tenant: string, now: number): Promise<void> {
   const { redis, keys, log } = parts;
   const { settleMs } = parts.config.settings.tenants;
   try {
@@ -41,7 +49,7 @@ async function cleanSafely(parts: CleanParts, tenant: string, now: number): Prom
 }
 
 /** A tenant that is still to be cleaned keeps its mark, however old. */
-async function removeEndMarks({ redis, keys, config }: CleanParts, now: number): Promise<void> {
+async function removeEndMarks({ redis, keys, config }: CleanPorts, now: number): Promise<void> {
   const { endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
   const before = now - config.settings.tenants.endedRetentionMs;
   for (const tenant of await redis.zrangebyscore(endedTenants, '-inf', before, 'LIMIT', 0, MAX_REMOVED)) {

@@ -1,8 +1,9 @@
 import pMap from 'p-map';
 import { removeOldTasks, idAt, type IsOld, type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import { systemClock, type Clock } from '#shared/time/index.ts';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/index.ts';
+import type { Tenant } from '#shared/tenants/index.ts';
 
 /** Tasks of one tenant checked in one step, so that no tenant makes another wait. */
 const STEP = 500;
@@ -25,6 +26,12 @@ interface Scan {
   surplus: number;
 }
 
+interface TrimPorts {
+  ledger: Ledger;
+  tenants: { list(): Tenant[] };
+  log: Log;
+}
+
 interface Ended {
   id: string;
   /** Its entry in the index. */
@@ -32,7 +39,7 @@ interface Ended {
 }
 
 /** Removes tasks that ended longer ago than `tasks.retentionMs` and, of a tenant with more than `tasks.maxEnded`, the oldest. */
-export async function trimTasks(parts: Parts, clock: Clock = systemClock): Promise<void> {
+export async function trimTasks(parts: TrimPorts, clock: Clock = systemClock): Promise<void> {
   const tenants = [...(await tenantsWithTasks(parts.ledger, parts.tenants.list(), 'index'))];
   let scans = await pMap(tenants, ([tenant, lookups]) => startScan(parts, tenant, lookups), { concurrency: CONCURRENCY });
   for (let seen = 0; seen < MAX_PER_ROUND && scans.length > 0; seen += scans.length * STEP) {
@@ -41,7 +48,7 @@ export async function trimTasks(parts: Parts, clock: Clock = systemClock): Promi
   }
 }
 
-async function startScan({ ledger }: Parts, tenant: string, lookups: number): Promise<Scan> {
+async function startScan({ ledger }: Pick<TrimPorts, 'ledger'>, tenant: string, lookups: number): Promise<Scan> {
   const { maxEnded } = ledger.settings.tasks;
   // Every task has several lookups, so that there are no more tasks than these.
   if (lookups <= maxEnded) return { tenant, after: '', surplus: 0 };
@@ -52,7 +59,7 @@ async function startScan({ ledger }: Parts, tenant: string, lookups: number): Pr
 }
 
 /** Checks the next tasks of a scan. Returns where it continues, or null at its end. */
-async function scanNext({ ledger, log }: Parts, { tenant, after, surplus }: Scan, now: number): Promise<Scan | null> {
+async function scanNext({ ledger, log }: TrimPorts, { tenant, after, surplus }: Scan, now: number): Promise<Scan | null> {
   const before = now - ledger.settings.tasks.retentionMs;
   // A task that was accepted later ended later still.
   const ended = await oldestEnded(ledger, tenant, { after, until: surplus > 0 ? NO_END : idAt(before) });
