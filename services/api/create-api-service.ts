@@ -1,8 +1,12 @@
+import type { Registry } from 'prom-client';
 import { outboundMetrics } from '#shared/deliveries/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { type FleetNotice, WorkerWatch } from '#shared/queue/index.ts';
+import { readFleetCounts } from '#shared/metrics/index.ts';
+import { addStoredFamilies } from './metrics/fleet-families.ts';
+import { addFleetGauges } from './metrics/fleet-gauges.ts';
 import { apiRoutes } from './routes.ts';
 
 /** The HTTP API under `/v1`. It keeps nothing in memory, so any number of it may run. It notices workers that are gone and queues without one. */
@@ -14,8 +18,16 @@ export function createApiService(parts: Parts): Service {
   const watch = new WorkerWatch({ redis, keys, settings, queues, onNotice, log });
   return {
     ...createRouterService('api', router),
-    registry: outboundMetrics(parts),
+    registry: apiMetrics(parts),
     start: () => Promise.resolve(watch.start()),
     stop: () => watch.stop(),
   };
+}
+
+/** What any API process shows of the fleet. */
+function apiMetrics(parts: Parts): Registry {
+  const registry = outboundMetrics(parts);
+  addStoredFamilies(registry, () => readFleetCounts(parts));
+  addFleetGauges(registry, parts);
+  return registry;
 }

@@ -5,6 +5,7 @@ import { agentRoutes } from './agents.ts';
 import { callbackRoutes, deliveryRoutes } from './deliveries.ts';
 import { getFailures } from './failures.ts';
 import { fleetRoutes } from './fleet.ts';
+import { getMetrics } from './metrics/queue-metrics.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -51,6 +52,7 @@ export function apiRoutes(parts: Parts): Route[] {
     streamNotifications(parts),
     ...queueRoutes(parts),
     ...fleetRoutes(parts),
+    getMetrics(parts),
     ...tenantRoutes(parts),
     ...tenantKeyRoutes(parts),
   ];

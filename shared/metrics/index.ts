@@ -3,4 +3,7 @@
  * for good by queue, band and source. Reads sums, rates, quantiles and service times.
  */
 export { FleetMetrics } from './fleet-metrics.ts';
+export { BUCKETS_MS, sizeOf } from './histogram.ts';
 export { LocalCounts } from './local-counts.ts';
+export { readFleetCounts, readThroughput, type Throughput } from './read-metrics.ts';
+export type { Family, StoredFamily } from './stored-counts.ts';

@@ -1,0 +1,146 @@
+import type { Registry } from 'prom-client';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { listWorkers, type WorkerRecord } from './list-workers.ts';
+import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
+import { addFamily, type FamilyOptions } from './fleet-families.ts';
+import { readLoad, type Load, type LoadPorts } from './read-load.ts';
+
+type Values = [labels: Record<string, string>, value: number][];
+
+/** A figure of the fleet as it is now. */
+interface GaugeOptions {
+  name: string;
+  help: string;
+  read: () => Promise<Values>;
+}
+
+/** How long one reading serves the gauges of one process. */
+const FRESH_MS = 1000;
+
+/** Registers what the fleet is now; one reading serves all gauges of a scrape. */
+export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
+  const load = atMostOnceASecond(() => readLoad(ports, null));
+  const shards = atMostOnceASecond(() => readShards(ports.ledger));
+  const gauges = [...loadGauges(load), ...shardGauges(shards), ...workerGauges(ports.ledger)];
+  for (const { name, help, read } of gauges) {
+    const samples: FamilyOptions['read'] = async () => (await read()).map(([labels, value]) => ({ labels, value }));
+    addFamily(registry, { name, help, type: 'gauge', read: samples });
+  }
+}
+
+/** Reads at most once a second, also for concurrent callers. */
+function atMostOnceASecond<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: { at: number; value: Promise<T> } | undefined;
+  return () => {
+    if (!reading || performance.now() - reading.at > FRESH_MS) reading = { at: performance.now(), value: read() };
+    return reading.value;
+  };
+}
+
+function loadGauges(load: () => Promise<Load>): GaugeOptions[] {
+  return [
+    {
+      name: 'muster_tasks_waiting',
+      help: 'Tasks that have not ended and do not run',
+      read: async () => sumBy((await load()).waiting, ({ queue, band, source, count }) => [{ queue, band, source }, count]),
+    },
+    {
+      name: 'muster_tasks_parked',
+      help: 'Of these, those that may not run yet, by what they wait for',
+      read: async () => sumBy((await load()).waiting, ({ gate, count }) => (gate === null ? null : [{ gate }, count])),
+    },
+    {
+      name: 'muster_oldest_waiting_seconds',
+      help: 'How long the oldest task that may run has waited for a slot',
+      read: async () => {
+        const aged = (await load()).waiting.flatMap(({ queue, oldestMs }) => (oldestMs === null ? [] : [{ queue, oldestMs }]));
+        const byQueue = Map.groupBy(aged, ({ queue }) => queue);
+        return [...byQueue].map(([queue, all]) => [{ queue }, Math.max(...all.map(({ oldestMs }) => oldestMs)) / 1000]);
+      },
+    },
+    { name: 'muster_attempts_running', help: 'Attempts that run', read: async () => [[{}, (await load()).running]] },
+  ];
+}
+
+/** Sums values with equal labels. An entry without a value is left out. */
+function sumBy<T>(entries: readonly T[], valueOf: (entry: T) => Values[number] | null): Values {
+  const sums = new Map<string, Values[number]>();
+  for (const value of entries.flatMap((entry) => [valueOf(entry)])) {
+    if (value === null) continue;
+    const name = JSON.stringify(value[0]);
+    sums.set(name, [value[0], value[1] + (sums.get(name)?.[1] ?? 0)]);
+  }
+  return [...sums.values()];
+}
+
+/** What the sets of all shards hold. */
+interface ShardSums {
+  outbox: number;
+  orphans: number;
+  deliveries: number;
+  scheduleLateMs: number;
+  pressure: string[];
+}
+
+async function readShards({ redis, keys }: Ledger): Promise<ShardSums> {
+  const now = await redisNow(redis);
+  const shards = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard));
+  const sum = async (count: (shard: ShardKeys) => Promise<number>): Promise<number> =>
+    (await Promise.all(shards.map(count))).reduce((total, each) => total + each, 0);
+  const [outbox, orphans, deliveries, firsts, pressure] = await Promise.all([
+    sum(({ outbox: key }) => redis.zcard(key)),
+    sum(({ leases }) => redis.zcount(leases, '-inf', now)),
+    sum(({ deliveriesDue }) => redis.zcard(deliveriesDue)),
+    Promise.all(shards.map(({ schedulesDue }) => redis.zrange(schedulesDue, '0', '0', 'WITHSCORES'))),
+    Promise.all(shards.map((shard) => redis.hvals(shard.pressure))),
+  ]);
+  const late = firsts.map(([, at]) => (at === undefined ? 0 : now - Number(at)));
+  return { outbox, orphans, deliveries, scheduleLateMs: Math.max(0, ...late), pressure: pressure.flat() };
+}
+
+const PRESSURE_LEVELS = ['warning', 'critical'] as const;
+
+function shardGauges(read: () => Promise<ShardSums>): GaugeOptions[] {
+  const one = (name: string, help: string, valueOf: (sums: ShardSums) => number): GaugeOptions => ({
+    name,
+    help,
+    read: async () => [[{}, valueOf(await read())]],
+  });
+  return [
+    one('muster_outbox_entries', 'Calls whose tickets may not be in BullMQ yet', ({ outbox }) => outbox),
+    one('muster_attempts_orphaned', 'Attempts whose lease ran out and that nobody has taken back yet', ({ orphans }) => orphans),
+    one('muster_deliveries_pending', 'Deliveries that are not done', ({ deliveries }) => deliveries),
+    one('muster_schedules_late_seconds', 'How late the latest due occurrence is', ({ scheduleLateMs }) => scheduleLateMs / 1000),
+    {
+      name: 'muster_tenants_pressed',
+      help: 'Tenants whose load reached a level',
+      read: async () => {
+        const { pressure } = await read();
+        return PRESSURE_LEVELS.map((level) => [{ level }, pressure.filter((each) => each === level).length]);
+      },
+    },
+  ];
+}
+
+function workerGauges({ redis, keys, settings }: Ledger): GaugeOptions[] {
+  const workers = atMostOnceASecond(() => listWorkers({ redis, keys, settings }));
+  return [
+    {
+      name: 'muster_workers',
+      help: 'Workers by status',
+      read: async () => sumBy(await workers(), ({ status }) => [{ status }, 1]),
+    },
+    {
+      name: 'muster_worker_slots',
+      help: 'Tasks that workers can run at once, and those that they run',
+      read: async () => {
+        const live = (await workers()).filter(({ status }) => status !== 'dead');
+        const sum = (count: (worker: WorkerRecord) => number | null): number => live.reduce((total, each) => total + (count(each) ?? 0), 0);
+        return [
+          [{ state: 'offered' }, sum(({ slots }) => slots)],
+          [{ state: 'used' }, sum(({ running }) => running)],
+        ];
+      },
+    },
+  ];
+}

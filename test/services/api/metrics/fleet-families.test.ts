@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startHttpServer } from '#shared/http/start-http-server.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { createApiService } from '../../../../services/api/create-api-service.ts';
+import { readPage } from '../../../docs/markdown.ts';
+import { useParts } from '../../../support/use-parts.ts';
+
+const parts = await useParts({ metrics: { flushMs: 3_600_000 } });
+const { registry, router } = createApiService(parts);
+const { config, log } = parts;
+const server = await startHttpServer({
+  routers: router ? [router] : [],
+  registries: registry ? [registry] : [],
+  host: '127.0.0.1',
+  port: 0,
+  config,
+  log,
+  readiness: () => Promise.resolve([]),
+});
+afterAll(() => server.close(500));
+
+const scrape = async (): Promise<string> => await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+const TASK = { queue: 'tasks', priority: 5, source: 'api' } as const;
+const LABELS = 'queue="tasks",band="normal",source="api"';
+
+beforeAll(async () => {
+  await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+  await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x', scheduledFor: new Date(Date.now() + 3_600_000).toISOString() });
+  const usage = { inputTokens: 100, outputTokens: 20, costMicroUsd: 1_500_000 };
+  const ended = { agent: 'echo', result: 'success', code: '', ranMs: 40, status: 'completed', usage } as const;
+  const { counts } = parts.metrics;
+  counts.attemptStarted('default', TASK, 700);
+  counts.attemptEnded('default', TASK, ended);
+  counts.attemptEnded('default', TASK, {
+    ...ended,
+    ranMs: 9_000_000,
+    result: 'timeout',
+    code: 'EXECUTION_TIMEOUT',
+    status: 'timeout',
+    usage: null,
+  });
+  await parts.metrics.flush();
+});
+
+it('the families that are served are those of the documentation, with their types and labels', async () => {
+  const text = await scrape();
+  const served = [...text.matchAll(/^# TYPE (muster_\w+) (\w+)$/gm)].map(([, name = '', type]) => `${name} ${type}`);
+  const rows = [...readPage('docs/metrics.md').matchAll(/^\| `(muster_\w+)` \| (\w+) \|/gm)];
+  expect(served.toSorted()).toEqual(rows.map(([, name = '', type]) => `${name} ${type}`).toSorted());
+  const documented = new Map(
+    [...readPage('docs/metrics.md').matchAll(/^\| `(muster_\w+)` \| \w+ \| ([^|]*)\|/gm)].map(([, name = '', labels = '']) => [
+      name,
+      [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
+    ]),
+  );
+  for (const [, sample = '', all = ''] of text.matchAll(/^(muster_\w+)\{([^}]*)\}/gm)) {
+    const name = documented.has(sample) ? sample : sample.replace(/_(bucket|sum|count)$/, '');
+    const labels = [...all.matchAll(/(\w+)="/g)].map(([, label = '']) => label).filter((label) => label !== 'le');
+    expect([name, ...labels]).toEqual([name, ...(documented.get(name) ?? [])]);
+  }
+});
+
+it('counters are what was counted, in the units of their names', async () => {
+  const lines = (await scrape()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `muster_tasks_accepted_total{${LABELS}} 2`,
+      `muster_tasks_total{${LABELS},outcome="completed"} 1`,
+      'muster_attempts_total{result="success",code=""} 1',
+      'muster_attempts_total{result="timeout",code="EXECUTION_TIMEOUT"} 1',
+      `muster_retries_total{${LABELS}} 1`,
+      'muster_tokens_total{agent="echo",direction="input"} 100',
+      'muster_cost_usd_total{agent="echo"} 1.5',
+    ]),
+  );
+});
+
+it('each bucket of a histogram has all that is below it, and the last has all', async () => {
+  const lines = (await scrape()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `muster_attempt_seconds_bucket{${LABELS},le="0.025"} 0`,
+      `muster_attempt_seconds_bucket{${LABELS},le="0.05"} 1`,
+      `muster_attempt_seconds_bucket{${LABELS},le="3600"} 1`,
+      `muster_attempt_seconds_bucket{${LABELS},le="+Inf"} 2`,
+      `muster_attempt_seconds_count{${LABELS}} 2`,
+      `muster_attempt_seconds_sum{${LABELS}} 9000.04`,
+      `muster_task_wait_seconds_sum{${LABELS}} 0.7`,
+    ]),
+  );
+});
+
+it('gauges are what the fleet is now', async () => {
+  const lines = (await scrape()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `muster_tasks_waiting{${LABELS}} 2`,
+      'muster_tasks_parked{gate="time"} 1',
+      'muster_attempts_running 0',
+      'muster_attempts_orphaned 0',
+      'muster_tenants_pressed{level="critical"} 0',
+    ]),
+  );
+  expect(lines.find((line) => line.startsWith('muster_oldest_waiting_seconds{queue="tasks"}'))).toBeDefined();
+});
