@@ -19,8 +19,8 @@ const FRESH_MS = 1000;
 
 /** Registers what the fleet is now; one reading serves all gauges of a scrape. */
 export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
-  const load = atMostOnceASecond(() => readLoad(ports, null));
-  const shards = atMostOnceASecond(() => readShards(ports.ledger));
+  const load = memoize(() => readLoad(ports, null));
+  const shards = memoize(() => readShards(ports.ledger));
   const gauges = [...loadGauges(load), ...shardGauges(shards), ...workerGauges(ports.ledger)];
   for (const { name, help, read } of gauges) {
     const samples: FamilyOptions['read'] = async () => (await read()).map(([labels, value]) => ({ labels, value }));
@@ -29,7 +29,7 @@ export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
 }
 
 /** Reads at most once a second, also for concurrent callers. */
-function atMostOnceASecond<T>(read: () => Promise<T>): () => Promise<T> {
+function memoize<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: { at: number; value: Promise<T> } | undefined;
   return () => {
     if (!reading || performance.now() - reading.at > FRESH_MS) reading = { at: performance.now(), value: read() };
@@ -123,7 +123,7 @@ function shardGauges(read: () => Promise<ShardSums>): GaugeOptions[] {
 }
 
 function workerGauges({ redis, keys, settings }: Ledger): GaugeOptions[] {
-  const workers = atMostOnceASecond(() => listWorkers({ redis, keys, settings }));
+  const workers = memoize(() => listWorkers({ redis, keys, settings }));
   return [
     {
       name: 'muster_workers',

@@ -59,7 +59,7 @@ it('what waits is counted by priority and source, and what runs is used capacity
   const tenant = await newTenant('waiting');
   const accept = async (request: object): Promise<string> =>
     (await acceptTask(parts, { tenant, agent: 'echo', input: 'x', ...request })).id;
-  const [running = ''] = await Promise.all([
+  const [running] = await Promise.all([
     accept({}),
     accept({ priority: 9 }),
     accept({ priority: 'low', source: 'webhook' }),

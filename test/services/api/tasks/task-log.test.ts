@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { closeAfterTests } from '../../support/close-after-tests.ts';
-import { useRedis } from '../../support/redis/use-redis.ts';
-import { useWorker } from '../../support/use-worker.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { readEvents } from './support/read-events.ts';
-import { startApi, type Reply } from './support/start-api.ts';
+import { closeAfterTests } from '../../../support/close-after-tests.ts';
+import { useRedis } from '../../../support/redis/use-redis.ts';
+import { useWorker } from '../../../support/use-worker.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { readEvents } from '../support/read-events.ts';
+import { startApi, type Reply } from '../support/start-api.ts';
 
 const SECRET = 'sk-a-secret-that-is-known';
 
