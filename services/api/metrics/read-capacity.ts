@@ -1,4 +1,4 @@
-import { listWorkers } from './list-workers.ts';
+import { listWorkers } from '#shared/queue/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import type { Load } from './read-load.ts';
 

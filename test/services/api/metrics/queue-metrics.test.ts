@@ -2,8 +2,6 @@ import { expect, it } from 'vitest';
 import { SOURCES } from '#shared/config/sources.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { PRIORITY_BANDS } from '#shared/tasks/priority.ts';
-import { waitFor } from '../../../support/wait-for.ts';
-import { useWorker } from '../../../support/use-worker.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
 import { useApi } from '../support/use-api.ts';
 
@@ -91,36 +89,6 @@ it('of more waiting tasks than are read, all are counted', async () => {
   await Promise.all(Array.from({ length: 2400 }, accept));
   const { queue_depth_total: total, queue_depth_by_priority: byPriority } = await metricsOf(tenant);
   expect([total, byPriority]).toEqual([2400, { critical: 0, high: 600, normal: 1800, low: 0 }]);
-});
-
-it('what ended shows in rates, times and shares, for its tenant and the fleet', async () => {
-  const tenant = await newTenant('flowing');
-  await useWorker(parts);
-  const accept = async (context: Record<string, unknown>, maxAttempts: number): Promise<string> => {
-    const request = { tenant, agent: 'echo', input: 'x', context, execution: { maxAttempts, retryDelayMs: 1 } };
-    return (await acceptTask(parts, request)).id;
-  };
-  const ids = [
-    await accept({}, 1),
-    await accept({ failAttempts: 1, failCode: 'NETWORK_ERROR' }, 2),
-    await accept({ failAttempts: 1, failCode: 'INVALID_INPUT' }, 2),
-  ];
-  for (const id of ids) {
-    const isOver = async (): Promise<boolean> => {
-      const { body } = await api.call('GET', `/v1/tasks/${id}`, { headers: { 'muster-tenant': tenant } });
-      return ['completed', 'permanently_failed'].includes(body.status as string);
-    };
-    await waitFor(isOver, { deadlineMs: 20_000, what: `the end of ${id}` });
-  }
-  await parts.metrics.flush();
-  const figures = await metricsOf(tenant);
-  expect(figures).toMatchObject({ tasks_enqueued_per_minute: 3, tasks_completed_per_minute: 2, tasks_failed_per_minute: 1 });
-  expect(figures).toMatchObject({ retry_rate: 0.25, failure_rate: 0.3333, timeout_rate: 0, queue_depth_total: 0 });
-  expect(figures['p99_execution_time_ms']).toBeGreaterThanOrEqual(figures['avg_execution_time_ms'] ?? Infinity);
-  expect(figures['daemons_online']).toBe(1);
-  expect(await metricsOf('quiet')).toMatchObject({ tasks_enqueued_per_minute: 0, failure_rate: 0 });
-  // Tasks of other tests run here too.
-  expect((await metricsOf('default', '?scope=fleet'))['tasks_completed_per_minute']).toBeGreaterThanOrEqual(2);
 });
 
 it("the fleet's figures are for keys of the tenant default", async () => {

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { useWorker } from '../../../support/use-worker.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { useApi } from '../support/use-api.ts';
+
+const api = await useApi({ metrics: { flushMs: 3_600_000 } });
+const { parts } = api;
+await useWorker(parts);
+
+const ENDS = new Set(['completed', 'permanently_failed']);
+
+const run = async (context: Record<string, unknown>, maxAttempts: number): Promise<void> => {
+  const request = { tenant: 'acme', agent: 'echo', input: 'x', context, execution: { maxAttempts, retryDelayMs: 1 } };
+  const { id } = await acceptTask(parts, request);
+  const isOver = async (): Promise<boolean> =>
+    ENDS.has(`${(await api.call('GET', `/v1/tasks/${id}`, { headers: { 'muster-tenant': 'acme' } })).body.status}`);
+  await waitFor(isOver, { deadlineMs: 20_000, what: `the end of ${id}` });
+};
+
+it('what ended shows in rates, times and shares, for its tenant and the fleet', async () => {
+  expect((await api.call('POST', '/v1/tenants', { body: { id: 'acme' } })).status).toBe(201);
+  await Promise.all([
+    run({}, 1),
+    run({ failAttempts: 1, failCode: 'NETWORK_ERROR' }, 2),
+    run({ failAttempts: 1, failCode: 'INVALID_INPUT' }, 2),
+  ]);
+  await parts.metrics.flush();
+  const { body: figures } = await api.call('GET', '/v1/metrics', { headers: { 'muster-tenant': 'acme' } });
+  expect(figures).toMatchObject({
+    tasks_enqueued_per_minute: 3,
+    tasks_completed_per_minute: 2,
+    tasks_failed_per_minute: 1,
+    retry_rate: 0.25,
+    failure_rate: 0.3333,
+    timeout_rate: 0,
+    queue_depth_total: 0,
+    daemons_online: 1,
+    daemons_busy: 0,
+    used_daemon_capacity: 0,
+  });
+  expect(figures.p99_execution_time_ms).toBeGreaterThanOrEqual(figures.avg_execution_time_ms);
+  // Of the slots that the worker offers, as many as the tenant may run at once.
+  expect(figures.total_daemon_capacity).toBe(parts.tenants.limitsOf('acme')?.running);
+  const { body: ofFleet } = await api.call('GET', '/v1/metrics?scope=fleet');
+  expect(ofFleet).toMatchObject({ tasks_completed_per_minute: 2, failure_rate: 0.3333 });
+  expect(ofFleet.total_daemon_capacity).toBeGreaterThan(figures.total_daemon_capacity);
+  const { body: own } = await api.call('GET', '/v1/metrics');
+  expect(own).toMatchObject({ tasks_enqueued_per_minute: 0, failure_rate: 0 });
+});
