@@ -70,6 +70,12 @@ test('a failure that its parts report drains, is said in one line and ends with 
   expect(out().match(/process\.failed.*the queue is gone/g)).toHaveLength(1);
 });
 
+test('work that is done drains and ends with 0', async () => {
+  const { code, out } = await run('completes');
+  expect(await code).toBe(0);
+  expect(out()).toContain('drained');
+});
+
 test('a stop that takes longer than its deadline is given up with 1', async () => {
   const host = hostOfSignals();
   const log = createLog({ level: 'silent', service: 'test' });

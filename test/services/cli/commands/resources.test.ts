@@ -84,6 +84,44 @@ describe('lists of what an installation has', () => {
   });
 });
 
+describe('the workers of a fleet', () => {
+  const worker = {
+    id: 'host-1-ab',
+    status: 'busy',
+    version: '0.1.0',
+    queues: ['chat', 'tasks'],
+    slots: 28,
+    running: 3,
+    memoryMb: 180,
+    cpu: 0.256,
+    lastBeatAt: '2100-01-01T00:00:00.000Z',
+    stopped: ['the queue "chat" of shard 0 is not consumed'],
+  };
+
+  it('are listed with what they run and use, and what has stopped in them', async () => {
+    const old = { ...worker, id: 'old', status: 'alive', version: null, queues: [], slots: null, running: null, cpu: null, memoryMb: null };
+    const handlers: Handlers = { 'GET /v1/fleet': (response) => answer(response, 200, { workers: [worker, { ...old, stopped: [] }] }) };
+    const { stdout, stderr } = await muster(handlers, ['fleet']);
+    expect(stdout).toMatch(/^host-1-ab +busy +3\/28 +0\.26 +180 MB +0s +0\.1\.0 +chat,tasks$/m);
+    expect(stdout).toMatch(/^old +alive +0s$/m);
+    expect(stderr).toBe('host-1-ab: the queue "chat" of shard 0 is not consumed\n');
+  });
+
+  it('may be none', async () => {
+    const handlers: Handlers = { 'GET /v1/fleet': (response) => answer(response, 200, { workers: [] }) };
+    expect(await muster(handlers, ['fleet'])).toMatchObject({ code: 0, stdout: '', stderr: 'No worker runs.\n' });
+  });
+
+  it.each([
+    [{ status: 'draining', running: 1 }, 'Worker host-1-ab takes nothing more; 1 task runs there.'],
+    [{ status: 'draining', running: 0 }, 'Worker host-1-ab takes nothing more; 0 tasks run there.'],
+    [{ status: 'dead', running: 2 }, 'Worker host-1-ab is dead; it drains if it comes back.'],
+  ])('drain on request: %o', async (changes, line) => {
+    const handlers: Handlers = { 'POST /v1/fleet/host-1-ab/drain': (response) => answer(response, 202, { ...worker, ...changes }) };
+    expect(await muster(handlers, ['fleet', 'drain', 'host-1-ab'])).toMatchObject({ code: 0, stdout: `${line}\n` });
+  });
+});
+
 describe('changes to what an installation has', () => {
   it('creates a key and prints only its secret on stdout', async () => {
     const handlers: Handlers = {
