@@ -5,6 +5,7 @@ import { LATE, withinAttentive } from '../time/index.ts';
 import { createRateLimit, networkOf } from './rate-limits.ts';
 import type { HttpPorts } from './request-context.ts';
 import type { Route } from './route.ts';
+import { SharedCalls } from './shared-calls.ts';
 import { assertSameOrigin, SignIns } from './sign-ins.ts';
 
 /** What a route requires of a key. */
@@ -26,6 +27,7 @@ const TENANT_HEADER = 'muster-tenant';
 export class Authenticator {
   readonly #ports: HttpPorts;
   readonly #signIns: SignIns;
+  readonly #keys: SharedCalls<ApiKey | null>;
   readonly #countKey: CountCall;
   readonly #countVisitor: CountCall;
   readonly #countAddress: CountCall;
@@ -34,6 +36,7 @@ export class Authenticator {
     const { limits } = ports.config.settings;
     this.#ports = ports;
     this.#signIns = new SignIns(ports);
+    this.#keys = new SharedCalls(async (secret) => (await findVisitor(ports, secret)) ?? (await findKey(ports, secret)));
     this.#countKey = this.#limit('key', limits.httpPerMinute);
     this.#countVisitor = this.#limit('visitor', limits.httpVisitorPerMinute);
     this.#countAddress = this.#limit('address', limits.httpAnonymousPerMinute);
@@ -80,7 +83,7 @@ export class Authenticator {
     const header = request.get('authorization');
     if (header === undefined) return await this.#signIns.find(request);
     const secret = BEARER.exec(header)?.[1];
-    return secret === undefined ? null : ((await findVisitor(this.#ports, secret)) ?? (await findKey(this.#ports, secret)));
+    return secret === undefined ? null : (await this.#keys.join(secret)).answer;
   }
 
   /** A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts. */

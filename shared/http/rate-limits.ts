@@ -3,6 +3,7 @@ import { MusterError } from '../errors/index.ts';
 import type { RedisClient } from '../redis/index.ts';
 import { Recent } from '../time/index.ts';
 import ipaddr from 'ipaddr.js';
+import { SharedCalls } from './shared-calls.ts';
 
 const MINUTE_S = 60;
 
@@ -28,17 +29,41 @@ export function createRateLimit({ redis, prefix, perMinute }: RateLimitOptions):
     inMemoryBlockOnConsumed: perMinute,
     insuranceLimiter: new RateLimiterMemory(bounds),
   });
+  const counts = new SharedCalls((name, calls) => consume(limiter, { name, calls, perMinute }));
   return async (name) => {
-    try {
-      await limiter.consume(name);
-    } catch (refusal) {
-      if (!isRefusal(refusal)) throw refusal;
-      throw new MusterError('limit.rate', `At most ${perMinute} requests a minute`, {
-        details: { perMinute },
-        retryAfterMs: refusal.msBeforeNext,
-      });
-    }
+    const { answer, place } = await counts.join(name);
+    if (place < answer.granted) return;
+    throw new MusterError('limit.rate', `At most ${perMinute} requests a minute`, {
+      details: { perMinute },
+      retryAfterMs: answer.retryAfterMs,
+    });
   };
+}
+
+interface Consumed {
+  /** How many of the calls are within the limit; the first of them are. */
+  readonly granted: number;
+  /** For the others. */
+  readonly retryAfterMs: number;
+}
+
+interface Consumption {
+  readonly name: string;
+  readonly calls: number;
+  readonly perMinute: number;
+}
+
+async function consume(limiter: RateLimiterRedis, { name, calls, perMinute }: Consumption): Promise<Consumed> {
+  try {
+    await limiter.consume(name, calls);
+    return { granted: calls, retryAfterMs: 0 };
+  } catch (refusal) {
+    if (!isRefusal(refusal)) throw refusal;
+    const { consumedPoints, msBeforeNext } = refusal;
+    // A name that is blocked in this process is refused without being counted.
+    const before = consumedPoints === 0 ? perMinute : consumedPoints - calls;
+    return { granted: Math.max(0, perMinute - before), retryAfterMs: msBeforeNext };
+  }
 }
 
 /** The limiter rejects with its count, which is no error. */

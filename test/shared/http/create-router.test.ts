@@ -340,6 +340,19 @@ describe('limits per minute', () => {
     }
   });
 
+  it('of a key grant no more to calls that come at the same moment', async () => {
+    const limited = await serveRoutes({ redisUrl: redis.url, routes, settings: { limits: { httpPerMinute: 5 } } });
+    try {
+      const key = await limited.keyOf('default', ['read']);
+      const replies = await Promise.all(Array.from({ length: 12 }, () => call('/who', { key }, limited.url)));
+      const refused = replies.filter(({ status }) => status === 429);
+      expect([replies.filter(({ status }) => status === 200).length, refused.length]).toEqual([5, 7]);
+      expect(refused.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('of an address count calls without a key and with a wrong one, and not those with a right one', async () => {
     const limited = await serveRoutes({
       redisUrl: redis.url,
