@@ -15,6 +15,7 @@ import { getSession, getSessions, getTranscript, postSessionStop, putSessionMode
 import { streamSession } from './sessions/stream-session.ts';
 import { deleteVisitor, getVisitors, postVisitor } from './sessions/visitors.ts';
 import { taskActionRoutes } from './tasks/act-on-task.ts';
+import { bulkActionRoutes } from './tasks/act-on-tasks.ts';
 import { getTasks } from './tasks/find-tasks.ts';
 import { taskReadRoutes } from './tasks/read-task.ts';
 import { streamTask } from './tasks/stream-task.ts';
@@ -30,6 +31,8 @@ export function apiRoutes(parts: Parts): Route[] {
     postTask(parts),
     postTasks(parts),
     getTasks(parts),
+    // Before the routes of one task, which would take `actions` for its id.
+    ...bulkActionRoutes(parts),
     ...taskReadRoutes(parts),
     streamTask(parts),
     ...taskActionRoutes(parts),

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { ExitCode } from './cli-problem.ts';
 import type { ContextOf } from './command-context.ts';
+import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
 import { addFailureCommands } from './commands/failures.ts';
@@ -50,6 +51,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
     .showHelpAfterError('(npx muster --help lists the commands)');
   addSendCommand(program, contextOf);
   addTaskCommands(program, contextOf);
+  addActionCommands(program, contextOf);
   addFailureCommands(program, contextOf);
   addSessionCommands(program, contextOf);
   addScheduleCommands(program, contextOf);

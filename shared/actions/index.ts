@@ -1,4 +1,10 @@
 /**
- * Work upon many tasks at once: permanently failed tasks in groups of one error.
+ * Work upon many tasks at once: permanently failed tasks in groups of one error, and actions, which apply a retry, a cancellation or a
+ * removal to all tasks of a filter, step by step, on any worker.
  */
+export { type Action, ACTION_NAMES, ACTION_STATUSES, type ActionFilter } from './action.ts';
+export { ActionStore } from './action-store.ts';
+export { cancelAction } from './cancel-action.ts';
+export { type ActionRequest, countTasks, createAction } from './create-action.ts';
 export { type FailureFilter, type FailureGroup, listFailures } from './list-failures.ts';
+export { runActions } from './run-actions.ts';

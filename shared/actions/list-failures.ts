@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/index.ts';
 import { type ScannedTask, scanTasks, type TaskSelection } from './scan-tasks.ts';
 
-export type FailureFilter = Omit<TaskSelection, 'statuses' | 'q' | 'endedUntil'>;
+export type FailureFilter = Omit<TaskSelection, 'statuses' | 'q' | 'before' | 'endedUntil'>;
 
 /** The permanently failed tasks of one agent with one error. */
 export interface FailureGroup {
@@ -43,7 +43,7 @@ export async function listFailures(
   const groups = new Map<string, FailureGroup>();
   let read = 0;
   let last = before ?? null;
-  for await (const batch of scanTasks(ledger, tenant, selection, last)) {
+  for await (const batch of scanTasks(ledger, tenant, selection, { cursor: last })) {
     for (const task of batch.tasks) {
       if (!addTo(groups, task, limit)) return { items: largestFirst(groups), next: last };
       last = task.id;

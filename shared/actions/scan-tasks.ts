@@ -1,4 +1,14 @@
-import { idAt, type Ledger, lookupName, lookupsFor, readLookup, readStates, readTasks } from '../ledger/index.ts';
+import {
+  idAt,
+  type Ledger,
+  type Lookup,
+  lookupName,
+  lookupsFor,
+  readLookup,
+  readLookupAfter,
+  readStates,
+  readTasks,
+} from '../ledger/index.ts';
 import type { Task, TaskState, TaskStatus } from '../tasks/index.ts';
 
 /** Which tasks of a tenant. A task fits when every property that is given fits. */
@@ -19,6 +29,8 @@ export interface TaskSelection {
   q?: string;
   /** The code of its last failure. */
   code?: string;
+  /** Only tasks with smaller ids, which were accepted earlier. */
+  before?: string;
   /** Leaves out tasks that ended later, ms since the epoch by Redis's clock. */
   endedUntil?: number;
 }
@@ -28,13 +40,20 @@ export interface ScannedTask {
   state: TaskState;
 }
 
-/** Some tasks in the order of the scan, newest first. */
+export interface ScanOptions {
+  /** By default the newest comes first. */
+  isOldestFirst?: boolean;
+  /** `next` of a batch of an earlier scan, which this one continues. */
+  cursor?: string | null;
+}
+
+/** Some tasks, in the order of the scan. */
 export interface ScanBatch {
   /** Those that fit. */
   tasks: ScannedTask[];
   /** How many were read for them. */
   read: number;
-  /** The last task that was read: where another scan continues; null when there is no other. */
+  /** Where another scan continues: behind this task; null at the end. */
   next: string | null;
 }
 
@@ -43,33 +62,57 @@ const BATCH = 500;
 /** Tasks whose texts are read together. */
 const TEXT_BATCH = 50;
 
-/**
- * Scans the selected tasks of a tenant, newest first, from before `before` on. Reads states and lookups, and texts only when the selection
- * has one to look for.
- */
+/** Scans the selected tasks of a tenant. Reads states and lookups, and texts only when the selection has one to look for. */
 export async function* scanTasks(
   ledger: Ledger,
   tenant: string,
   selection: TaskSelection,
-  before: string | null = null,
+  { isOldestFirst = false, cursor = null }: ScanOptions = {},
 ): AsyncGenerator<ScanBatch> {
+  const readPage = isOldestFirst ? readAfter : readBefore;
   const lookups = lookupsFor(ledger, tenant, { ...propertiesOf(selection), status: selection.statuses });
   const low = selection.since === undefined ? '' : idAt(selection.since);
   const max = selection.q === undefined ? BATCH : TEXT_BATCH;
-  let next = firstBefore(before, selection);
+  let next = cursor;
   do {
-    const cursor: string | null = next;
-    const ranges = await Promise.all(lookups.map((lookup) => readLookup(ledger, lookup, { low, before: cursor, max })));
-    const ids = [...new Set(ranges.flat())].toSorted((a, b) => (a < b ? 1 : -1)).slice(0, max);
-    next = ids.length < max ? null : (ids.at(-1) ?? null);
-    yield { tasks: await selectFrom(ledger, tenant, selection, ids), read: ids.length, next };
+    const page = await readPage(ledger, lookups, { low, end: endOf(selection), cursor: next, max });
+    ({ next } = page);
+    yield { tasks: await selectFrom(ledger, tenant, selection, page.ids), read: page.ids.length, next };
   } while (next !== null);
 }
 
-function firstBefore(before: string | null, { until }: TaskSelection): string | null {
-  if (until === undefined) return before;
-  const end = idAt(until);
-  return before === null || end < before ? end : before;
+/** Tasks with smaller ids only; null for no end. */
+function endOf({ until, before }: TaskSelection): string | null {
+  const end = until === undefined ? null : idAt(until);
+  if (end === null || before === undefined) return end ?? before ?? null;
+  return end < before ? end : before;
+}
+
+interface Range {
+  low: string;
+  end: string | null;
+  cursor: string | null;
+  max: number;
+}
+
+interface IdPage {
+  ids: string[];
+  next: string | null;
+}
+
+/** The newest ids of all lookups that come before the cursor. */
+async function readBefore(ledger: Ledger, lookups: readonly Lookup[], { low, end, cursor, max }: Range): Promise<IdPage> {
+  const ranges = await Promise.all(lookups.map((lookup) => readLookup(ledger, lookup, { low, before: cursor ?? end, max })));
+  const ids = [...new Set(ranges.flat())].toSorted((a, b) => (a < b ? 1 : -1)).slice(0, max);
+  return { ids, next: ids.length < max ? null : (ids.at(-1) ?? null) };
+}
+
+/** The oldest ids of all lookups that come behind the cursor. */
+async function readAfter(ledger: Ledger, lookups: readonly Lookup[], { low, end, cursor, max }: Range): Promise<IdPage> {
+  const ranges = await Promise.all(lookups.map((lookup) => readLookupAfter(ledger, lookup, cursor ?? low, max)));
+  const found = [...new Set(ranges.flat())].toSorted((a, b) => (a < b ? -1 : 1)).slice(0, max);
+  const ids = end === null ? found : found.filter((id) => id < end);
+  return { ids, next: ids.length < max ? null : (ids.at(-1) ?? null) };
 }
 
 async function selectFrom(ledger: Ledger, tenant: string, selection: TaskSelection, ids: readonly string[]): Promise<ScannedTask[]> {

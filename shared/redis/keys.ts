@@ -54,6 +54,8 @@ function shardKeys(prefix: string) {
     ended: `${prefix}ended`,
     /** Sorted set: `<tenant>/<delivery>` -> next check of its job, ms. Kept: until it is done. Bound: one per pending delivery. */
     deliveriesDue: `${prefix}deliveries-due`,
+    /** Sorted set: `<tenant>/<action>` -> its next step, or the end of its retention, ms. Kept: as `actions`. Bound: as `actions`. */
+    actionsDue: `${prefix}actions-due`,
     /** Sorted set: `<tenant>/<schedule>` -> next check, ms. Kept: until it ends. Bound: one per schedule. */
     schedulesDue: `${prefix}schedules-due`,
     /** String: some process compares the schedules with `schedulesDue`. Kept: `scheduler.reconcileMs`. Bound: one. */

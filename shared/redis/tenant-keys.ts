@@ -50,6 +50,8 @@ function keysUnder(prefix: string) {
     sessionRecords: `${prefix}session-records`,
     /** String: JSON of a command and its answer, by the caller's key. Kept: `tasks.idempotencyMs`. Bound: one per command. */
     command: (key: string) => `${prefix}command:${key}`,
+    /** Hash: id -> `<version> <open or ended> <JSON>` of an action upon many tasks. Kept: `actions.retentionMs` after its end. Bound: `actions.maxKept`. */
+    actions: `${prefix}actions`,
     /** Hash: agent id -> JSON of an agent made by API. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
     /** Hash: hook id -> JSON. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */

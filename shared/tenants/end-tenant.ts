@@ -73,7 +73,7 @@ async function removeCallers({ redis, keys }: CleanTenantPorts, tenant: string):
 async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: string): Promise<number> {
   const own = `${tenant}/*`;
   let found = 0;
-  for (const set of [shard.leases, shard.outbox, shard.deadlines, shard.due, shard.deliveriesDue, shard.schedulesDue]) {
+  for (const set of [shard.leases, shard.outbox, shard.deadlines, shard.due, shard.deliveriesDue, shard.schedulesDue, shard.actionsDue]) {
     found += await removeFromSet(redis, set, own);
   }
   found += await removeFromSet(redis, shard.ended, `*/*/${own}`);

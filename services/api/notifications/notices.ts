@@ -59,6 +59,7 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     ...(about ? factSchema.parse(JSON.parse(about)) : {}),
     reason: reason || null,
   }),
+  action: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   backpressure: ({ depth = 0 }) => ({ queueDepth: Number(depth) }),
   fleet: ({ worker = null, queue = null, reason }) => ({ worker, queue, reason: reason || null }),
 };

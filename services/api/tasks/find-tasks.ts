@@ -44,13 +44,8 @@ const statusesSchema = z
   .pipe(z.array(taskStatusSchema))
   .meta({ description: `One or several of ${TASK_STATUSES.join(', ')}; several are separated by commas, or repeated.` });
 
-/** Strict, because a filter with a typing error would otherwise find everything. */
-const querySchema = z.strictObject({
-  status: statusesSchema.optional(),
-  skipped: z
-    .stringbool()
-    .optional()
-    .meta({ description: 'Whether skipped occurrences are among them; by default only when `status` names them.' }),
+/** What tasks are selected by, besides their status. */
+export const taskFilterFields = {
   agent: agentIdSchema.optional().meta({ description: 'Run by this agent.' }),
   source: z.enum(SOURCES).optional().meta({ description: 'From this source.' }),
   session: text.optional().meta({ description: 'Of this session.' }),
@@ -62,6 +57,16 @@ const querySchema = z.strictObject({
   since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
+};
+
+/** Strict, because a filter with a typing error would otherwise find everything. */
+const querySchema = z.strictObject({
+  status: statusesSchema.optional(),
+  skipped: z
+    .stringbool()
+    .optional()
+    .meta({ description: 'Whether skipped occurrences are among them; by default only when `status` names them.' }),
+  ...taskFilterFields,
   limit: pageLimitSchema,
   cursor: cursorSchema(TASK_ID),
 });

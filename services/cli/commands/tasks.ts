@@ -8,7 +8,7 @@ import { addPaging } from './options.ts';
 import { runShowTask } from './show-task.ts';
 import { resolveTaskId, styleOfStatus, taskViewSchema, type TaskView } from './task-view.ts';
 
-interface TaskOptions {
+export interface TaskOptions {
   json?: boolean;
   reason?: string;
 }
@@ -31,8 +31,6 @@ export function addTaskCommands(program: Command, contextOf: ContextOf): void {
       .action((id: string, options: TaskOptions, command: Command) => run(id, options, contextOf(command)));
   add('task', 'show a task, its attempts and its timeline', runShowTask);
   add('why', 'explain why a task does not run yet', runWhy);
-  add('cancel', 'stop a task and its sub-tasks', runCancel).option('--reason <text>', 'stored with the task');
-  add('retry', 'retry a task that failed for good, or start a task now that waits for its next attempt', runRetry);
 }
 
 interface ListTasksOptions {
@@ -73,7 +71,8 @@ function showTasks(tasks: readonly TaskView[], nextCursor: string | null, { term
 
 const cancelledSchema = z.object({ status: z.string(), stopping: z.boolean().optional(), subTasks: z.number().optional() });
 
-async function runCancel(given: string, { reason, json }: TaskOptions, context: CommandContext): Promise<void> {
+/** Stops one task. */
+export async function runCancel(given: string, { reason, json }: TaskOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const body = reason === undefined ? {} : { reason };
   const api = context.connect();
@@ -87,7 +86,8 @@ async function runCancel(given: string, { reason, json }: TaskOptions, context: 
 
 const retriedSchema = z.object({ id: z.string(), status: z.string() });
 
-async function runRetry(given: string, { json }: TaskOptions, context: CommandContext): Promise<void> {
+/** Retries one task. */
+export async function runRetry(given: string, { json }: TaskOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const api = context.connect();
   const id = await resolveTaskId(api, given);

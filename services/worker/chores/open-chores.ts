@@ -2,6 +2,7 @@ import { listPressed, promoteBacklog, tenantsWithTasks, updatePressure } from '#
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
+import { runDueActions } from './run-actions.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
 import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
@@ -24,6 +25,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => promoteBacklogs(parts) },
+    { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
     { name: 'snapshot-machine', everyMs: settings.fleet.snapshotMs, run: () => snapshots.run() },
     { name: 'trim-tasks', everyMs: settings.tasks.trimMs, run: () => trimTasks(parts) },

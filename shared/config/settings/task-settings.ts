@@ -36,10 +36,22 @@ export const taskSettingsSchema = z.strictObject({
   maxTimelineBytes: int(16_384, 2048),
 });
 
-/** Failed work: how much of it is read at once. */
+/** Failed tasks in groups, and actions upon many tasks. */
 export const actionSettingsSchema = z.strictObject({
-  /** Tasks that one page of failures reads at most. */
+  /** Tasks that one page of failures, or the count of an action's tasks at its start, reads at most. */
   maxRead: int(20_000),
+  /** Tasks of one step of an action; after each step its progress is stored. */
+  stepTasks: int(100),
+  /** Between two searches for actions that have a step to run. */
+  pollMs: int(1000, 50),
+  /** How long a worker may take for a step; after that another worker repeats it. */
+  leaseMs: int(10_000, 500),
+  /** Actions of one tenant that have not ended. */
+  maxActive: int(5),
+  /** Actions of one tenant that are kept, the ended ones included; the oldest ended ones go first. */
+  maxKept: int(200),
+  /** How long an ended action can be read. */
+  retentionMs: int(7 * 86_400_000),
 });
 
 /** A source's policy. What it leaves out it has from its own defaults, so that changing one figure changes no other. */

@@ -55,8 +55,11 @@ describe('every list that has pages', () => {
         Date.now(),
       );
     for (const agent of ['echo', 'hidden']) await drive.fail(await submit({ agent }), null);
+    for (let count = 0; count < 2; count += 1)
+      await api.call('POST', '/v1/tasks/actions', { body: { action: 'retry', filter: { code: 'NONE' } } });
     const atLeast: Record<string, number> = {
       '/v1/tasks': NAMES.length + 5,
+      '/v1/tasks/actions': 2,
       '/v1/failures': 2,
       '/v1/sessions': NAMES.length,
       '/v1/deliveries': 3,

@@ -1,0 +1,41 @@
+import { type Ledger, readState, readTask, removeTask } from '../ledger/index.ts';
+import { cancelTree, type RetryParts, retryTask } from '../queue/index.ts';
+import { isTerminal } from '../tasks/index.ts';
+import type { Action, ActionName } from './action.ts';
+
+/** `skipped`: the task has changed, so that the action does not apply to it any more. */
+export type Applied = 'done' | 'skipped';
+
+export interface ApplyParts extends RetryParts {
+  readonly ledger: Ledger;
+}
+
+/** Applies an action to one task. A worker that takes over an action calls it again for tasks that it was applied to: these are done. */
+export async function applyToTask(parts: ApplyParts, action: Action, task: string): Promise<Applied> {
+  return await APPLY[action.action](parts, action, task);
+}
+
+type Apply = (parts: ApplyParts, action: Action, task: string) => Promise<Applied>;
+
+const APPLY: Readonly<Record<ActionName, Apply>> = { retry: retryOne, cancel: cancelOne, discard: discardOne };
+
+/** A task that is not failed any more was retried meanwhile, and one that failed since the action was created failed again after that. */
+async function retryOne(parts: ApplyParts, { tenant, createdAt }: Action, task: string): Promise<Applied> {
+  const state = await readState(parts.ledger, tenant, task);
+  if (!state) return 'skipped';
+  if ((state.completedAt ?? 0) > createdAt) return 'done';
+  return (await retryTask(parts, tenant, task)).kind === 'unknown' ? 'skipped' : 'done';
+}
+
+async function cancelOne({ ledger }: ApplyParts, { tenant, id, reason }: Action, task: string): Promise<Applied> {
+  const { answer } = await cancelTree(ledger, tenant, task, reason ?? `cancelled by action ${id}`);
+  if (answer.kind === 'ended') return answer.status === 'cancelled' ? 'done' : 'skipped';
+  return answer.kind === 'unknown' ? 'skipped' : 'done';
+}
+
+async function discardOne({ ledger }: ApplyParts, { tenant }: Action, task: string): Promise<Applied> {
+  const found = await readTask(ledger, tenant, task);
+  if (!found) return 'done';
+  if (!isTerminal(found.state.status)) return 'skipped';
+  return (await removeTask(ledger, found)) ? 'done' : 'skipped';
+}
