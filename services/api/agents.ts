@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
 import { type AgentDefinition, agentIdSchema, apiAgentDefinitionSchema, appliesDirectives } from '#shared/config/index.ts';
-import { MusterError } from '#shared/errors/index.ts';
+import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { assertTimeout } from '#shared/queue/index.ts';
@@ -31,6 +31,10 @@ const agentViewSchema = z
     maxAttempts: z.int().nullable().meta({ description: 'Attempts of a task; null takes those of the configuration.' }),
     retryDelayMs: z.int().nullable().meta({ description: 'Before the first retry; null takes that of the configuration.' }),
     retryBackoff: z.enum(['exponential', 'linear']).nullable().meta({ description: 'How that delay grows; null takes the default.' }),
+    retries: z
+      .record(z.string(), z.enum(FAILURE_ROUTES))
+      .optional()
+      .meta({ description: 'What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class.' }),
     directives: z.boolean().meta({ description: 'Whether `/schedule` lines in its output are applied.' }),
     baseUrl: z.string().optional().meta({ description: 'Address of the API of an `openai` agent, without a login.' }),
     model: z.string().optional().meta({ description: 'Model of an `openai` agent.' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FAILURE_ROUTES } from '../errors/index.ts';
 import type { AgentFunction } from './define-config.ts';
 import { executionFields, nameSchema } from './fields.ts';
 
@@ -6,6 +7,8 @@ const common = {
   /** One sentence for people: what the agent does. */
   description: z.string().max(500).optional(),
   ...executionFields,
+  /** What follows a failure with a code, or with a beginning of codes as `NETWORK_*`: `retry`, `stop` or `wait`. By default its class decides. */
+  retries: z.record(z.string().regex(/^[\w.:-]{1,64}\*?$/), z.enum(FAILURE_ROUTES)).optional(),
   /** The lane of its tasks that have no session, from `lanes` of the configuration. */
   lane: z.string().max(64).optional(),
 };

@@ -9,29 +9,55 @@
  */
 export type FailureClass = 'transient' | 'daemon' | 'timeout' | 'permanent' | 'throttled';
 
-const CLASS_BY_CODE: Readonly<Record<string, FailureClass>> = {
-  CONNECTION_LOST: 'transient',
-  WORKER_LOST: 'transient',
-  DAEMON_CRASHED: 'daemon',
-  DAEMON_UNRESPONSIVE: 'daemon',
-  DAEMON_DISCONNECTED: 'daemon',
-  EXECUTION_TIMEOUT: 'timeout',
-  INVALID_INPUT: 'permanent',
-  PERMISSION_DENIED: 'permanent',
-  RESOURCE_NOT_FOUND: 'permanent',
-  AGENT_NOT_FOUND: 'permanent',
-  OUTPUT_TOO_LARGE: 'permanent',
-  THROTTLED: 'throttled',
+/** What follows a failed attempt: another one after the backoff, none, or another one later at the price of no attempt. */
+export const FAILURE_ROUTES = ['retry', 'stop', 'wait'] as const;
+export type FailureRoute = (typeof FAILURE_ROUTES)[number];
+
+const ROUTE_BY_CLASS: Readonly<Record<FailureClass, FailureRoute>> = {
+  transient: 'retry',
+  daemon: 'retry',
+  timeout: 'retry',
+  permanent: 'stop',
+  throttled: 'wait',
 };
 
-/** The class of a failure code; `NETWORK_*` and unknown codes are transient, which is the safer guess. */
+/** The codes that Muster itself gives to failed attempts. Agents give others too, which are transient. */
+export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title: string }>> = {
+  AGENT_ERROR: { class: 'transient', title: 'The agent threw an error without a code' },
+  PROVIDER_ERROR: { class: 'transient', title: 'The model or endpoint answered with an error' },
+  COMMAND_FAILED: { class: 'transient', title: 'The program ended with an error' },
+  NETWORK_ERROR: { class: 'transient', title: 'The connection failed' },
+  CONNECTION_LOST: { class: 'transient', title: 'The connection was cut' },
+  WORKER_LOST: { class: 'transient', title: 'The worker ended during the attempt' },
+  DAEMON_CRASHED: { class: 'daemon', title: 'The daemon ended during the attempt' },
+  DAEMON_UNRESPONSIVE: { class: 'daemon', title: 'The daemon does not answer' },
+  DAEMON_DISCONNECTED: { class: 'daemon', title: 'The daemon was disconnected' },
+  EXECUTION_TIMEOUT: { class: 'timeout', title: 'The attempt took too long' },
+  INVALID_INPUT: { class: 'permanent', title: 'The input cannot be processed' },
+  PERMISSION_DENIED: { class: 'permanent', title: 'A permission is missing' },
+  RESOURCE_NOT_FOUND: { class: 'permanent', title: 'Something that is needed does not exist' },
+  AGENT_NOT_FOUND: { class: 'permanent', title: 'The agent was removed' },
+  DAEMON_NOT_FOUND: { class: 'permanent', title: 'The named daemon does not exist' },
+  OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
+  THROTTLED: { class: 'throttled', title: 'The provider takes no requests now' },
+};
+
+/** The class of a failure code; unknown codes, `NETWORK_*` among them, are transient, which is the safer guess. */
 export function classifyFailure(code: string): FailureClass {
-  return CLASS_BY_CODE[code] ?? 'transient';
+  return Object.hasOwn(FAILURE_CODES, code) ? (FAILURE_CODES[code]?.class ?? 'transient') : 'transient';
+}
+
+/** What follows a failure with this code. An agent's own routes win: of the code itself, or else of its beginning, as `NETWORK_*`. */
+export function routeOfFailure(code: string, own: Readonly<Record<string, FailureRoute>> = {}): FailureRoute {
+  if (Object.hasOwn(own, code)) return own[code] ?? 'retry';
+  const beginnings = Object.keys(own).filter((name) => name.endsWith('*') && code.startsWith(name.slice(0, -1)));
+  const [longest] = beginnings.toSorted((a, b) => b.length - a.length);
+  return (longest === undefined ? undefined : own[longest]) ?? ROUTE_BY_CLASS[classifyFailure(code)];
 }
 
 /** Whether Muster itself gives this code, so that there are few of them. */
 export function isKnownFailure(code: string): boolean {
-  return Object.hasOwn(CLASS_BY_CODE, code);
+  return Object.hasOwn(FAILURE_CODES, code);
 }
 
 export interface TaskFailureOptions {

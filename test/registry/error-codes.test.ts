@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { ERROR_CODES } from '#shared/errors/error-codes.ts';
+import { FAILURE_CODES, routeOfFailure } from '#shared/errors/task-failure.ts';
 import { read } from '../deploy/repository.ts';
 
 const CODES = Object.entries(ERROR_CODES);
+const FAILURES = Object.entries(FAILURE_CODES);
 
 /** Refusals that end by themselves: a limit, a process or a Redis that is away, a body that did not arrive. */
 const PASSING = new Set([408, 429, 503]);
@@ -12,9 +14,13 @@ test.each(CODES)('the code %s is in the documentation with its status and whethe
 });
 
 test('the documentation lists no other code', () => {
-  expect(read('docs/errors.md').match(/^\| `/gm)).toHaveLength(CODES.length);
+  expect(read('docs/errors.md').match(/^\| `/gm)).toHaveLength(CODES.length + FAILURES.length);
 });
 
 test.each(CODES)('the code %s says "later" exactly for what ends by itself', (code, { status, retry }) => {
   expect(retry).toBe(PASSING.has(status) || code.endsWith('.busy') ? 'later' : 'never');
+});
+
+test.each(FAILURES)('the failure %s is in the documentation with its class and what follows', (code, { class: failureClass, title }) => {
+  expect(read('docs/errors.md')).toContain(`| \`${code}\` | ${failureClass} | ${routeOfFailure(code)} | ${title} |\n`);
 });

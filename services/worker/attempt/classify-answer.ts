@@ -1,11 +1,16 @@
-import { classifyFailure, TaskFailure } from '#shared/errors/index.ts';
+import { classifyFailure, type FailureRoute, routeOfFailure, TaskFailure } from '#shared/errors/index.ts';
 import type { AttemptEnd } from '#shared/ledger/index.ts';
 import { decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
 import type { AgentAnswer } from './run-attempt.ts';
 import type { StopReason } from './running-attempt.ts';
 import { codeOf, messageOf, storedError, type FailureContext } from './stored-error.ts';
 
-export type ClassifyContext = Omit<FailureContext, 'diagnostics'>;
+export interface ClassifyContext extends Omit<FailureContext, 'diagnostics'> {
+  /** What follows a failure by its code, as the agent's definition says; other codes follow their class. */
+  routes?: Readonly<Record<string, FailureRoute>> | undefined;
+}
+
+type FailedContext = FailureContext & Pick<ClassifyContext, 'routes'>;
 
 /** Decides what an agent's answer means for its task: how the attempt ended, as the ledger settles it. Pure. */
 export function classifyAnswer(answer: AgentAnswer, context: ClassifyContext): AttemptEnd {
@@ -22,7 +27,7 @@ export function classifyAnswer(answer: AgentAnswer, context: ClassifyContext): A
 }
 
 /** `interrupted` means everywhere: it ends through no fault of its own, costs no attempt, and starts again. */
-function classifyStop(stop: StopReason, context: FailureContext): AttemptEnd {
+function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
   switch (stop.kind) {
     case 'cancel':
       return { kind: 'cancelled', reason: stop.reason };
@@ -34,19 +39,25 @@ function classifyStop(stop: StopReason, context: FailureContext): AttemptEnd {
     case 'timeout': {
       const { timeoutMs } = context.state;
       const failure = new TaskFailure('EXECUTION_TIMEOUT', `The attempt took longer than ${timeoutMs} ms`);
-      const error = storedError(failure, true, context);
-      return { kind: 'timeout', error, ...decideRetry(context), usage: null, nextTimeoutMs: growTimeout(timeoutMs, context.settings) };
+      const end = classifyFailed(failure, context);
+      return end.kind === 'timeout' ? { ...end, nextTimeoutMs: growTimeout(timeoutMs, context.settings) } : end;
     }
   }
 }
 
-function classifyError(thrown: unknown, context: FailureContext): AttemptEnd {
+function classifyError(thrown: unknown, context: FailedContext): AttemptEnd {
   const failure = thrown instanceof TaskFailure ? thrown : new TaskFailure('AGENT_ERROR', messageOf(thrown), { cause: thrown });
-  const failureClass = classifyFailure(codeOf(failure));
-  const delayMs = failureClass === 'throttled' ? throttleDelay(failure, context) : null;
+  return classifyFailed(failure, context);
+}
+
+/** A failure that waits too often for its provider is retried like any other. */
+function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEnd {
+  const code = codeOf(failure);
+  const route = routeOfFailure(code, context.routes);
+  const delayMs = route === 'wait' ? throttleDelay(failure, context) : null;
   if (delayMs !== null) return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context) };
-  const isRetryable = failureClass !== 'permanent';
+  const isRetryable = route !== 'stop';
   const error = storedError(failure, isRetryable, context);
   const retry = isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
-  return { kind: failureClass === 'timeout' ? 'timeout' : 'failed', error, ...retry, usage: null };
+  return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry, usage: null };
 }

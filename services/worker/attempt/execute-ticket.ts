@@ -1,3 +1,4 @@
+import type { AgentDefinition } from '#shared/config/index.ts';
 import { type ClaimIsolation, claimTask, type TaskPlace } from '#shared/ledger/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { isRedisUnavailable } from '#shared/redis/index.ts';
@@ -68,8 +69,9 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
   try {
     const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
+    const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
     const now = attempt.redisNow(clock.monotonic());
-    const end = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact });
+    const end = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
     const settling = settleAndReport(parts, execution, end);
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
@@ -82,4 +84,10 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be brought to its end');
     throw error;
   }
+}
+
+/** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */
+async function findRoutes({ catalog }: RunAttemptParts, { body }: Execution): Promise<AgentDefinition['retries']> {
+  const entry = catalog.configured(body.agent) ?? (await catalog.find(body.tenant, body.agent).catch(() => null));
+  return entry?.definition.retries;
 }

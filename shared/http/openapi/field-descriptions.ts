@@ -104,6 +104,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   reason: 'Why.',
   requirements: 'What its worker must have.',
   resultSummary: 'The beginning of its output.',
+  retries: 'What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class.',
   retryAt: 'When it starts again, while it waits for a retry or for its provider.',
   retryBackoff: 'How the delay grows.',
   retryDelayMs: 'Before the second attempt, in milliseconds.',

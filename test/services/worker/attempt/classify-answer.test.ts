@@ -83,3 +83,35 @@ describe('classifying an error of an agent', () => {
     expect(details['stderr']).toBe('[hidden]');
   });
 });
+
+const classify = (code: string, routes?: ClassifyContext['routes']): unknown =>
+  classifyAnswer({ kind: 'threw', error: new TaskFailure(code, 'why') }, { ...context, routes });
+
+describe('what follows a failure by its code', () => {
+  it.each([
+    ['NETWORK_ANYTHING', { kind: 'failed', delayMs: 1000 }],
+    ['DAEMON_CRASHED', { kind: 'failed', delayMs: 1000 }],
+    ['DAEMON_NOT_FOUND', { kind: 'failed', delayMs: null, error: { retryable: false } }],
+    ['EXECUTION_TIMEOUT', { kind: 'timeout', delayMs: 1000 }],
+    ['INVALID_INPUT', { kind: 'failed', delayMs: null, error: { retryable: false } }],
+    ['THROTTLED', { kind: 'interrupted' }],
+    ['__proto__', { kind: 'failed', delayMs: 1000 }],
+  ])('is decided by the class of %s', (code, end) => {
+    expect(classify(code)).toMatchObject(end);
+  });
+
+  it('is decided by the agent, the code before its beginnings, and the longest of these first', () => {
+    const routes = { 'NETWORK_*': 'stop', 'NETWORK_D*': 'wait', NETWORK_DNS: 'retry', INVALID_INPUT: 'retry' } as const;
+    expect(classify('NETWORK_ERROR', routes)).toMatchObject({ kind: 'failed', delayMs: null, error: { retryable: false } });
+    expect(classify('NETWORK_DOWN', routes)).toMatchObject({ kind: 'interrupted', delayMs: 30_000 });
+    expect(classify('NETWORK_DNS', routes)).toMatchObject({ kind: 'failed', delayMs: 1000 });
+    expect(classify('INVALID_INPUT', routes)).toMatchObject({ kind: 'failed', delayMs: 1000, error: { retryable: true } });
+    expect(classify('THROTTLED', routes)).toMatchObject({ kind: 'interrupted' });
+  });
+
+  it('stops after a timeout where the agent says so', () => {
+    const answer = { kind: 'stopped', stop: { kind: 'timeout' } } as const;
+    expect(classifyAnswer(answer, { ...context, routes: { EXECUTION_TIMEOUT: 'stop' } })).toMatchObject({ kind: 'timeout', delayMs: null });
+    expect(classifyAnswer(answer, context)).toMatchObject({ kind: 'timeout', delayMs: 1000, nextTimeoutMs: 90_000 });
+  });
+});
