@@ -151,6 +151,21 @@ describe('a callback', () => {
     expect(endpoint.requests).toHaveLength(2);
   });
 
+  it('of a failed task that fails itself makes no task, no event and no other callback', async () => {
+    await open({ deliveries: { callbacks: { retryMs: [10] } } });
+    answers = [500, 500];
+    const id = await accepted();
+    await fleet.drive.fail(id, null);
+    const { redis, keys } = fleet.parts;
+    const { events, states, deliveries } = keys.tenant(TENANT);
+    const before = await redis.xlen(events);
+    fleet.start();
+    await fleet.becomes(id, 'failed', 'callback');
+    expect(endpoint.requests).toHaveLength(2);
+    expect([await redis.xlen(events), await redis.hkeys(states)]).toEqual([before, [id]]);
+    expect(await redis.zrangebylex(deliveries, '[all/', '(all0')).toEqual([`all/${id}-callback`]);
+  });
+
   it('can be tried again by hand', async () => {
     await open({ deliveries: { callbacks: { retryMs: [] } } });
     answers = [500];
