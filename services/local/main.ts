@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, describeOldNames, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
+import { type Config, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
 import { endOnSignals, exitOnStartFailure } from '#shared/lifecycle/index.ts';
 import { createLocalLog, type Log } from '#shared/log/index.ts';
 import { announce, writeLocalRecord } from './fleet/announce.ts';
@@ -22,7 +22,7 @@ try {
   // However this process ends, short of a kill: the lock of a killed one is taken over by the next.
   process.on('exit', () => directory.release());
   log = openLog(config, directory);
-  for (const warning of describeOldNames(config.settings)) log.warn({ event: 'config.old-name' }, warning);
+  for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
   await run(config, directory, log);
 } catch (error) {
   exitOnStartFailure(error, log);

@@ -42,7 +42,7 @@ export {
   TASK_QUEUES,
   type TaskQueue,
 } from './sources.ts';
-export { type Config, describeImportFailure, describeOldNames, importModule, invalidConfig, loadConfig } from './load-config.ts';
+export { type Config, describeImportFailure, importModule, invalidConfig, loadConfig } from './load-config.ts';
 export {
   type Rate,
   type TenantLimits,

@@ -19,11 +19,24 @@ export interface Config {
   readonly readVariable: (name: string) => string | undefined;
 }
 
+interface LoadedConfig extends Config {
+  /** A line for each setting under a name that changed and is still read. */
+  readonly warnings: readonly string[];
+}
+
+/** Settings that have another name now: section, old name, new name. */
+const OLD_NAMES = [
+  ['scheduler', 'maxWritsPerRun', 'maxDirectivesPerRun'],
+  ['commands', 'lookMs', 'pollMs'],
+  ['deliveries', 'lookMs', 'pollMs'],
+  ['events', 'lookMs', 'pollMs'],
+] as const;
+
 /**
  * Reads the environment and `muster.config.ts` and validates both completely.
  * Throws `config.invalid` with one line per problem in `details.problems`, all of them at once.
  */
-export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<Config> {
+export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<LoadedConfig> {
   const problems: string[] = [];
   // Compose and Kubernetes pass an unset variable as an empty one.
   const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
@@ -35,7 +48,8 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   const named = given['MUSTER_CONFIG'];
   const file = resolve(cwd, named ?? 'muster.config.ts');
   const written = await readFile(file, named !== undefined, problems);
-  const settings = settingsSchema.safeParse(written);
+  const { renamed, warnings } = renameSettings(written);
+  const settings = settingsSchema.safeParse(renamed);
   if (!settings.success) problems.push(...describe(settings.error, file));
   problems.push(...laneProblems(written).map((problem) => `${file}: ${problem}`));
 
@@ -47,16 +61,32 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
     settings: settings.data,
     directory: resolve(file, '..'),
     readVariable: (name) => given[name],
+    warnings: [...warnings, ...oldAgentNames(settings.data)],
   };
 }
 
-/** A line for each setting under a name that changed and is still read. */
-export function describeOldNames({ agents, scheduler }: Settings): string[] {
+/** The settings under their new names, with a line for each that was renamed. The old name wins where both are set. */
+function renameSettings(written: unknown): { renamed: unknown; warnings: string[] } {
+  if (!isRecord(written)) return { renamed: written, warnings: [] };
+  const renamed: Record<string, unknown> = { ...written };
+  const warnings: string[] = [];
+  for (const [section, oldName, newName] of OLD_NAMES) {
+    const values = renamed[section];
+    if (!isRecord(values) || values[oldName] === undefined) continue;
+    const { [oldName]: value, ...others } = values;
+    renamed[section] = { ...others, [newName]: value };
+    warnings.push(`${section}.${oldName} is called ${section}.${newName} now`);
+  }
+  return { renamed, warnings };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function oldAgentNames({ agents }: Settings): string[] {
   const named = Object.entries(agents).filter(([, agent]) => 'writs' in agent && agent.writs !== undefined);
-  return [
-    ...named.map(([id]) => `agents.${id}.writs is called directives now`),
-    ...(scheduler.maxWritsPerRun === undefined ? [] : ['scheduler.maxWritsPerRun is called scheduler.maxDirectivesPerRun now']),
-  ];
+  return named.map(([id]) => `agents.${id}.writs is called directives now`);
 }
 
 /** What the environment says wins over the file. */

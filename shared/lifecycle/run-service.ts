@@ -1,4 +1,4 @@
-import { describeOldNames, loadConfig, secretVariables, withdrawVariables, type Environment } from '../config/index.ts';
+import { loadConfig, secretVariables, withdrawVariables, type Environment } from '../config/index.ts';
 import { createLog, type Log } from '../log/index.ts';
 import { endOnSignals, exitOnStartFailure } from './end-process.ts';
 import type { Parts } from './open-parts.ts';
@@ -26,7 +26,7 @@ export async function runService(name: string, create: (parts: Parts) => Service
     const { LOG_LEVEL: level, SHUTDOWN_GRACE_MS: graceMs } = config.env;
     const serviceLog = createLog({ level, service: name });
     log = serviceLog;
-    for (const warning of describeOldNames(config.settings)) log.warn({ event: 'config.old-name' }, warning);
+    for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
     const failure = Promise.withResolvers<Error>();
     const completion = Promise.withResolvers<void>();
     const starting = startFleet({

@@ -22,7 +22,7 @@ export interface NotificationPorts extends NoticePorts {
  */
 export async function writeNotifications(parts: NotificationPorts, options: NotificationStreamOptions, stream: EventStream): Promise<void> {
   const { tenant, kinds } = options;
-  const { commentMs, lookMs } = parts.config.settings.events;
+  const { commentMs, pollMs } = parts.config.settings.events;
   const isWanted = (event: string): boolean => kindsOf(event).some((kind) => kinds.has(kind));
   const watch = watchTenant(parts.events, tenant, isWanted, stream.signal);
   try {
@@ -36,7 +36,7 @@ export async function writeNotifications(parts: NotificationPorts, options: Noti
         stream.comment(writer.takeUnknownPosition());
         commentAt = performance.now() + commentMs;
       }
-      await watch.next(Math.max(0, Math.min(lookMs, commentAt - performance.now())));
+      await watch.next(Math.max(0, Math.min(pollMs, commentAt - performance.now())));
     }
   } finally {
     watch.stop();

@@ -47,8 +47,7 @@ export async function applyDirectives(parts: ApplyDirectivesParts, execution: An
 }
 
 async function withResults(parts: ApplyDirectivesParts, execution: Answered, output: string): Promise<string> {
-  const { maxDirectivesPerRun, maxWritsPerRun } = parts.schedules.settings.scheduler;
-  const max = maxWritsPerRun ?? maxDirectivesPerRun;
+  const max = parts.schedules.settings.scheduler.maxDirectivesPerRun;
   if (max === 0 || !(await mayDirect(parts, execution))) return output;
   const { text, directives, places } = extractDirectives(output, max);
   const lines = text === '' ? [] : text.split('\n');

@@ -88,10 +88,10 @@ export interface RunningCommands {
 }
 
 /**
- * Programs survive the process that started them; these do not survive its exit, however sudden it is (SIGKILL apart). Every `lookMs`
+ * Programs survive the process that started them; these do not survive its exit, however sudden it is (SIGKILL apart). Every `pollMs`
  * it lists what they have started, because a process without its parent is hard to find later.
  */
-export function trackCommands(lookMs: number): RunningCommands {
+export function trackCommands(pollMs: number): RunningCommands {
   const running = new Set<AttemptProcesses>();
   let timer: NodeJS.Timeout | undefined;
   const refreshAll = (): void => running.forEach((processes) => processes.refresh());
@@ -101,7 +101,7 @@ export function trackCommands(lookMs: number): RunningCommands {
       // One listener for all, and none while nothing runs: a process warns about more than a few.
       if (running.size === 0) {
         process.on('exit', killAll);
-        timer = setInterval(refreshAll, lookMs).unref();
+        timer = setInterval(refreshAll, pollMs).unref();
       }
       running.add(processes);
       return () => {

@@ -62,7 +62,7 @@ export const eventSettingsSchema = z
     /** Between two comments on a stream of notifications. */
     commentMs: int(30_000, 10),
     /** Between two reads of a stream of notifications, should no message announce something new. */
-    lookMs: int(2000, 10),
+    pollMs: int(2000, 10),
   })
   .prefault({});
 

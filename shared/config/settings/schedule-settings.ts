@@ -42,8 +42,6 @@ export const schedulerSettingsSchema = z.strictObject({
   maxMessageBytes: int(65_536),
   /** `/schedule` lines in one output of an agent that are applied; 0 leaves them all as they are. */
   maxDirectivesPerRun: int(5, 0),
-  /** The old name of `maxDirectivesPerRun`, still read; it wins where it is set. */
-  maxWritsPerRun: z.number().int().min(0).optional(),
   /** Characters of a run's output that its record shows. */
   resultSummaryChars: int(500, 0),
 });

@@ -104,8 +104,8 @@ export const deliverySettingsSchema = z.strictObject({
   sweepMs: int(SECOND, 50),
   /** A delivery that is not done has its job looked up this often, and a new one made when it is gone. */
   auditMs: int(30 * SECOND, 50),
-  /** Longest between two looks at a task, for when a hint was lost. */
-  lookMs: int(5 * SECOND, 50),
+  /** Longest between two reads of a task whose hint was lost. */
+  pollMs: int(5 * SECOND, 50),
   /** How long a delivery whose task waits leaves its slot to others, while most slots are taken. */
   stepAsideMs: int(15 * SECOND, 50),
   /** Between two signs that an answer is coming, by platform; what is not named has `typingMs`. */

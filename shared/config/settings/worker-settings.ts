@@ -114,7 +114,7 @@ export const commandSettingsSchema = z.strictObject({
   /** How long killed processes may take to be gone before the attempt ends without them. */
   endMs: int(5000),
   /** Between two reads of what running programs have started: what leaves them later is known by it. */
-  lookMs: int(1000, 50),
+  pollMs: int(1000, 50),
   /** Of what a program writes to stderr, the end is kept for the attempt's record. */
   maxStderrBytes: int(4096),
 });

@@ -138,13 +138,13 @@ export class ReplyFollower {
   #pause(): { ms: number; ignoreOutput: boolean } {
     const { clock, typing, ledger } = this.#context;
     const { port, sender, thread } = this.#options;
-    const lookMs = Math.min(ledger.settings.deliveries.lookMs, typing.everyMs(port));
+    const pollMs = Math.min(ledger.settings.deliveries.pollMs, typing.everyMs(port));
     const quietMs = Math.max(this.#quietUntil - clock.monotonic(), this.#heldUntil - clock.monotonic(), port.quietMs(thread), 0);
-    if (!port.canEdit) return { ms: lookMs, ignoreOutput: true };
+    if (!port.canEdit) return { ms: pollMs, ignoreOutput: true };
     const hasMore = this.#text !== this.#shown;
     return quietMs > 0 && (hasMore || sender.hasShown)
-      ? { ms: Math.min(quietMs, lookMs), ignoreOutput: true }
-      : { ms: lookMs, ignoreOutput: false };
+      ? { ms: Math.min(quietMs, pollMs), ignoreOutput: true }
+      : { ms: pollMs, ignoreOutput: false };
   }
 
   /** Posts once how long the message waited, after the answers before it. A failure is not tried again. */

@@ -53,6 +53,23 @@ describe('the configuration', () => {
     expect(settings.queues.chat).toEqual({ slots: 3, limiter: { max: 10, durationMs: 1000 } });
   });
 
+  it('reads settings under names that changed, and says what they are called now', async () => {
+    const file = 'old-names.mjs';
+    await writeFile(
+      join(folder, file),
+      `export default { scheduler: { maxWritsPerRun: 2 }, commands: { lookMs: 60 }, deliveries: { lookMs: 70 }, events: { lookMs: 80, pollMs: 90 } };`,
+    );
+    const { settings, warnings } = await loadConfig({ MUSTER_CONFIG: file }, folder);
+    expect(settings.scheduler.maxDirectivesPerRun).toBe(2);
+    expect([settings.commands.pollMs, settings.deliveries.pollMs, settings.events.pollMs]).toEqual([60, 70, 80]);
+    expect(warnings).toEqual([
+      'scheduler.maxWritsPerRun is called scheduler.maxDirectivesPerRun now',
+      'commands.lookMs is called commands.pollMs now',
+      'deliveries.lookMs is called deliveries.pollMs now',
+      'events.lookMs is called events.pollMs now',
+    ]);
+  });
+
   it('reports every problem of the environment and the file at once, each by its name', async () => {
     const text = `export default { agent: {}, limits: { maxConcurrent: 0, tenant: { runing: 3 } }, agents: { 'No Name': { kind: 'echo' }, a: { kind: 'magic' }, b: { kind: 'openai' } } };`;
     const problems = await problemsOf(

@@ -16,7 +16,7 @@ import { FakePort } from './fake-port.ts';
 
 export const TENANT = 'default';
 
-const QUICK = { sweepMs: 50, auditMs: 300, lockMs: 1000, lookMs: 200, typingMs: 50, firstRetryMs: 20, maxRetryMs: 50 };
+const QUICK = { sweepMs: 50, auditMs: 300, lockMs: 1000, pollMs: 200, typingMs: 50, firstRetryMs: 20, maxRetryMs: 50 };
 
 /** Deliveries over a Redis of their own, with a fake chat platform and a hand on the tasks. */
 export class DeliveryFleet {

@@ -9,7 +9,7 @@ import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const redis = await useRedis();
-const api = closeAfterTests(await startApi(redis.url, { events: { lookMs: 100, commentMs: 50 } }));
+const api = closeAfterTests(await startApi(redis.url, { events: { pollMs: 100, commentMs: 50 } }));
 
 const eventsKey = (tenant: string): string => api.parts.keys.tenant(tenant).events;
 

@@ -9,7 +9,7 @@ import { readNotifications } from '../support/read-notifications.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({
-  events: { lookMs: 100 },
+  events: { pollMs: 100 },
   http: { streamCheckMs: 100 },
   scheduler: { resultSummaryChars: 20 },
   limits: { backpressure: { warningDepth: 10, criticalDepth: 20 } },

@@ -21,11 +21,11 @@ type Observed = ObservedRun<DefinitionOf<'command'>>;
 const variables: Record<string, string> = { ...childEnvironment(), SECRET: 'not for them', ASKED_FOR: 'for them' };
 
 function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null = null): Promise<AgentResult> {
-  const settings = commandSettingsSchema.parse({ killGraceMs, lookMs: 50 });
+  const settings = commandSettingsSchema.parse({ killGraceMs, pollMs: 50 });
   return runCommand(run, {
     directory,
     variables: readVariables(run.definition, (name) => variables[name]),
-    running: trackCommands(settings.lookMs),
+    running: trackCommands(settings.pollMs),
     settings,
     user,
   });

@@ -195,7 +195,7 @@ describe('replies of one session', () => {
   });
 
   it('tell how long a message waited behind the answer to the one before', async () => {
-    const { port, drive } = await open({ deliveries: { verbose: true, noticeAfterMs: 0, lookMs: 50 } });
+    const { port, drive } = await open({ deliveries: { verbose: true, noticeAfterMs: 0, pollMs: 50 } });
     const [first, second] = await both();
     // Its notice, which is not sent again, and its answer.
     port.refuse('post', 'throttled', { times: 2, retryAfterMs: 300 });
