@@ -32,6 +32,8 @@ interface ServeOptions {
   config: Config;
   log: Log;
   services: readonly Service[];
+  /** Of the process, besides those of its services. */
+  registries?: readonly Registry[];
   startHttpServer: (options: HttpServerOptions) => Promise<HttpServer>;
   /** Which parts of Redis do not answer, as text. */
   redisProblems: () => Promise<string[]>;
@@ -44,14 +46,21 @@ export interface Served {
 }
 
 /** Starts services and the HTTP server in front of them; leaves nothing running when one of them cannot start. */
-export async function serve({ config, log, services, startHttpServer, redisProblems }: ServeOptions): Promise<Served> {
+export async function serve({
+  config,
+  log,
+  services,
+  registries: own = [],
+  startHttpServer,
+  redisProblems,
+}: ServeOptions): Promise<Served> {
   let phase: 'starting' | 'ready' | 'shutting down' = 'starting';
   const readiness = async (): Promise<string[]> => {
     if (phase !== 'ready') return [phase];
     return [...(await redisProblems()), ...services.flatMap((service) => service.problems?.() ?? [])];
   };
   const routers = services.flatMap((service) => (service.router ? [service.router] : []));
-  const registries = services.flatMap((service) => (service.registry ? [service.registry] : []));
+  const registries = [...own, ...services.flatMap((service) => service.registry ?? [])];
   const { HOST: host, PORT: port } = config.env;
   // First, so that a worker takes no task only to hand it back because the port is taken.
   const http = await startHttpServer({ routers, host, port, config, log, readiness, registries });

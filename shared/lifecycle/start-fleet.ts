@@ -4,6 +4,7 @@ import type { Log } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
 import { ConnectionWatch, connectRedis, type RedisClient } from '../redis/index.ts';
 import { openParts, type Parts } from './open-parts.ts';
+import { processMetrics } from './process-metrics.ts';
 import { serve, type Served, type Service } from './service.ts';
 
 export interface StartFleetOptions {
@@ -27,7 +28,9 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
   const watch = watchConnection(parts, name);
   try {
     await prepare?.(parts);
-    const served = await serve({ config, log, services: create(parts), startHttpServer, redisProblems: () => redisProblems(parts) });
+    const registries = [processMetrics(parts.redis)];
+    const readRedisProblems = (): Promise<string[]> => redisProblems(parts);
+    const served = await serve({ config, log, services: create(parts), registries, startHttpServer, redisProblems: readRedisProblems });
     return {
       port: served.port,
       stop: async (graceMs) => {

@@ -98,6 +98,7 @@ type ClusterOptions = Omit<BaseOptions, 'redisOptions'> & { redisOptions: NodeOp
  * own timeout counts time in which this process was too busy to read the answer, and would take that for a Redis that is gone.
  */
 class BoundedRedis extends Redis {
+  commandsSent = 0;
   readonly #timeoutMs: number;
 
   constructor(options: NodeOptions, timeoutMs: number) {
@@ -108,13 +109,14 @@ class BoundedRedis extends Redis {
   }
 
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
-    boundCommand(args[0], this.#timeoutMs);
+    if (boundCommand(args[0], this.#timeoutMs)) this.commandsSent += 1;
     return super.sendCommand(...args);
   }
 }
 
 /** BoundedCluster is responsible for the same with a cluster, whose client keeps commands while it has no node for them or no slot map. */
 class BoundedCluster extends Cluster {
+  commandsSent = 0;
   readonly #timeoutMs: number;
 
   constructor(nodes: ClusterNode[], options: ClusterOptions, timeoutMs: number) {
@@ -124,7 +126,7 @@ class BoundedCluster extends Cluster {
   }
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
-    boundCommand(args[0], this.#timeoutMs);
+    if (boundCommand(args[0], this.#timeoutMs)) this.commandsSent += 1;
     return super.sendCommand(...args);
   }
 
@@ -143,11 +145,18 @@ class BoundedCluster extends Cluster {
 /** Commands that a redirection sends again. */
 const bounded = new WeakSet<Command>();
 
-function boundCommand(command: Command, timeoutMs: number): void {
-  if (bounded.has(command)) return;
+/** Returns whether the command is sent for the first time. */
+function boundCommand(command: Command, timeoutMs: number): boolean {
+  if (bounded.has(command)) return false;
   bounded.add(command);
   const stop = startDeadline(timeoutMs, () => command.reject(timedOut()));
   command.promise.then(stop, stop);
+  return true;
+}
+
+/** Commands that this process gave to a connection for commands. */
+export function commandsSentBy(redis: RedisClient): number {
+  return redis instanceof BoundedRedis || redis instanceof BoundedCluster ? redis.commandsSent : 0;
 }
 
 function timedOut(): Error {

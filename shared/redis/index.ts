@@ -3,7 +3,7 @@
  * connection that stands still. Only this folder knows ioredis.
  */
 export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availability.ts';
-export { type RedisClient, connectRedis } from './connect-redis.ts';
+export { type RedisClient, commandsSentBy, connectRedis } from './connect-redis.ts';
 export { type Keys, type ShardKeys, assertInstallation, createKeys, installationProblem } from './keys.ts';
 export {
   type ReadRecords,

@@ -58,7 +58,7 @@ describe('a name chosen by a caller', () => {
 });
 
 describe('the comment of a key', () => {
-  const TYPE = /^(String|Hash|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
+  const TYPE = /^(String|Hash|List|Set|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
   const settings: unknown = settingsSchema.parse({});
   const folder = new URL('../../../shared/redis/', import.meta.url);
   const entries = ['keys.ts', 'fleet-keys.ts', 'tenant-keys.ts'].flatMap((file) => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installedVersion } from '#shared/config/installed-version.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
+import { processMetrics } from '#shared/lifecycle/process-metrics.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createApiService } from '../../../../services/api/create-api-service.ts';
 import { readPage } from '../../../docs/markdown.ts';
@@ -10,7 +12,7 @@ const { registry, router } = createApiService(parts);
 const { config, log } = parts;
 const server = await startHttpServer({
   routers: router ? [router] : [],
-  registries: registry ? [registry] : [],
+  registries: [processMetrics(parts.redis), ...(registry ? [registry] : [])],
   host: '127.0.0.1',
   port: 0,
   config,
@@ -102,4 +104,12 @@ it('gauges are what the fleet is now', async () => {
     ]),
   );
   expect(lines.find((line) => line.startsWith('muster_oldest_waiting_seconds{queue="tasks"}'))).toBeDefined();
+});
+
+it('a process says what it is, and how many commands it sent to Redis', async () => {
+  const commandsOf = async (): Promise<number> => Number(/^muster_redis_commands_total (\d+)$/m.exec(await scrape())?.[1]);
+  const before = await commandsOf();
+  for (let call = 0; call < 10; call += 1) await parts.redis.ping();
+  expect(await commandsOf()).toBeGreaterThanOrEqual(before + 10);
+  expect(await scrape()).toContain(`muster_build_info{version="${installedVersion()}",node="${process.version}"} 1`);
 });
