@@ -31,6 +31,7 @@ beforeAll(async () => {
         auditMs: 1000,
         callbacks: { retryMs: [100], maxEndpoints: 5, endpointRetentionMs: KEEP_MS },
       },
+      metrics: { serviceTimesMs: KEEP_MS },
       tenants: { cleanMs: 500, settleMs: KEEP_MS, endedRetentionMs: 2 * KEEP_MS },
     },
   });
@@ -68,9 +69,9 @@ async function counts(): Promise<Map<string, number>> {
   return found;
 }
 
-/** What a tenant or a worker has one of as long as it is there, bounded by itself. */
+/** What a tenant or a worker has one of as long as it is there, and series of the fleet; each is bounded by itself. */
 const ONCE =
-  /:(events|schedule-count|rates|callback-secret|schedules-reconciled|workers|worker-notes|permits|permit-holders|permit-waiters)$/;
+  /:(events|schedule-count|rates|callback-secret|schedules-reconciled|(dead-)?workers|worker-notes|permits|permit-holders|permit-waiters|snapshots|unserved-queues|metrics|metric-codes|metric-minute:\d+)$/;
 
 /** What there is more of than before. */
 async function growth(before: ReadonlyMap<string, number>): Promise<string[]> {
