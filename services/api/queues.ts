@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
+import { type Ledger, measureReady, type ReadyTickets } from '#shared/ledger/index.ts';
 import { bullPriority, isQueueName, QUEUE_NAMES, type QueueName, type Queues, type TicketQueue } from '#shared/queue/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
 import { onePageSchema } from './lists.ts';
 
 export interface QueuePorts {
   readonly queues: Queues;
+  readonly ledger: Ledger;
 }
 
 /** `/v1/queues`: what is in them, and pausing them. */
@@ -23,7 +25,8 @@ const queueSchema = z
     name: z.enum(QUEUE_NAMES).meta({ description: 'The queue.' }),
     paused: z.boolean().meta({ description: 'Whether it starts nothing; what runs goes on.' }),
     waiting: z.int().meta({ description: 'Tickets without a priority that wait.' }),
-    prioritized: z.int().meta({ description: 'Tickets that wait by priority.' }),
+    prioritized: z.int().meta({ description: 'Tickets that wait by priority, those that are ready included.' }),
+    ready: z.int().meta({ description: 'Tickets that wait for the turn of their tenant.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z.int().meta({ description: 'Tickets that a worker holds.' }),
     completed: z.int().meta({ description: 'Completed tickets that are kept.' }),
@@ -40,6 +43,7 @@ const queueSchema = z
         paused: false,
         waiting: 0,
         prioritized: 12,
+        ready: 3,
         delayed: 0,
         active: 4,
         completed: 100,
@@ -59,7 +63,7 @@ const queueListSchema = z
   .meta({ id: 'QueueList' });
 
 /** `GET /v1/queues`. */
-function getQueues({ queues }: QueuePorts): Route {
+function getQueues(ports: QueuePorts): Route {
   return route({
     method: 'get',
     path: '/v1/queues',
@@ -70,7 +74,7 @@ function getQueues({ queues }: QueuePorts): Route {
     responses: { 200: queueListSchema },
     handle: async (_input, call) => {
       assertFleetOwner(call);
-      return { status: 200, body: { items: await countQueues(queues, Date.now()), nextCursor: null } };
+      return { status: 200, body: { items: await countQueues(ports, Date.now()), nextCursor: null } };
     },
   });
 }
@@ -112,21 +116,21 @@ const LOWEST_PRIORITY = bullPriority(1);
 const PRIORITIES = Array.from({ length: LOWEST_PRIORITY }, (_, position) => position + 1);
 
 /** Counts of every queue over all shards, in the order of the queues' names. */
-async function countQueues(queues: Queues, now: number): Promise<QueueCounts[]> {
+async function countQueues({ queues, ledger }: QueuePorts, now: number): Promise<QueueCounts[]> {
   const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
   return await Promise.all(
     [...shardsOf].map(([name, shards]) =>
       countQueue(
         name,
-        shards.map(({ queue }) => queue),
+        shards.map(({ shard, queue }) => countShard(queue, () => measureReady(ledger, shard, name))),
         now,
       ),
     ),
   );
 }
 
-async function countQueue(name: QueueName, shards: TicketQueue[], now: number): Promise<QueueCounts> {
-  const counts = await Promise.all(shards.map((queue) => countShard(queue)));
+async function countQueue(name: QueueName, shards: Promise<ShardCounts>[], now: number): Promise<QueueCounts> {
+  const counts = await Promise.all(shards);
   const sum = (count: (shard: ShardCounts) => number): number => counts.reduce((total, shard) => total + count(shard), 0);
   const sumOf = (state: (typeof COUNTED)[number]): number => sum((shard) => shard.jobs[state] ?? 0);
   const oldest = Math.min(...counts.map((shard) => shard.oldestAt));
@@ -135,7 +139,8 @@ async function countQueue(name: QueueName, shards: TicketQueue[], now: number): 
     // Pausing reaches all shards; while it does, what runs still counts as not paused.
     paused: counts.every((shard) => shard.isPaused),
     waiting: sumOf('waiting'),
-    prioritized: sumOf('prioritized'),
+    prioritized: sumOf('prioritized') + sum((shard) => shard.ready),
+    ready: sum((shard) => shard.ready),
     delayed: sumOf('delayed'),
     active: sumOf('active'),
     completed: sumOf('completed'),
@@ -149,18 +154,20 @@ interface ShardCounts {
   jobs: Record<string, number>;
   isPaused: boolean;
   workers: number;
+  ready: number;
   oldestAt: number;
 }
 
-async function countShard(queue: TicketQueue): Promise<ShardCounts> {
-  const [jobs, isPaused, workers, oldestAt] = await Promise.all([
+async function countShard(queue: TicketQueue, readReady: () => Promise<ReadyTickets>): Promise<ShardCounts> {
+  const [jobs, isPaused, workers, oldestAt, ready] = await Promise.all([
     queue.getJobCounts(...COUNTED),
     queue.isPaused(),
     // A managed Redis may refuse to list its clients.
     queue.getWorkersCount().catch(() => 0),
     oldestWaiting(queue),
+    readReady(),
   ]);
-  return { jobs, isPaused, workers, oldestAt };
+  return { jobs, isPaused, workers, ready: ready.count, oldestAt: Math.min(oldestAt, ready.oldestAt) };
 }
 
 /** Within one priority the first is the oldest, so one read per priority that has tickets finds the oldest of all. */

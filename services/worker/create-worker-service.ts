@@ -38,6 +38,8 @@ export function createWorkerService(parts: Parts): Service {
   // The ledger's short states have spaces as separators.
   const name = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const fleet = { redis: parts.redis, keys: parts.keys, settings: config.settings };
+  const capacity = capacityOf(parts);
+  parts.offeredSlots.addOwn(capacity);
   const promoter = new DuePromoter({ ledger, log });
   const permits = openPermits(parts, name);
   let isDraining = false;
@@ -59,7 +61,7 @@ export function createWorkerService(parts: Parts): Service {
     pool,
     promoter,
     watchdog: openWatchdog(parts, name),
-    heartbeat: new Heartbeat({ fleet, worker: name, capacity: capacityOf(parts), clock: systemClock, log }),
+    heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice: (notice) => onNotice(parts, notice), log }),
     reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice(parts, { event: 'worker.lost', worker }) }),
     permits,

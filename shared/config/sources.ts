@@ -3,7 +3,7 @@
 export const SOURCES = ['chat', 'api', 'proactive', 'webhook', 'schedule', 'delegation'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** Queues that carry tasks; a task's `queue` is one of them. */
+/** Queues that carry tasks; a task's `queue` is one of them. The ledger stores their positions: a new one comes last. */
 export const TASK_QUEUES = ['critical', 'chat', 'webhooks', 'schedules', 'tasks', 'background', 'remote'] as const;
 export type TaskQueue = (typeof TASK_QUEUES)[number];
 

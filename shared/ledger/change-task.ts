@@ -40,7 +40,7 @@ export interface NewPriority {
 
 export type PriorityAnswer = { kind: 'changed'; state: TaskState } | { kind: 'running' | 'gone' };
 
-/** Changes the priority of a task that does not run. A granted one needs the ticket in the answer's state. */
+/** Changes the priority of a task that does not run. A granted one takes its place anew: its ticket goes to `onTicket`, at once or later. */
 export async function changePriority(ledger: Ledger, tenant: string, id: string, change: NewPriority): Promise<PriorityAnswer> {
   const [kind, state] = (await runInContext(ledger, {
     script: 'change-priority',
@@ -53,7 +53,7 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
 
 export type RedriveAnswer = { kind: 'reopened' | 'refused'; status: TaskStatus } | { kind: 'unknown' };
 
-/** Reopens a permanently failed task, with all its attempts anew. Its ticket goes to `onGranted`. */
+/** Reopens a permanently failed task, with all its attempts anew. Its ticket goes to `onTicket`. */
 export async function redriveTask(ledger: Ledger, place: TaskPlace): Promise<RedriveAnswer> {
   const [kind, status] = (await runInContext(ledger, {
     script: 'redrive-task',

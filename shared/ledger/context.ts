@@ -1,8 +1,7 @@
-import type { TenantLimits } from '../config/index.ts';
+import { TASK_QUEUES, type TenantLimits } from '../config/index.ts';
 import type { ShardKeys } from '../redis/index.ts';
 import { CLASS_LETTERS } from '../tasks/index.ts';
-import { parseBody } from './codec/body.ts';
-import { parseFullState, parseState } from './codec/state.ts';
+import { parseTickets } from './grants/tickets.ts';
 import type { Ledger, ScriptName } from './ledger.ts';
 
 /** Where a task is, and which lane it is in: what the scripts that move it need to find their keys. */
@@ -21,14 +20,11 @@ interface ContextCall {
   args: readonly (string | number)[];
 }
 
-/** Runs a script that may grant other tasks of the tenant. Passes those on to `onGranted` and returns the rest of the reply. */
+/** Runs a script that may let tickets out, also of other tenants. Passes those on to `onTicket` and returns the rest of the reply. */
 export async function runInContext(ledger: Ledger, { script, tenant, keys, options, args }: ContextCall): Promise<unknown[]> {
   const context = JSON.stringify({ ...contextOptions(ledger, tenant), ...options });
-  const [granted, ...reply] = (await ledger.run(script, keys, [context, ...args])) as [string[], ...unknown[]];
-  for (let position = 0; position < granted.length; position += 3) {
-    const [id = '', state = '{}', body = ''] = granted.slice(position, position + 3);
-    ledger.onGranted(tenant, id, body === '' ? parseFullState(state) : parseState(state, parseBody(body).first));
-  }
+  const [tickets, ...reply] = (await ledger.run(script, keys, [context, ...args])) as [string[], ...unknown[]];
+  for (const ticket of parseTickets(tickets)) ledger.onTicket(ticket);
   return reply;
 }
 
@@ -37,13 +33,14 @@ export function shardKeys({ keys }: Pick<Ledger, 'keys'>, tenant: string): Shard
   return keys.shard(keys.shardOf(tenant));
 }
 
-/** The first six keys of every script that opens a context. */
+/** The first ten keys of every script that opens a context. */
 export function contextKeys(ledger: Ledger, tenant: string): string[] {
   const keys = ledger.keys.tenant(tenant);
-  return [keys.states, keys.live, keys.index, keys.events, shardKeys(ledger, tenant).outbox, keys.bodies];
+  const { outbox, ready, window, turns, weights } = shardKeys(ledger, tenant);
+  return [keys.states, keys.live, keys.index, keys.events, outbox, keys.bodies, ready, window, turns, weights];
 }
 
-/** The first eight keys of the scripts that move one task. */
+/** The first twelve keys of the scripts that move one task. */
 export function taskKeys(ledger: Ledger, { tenant, id, lane }: TaskPlace): string[] {
   const keys = ledger.keys.tenant(tenant);
   const name = lane ?? laneOfTask(id);
@@ -62,9 +59,10 @@ export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<T
 }
 
 /** The options of a context: the tenant, its caps, and the bounds of what the script writes. */
-export function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
+function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings } = ledger;
-  const caps = capsOf(ledger.limitsOf(tenant));
+  const limits = ledger.limitsOf(tenant);
+  const caps = capsOf(limits);
   const shard = shardKeys(ledger, tenant);
   return {
     tenant,
@@ -73,7 +71,23 @@ export function contextOptions(ledger: Ledger, tenant: string): Record<string, u
     maxEvents: settings.events.maxPerTenant,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     ...(caps ? { caps } : {}),
+    ...(limits && limits.weight !== 1 ? { weight: limits.weight } : {}),
+    ...windowOptions(ledger),
   };
+}
+
+/**
+ * How many unclaimed tickets of each queue may be in BullMQ: one for each slot, and some for the time until the next ones come. Queues that
+ * are not named have the latter.
+ */
+export function windowOptions({
+  settings,
+  offeredSlots,
+  pace,
+}: Pick<Ledger, 'settings' | 'offeredSlots' | 'pace'>): Record<string, unknown> {
+  const { lookAhead } = settings.dispatch;
+  const sizes = TASK_QUEUES.map((queue) => [queue, lookAhead + (offeredSlots?.(queue) ?? 0) + pace.of(queue)] as const);
+  return { lookAhead, windows: Object.fromEntries(sizes.filter(([, size]) => size > lookAhead)) };
 }
 
 function capsOf(limits: TenantLimits | null): Record<string, number> | null {

@@ -31,7 +31,9 @@ export {
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';
-export { type OutboxTicket, outboxEntry, parseOutboxEntry, reissueTicket } from './grants/outbox.ts';
+export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbox.ts';
+export { dispatchReady, reissueTicket, repairWindow } from './grants/repair-tickets.ts';
+export type { IssuedTicket } from './grants/tickets.ts';
 export { type DueTask, promoteBacklog, promoteDue, readDue } from './grants/promote-tasks.ts';
 export { type Ledger, createLedger } from './ledger.ts';
 export { type TaskFilter, idAt, listTasks } from './read/list-tasks.ts';
@@ -47,6 +49,7 @@ export {
 } from './read/lookups.ts';
 export { type Lane, type LaneIds, type SharedPlace, readLane, readLaneIds, readSharedPlaces } from './read/read-lanes.ts';
 export { readHeads, readState, readStates, readStatesOrErrors } from './read/read-states.ts';
+export { measureReady, readTurn, type ReadyTickets, type Turn } from './read/read-turns.ts';
 export { readAttempts, readTask, readTasks } from './read/read-tasks.ts';
 export {
   LOG_LEVELS,

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import type { Settings, TenantLimits } from '../config/index.ts';
+import type { Settings, TaskQueue, TenantLimits } from '../config/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
-import type { TaskState } from '../tasks/index.ts';
+import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
+import { ClaimPace } from './claim/claim-pace.ts';
 import { scriptFragments } from './codec/fragments.ts';
 import { StoredBytes } from './tenants/storage.ts';
 
@@ -13,8 +14,14 @@ export interface LedgerOptions {
   settings: Settings;
   /** A tenant's limits; null is none. */
   limitsOf(tenant: string): TenantLimits | null;
-  /** Called for each task that a script granted besides: its ticket is in the outbox and should be added now. */
-  onGranted(tenant: string, task: string, state: TaskState): void;
+  /** Called for each ticket that a script let out besides: it is in the outbox and should be added now. */
+  onTicket(ticket: IssuedTicket): void;
+  /** Slots that live workers offer a queue, each with all of its own; null while that is unknown. */
+  offeredSlots?(queue: TaskQueue): number | null;
+  /** Milliseconds of a slot that a task of this agent is expected to take; null, as without it, is a second. */
+  costOf?(tenant: string, agent: string, level: { queue: TaskQueue; priority: number }): number | null;
+  /** What this process claims while the next tickets are on their way; by default it is counted. */
+  pace?: ClaimPace;
   /** Counts the steps of tasks; without it nothing is counted. */
   counts?: LocalCounts;
 }
@@ -26,16 +33,17 @@ export interface Ledger extends Readonly<LedgerOptions> {
   readonly stored: StoredBytes;
   /** Calls that go into one script together. */
   readonly batches: Batches;
+  readonly pace: ClaimPace;
   run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
 }
 
 export type ScriptName =
   | 'accept-tasks'
-  | 'append-log'
-  | 'append-output'
+  | 'append-entry'
   | 'cancel-task'
   | 'change-priority'
   | 'claim-tasks'
+  | 'dispatch-ready'
   | 'expire-deadline'
   | 'expire-lease'
   | 'offer-message'
@@ -58,6 +66,7 @@ export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes(options),
     batches: new CallBatches(),
+    pace: options.pace ?? new ClaimPace(),
     run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),
   };
 }

@@ -1,12 +1,12 @@
 import { AgentCatalog } from '../agents/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
-import { createLedger, type Ledger } from '../ledger/index.ts';
+import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
-import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, ticketOfState, TicketRelay } from '../queue/index.ts';
+import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
-import type { TaskState } from '../tasks/index.ts';
+import { priorityBand } from '../tasks/index.ts';
 import { TenantDirectory } from '../tenants/index.ts';
 
 /**
@@ -59,9 +59,9 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const tenants = new TenantDirectory({ redis, keys, settings, log });
   const metrics = new FleetMetrics({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
-  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, metrics, queues, log });
-  const catalog = new AgentCatalog({ redis, keys, settings });
   const offeredSlots = new OfferedSlots({ redis, keys, settings });
+  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, metrics, queues, offeredSlots, log });
+  const catalog = new AgentCatalog({ redis, keys, settings });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
@@ -92,12 +92,12 @@ function goOn(): void {
   // Other services need the process.
 }
 
-interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'metrics' | 'queues' | 'log'> {
+interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'metrics' | 'queues' | 'offeredSlots' | 'log'> {
   settings: Settings;
 }
 
 /** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
-function openLedger({ redis, keys, settings, tenants, metrics, queues, log }: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
+function openLedger({ redis, keys, settings, tenants, metrics, queues, offeredSlots, log }: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
   const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
@@ -105,15 +105,17 @@ function openLedger({ redis, keys, settings, tenants, metrics, queues, log }: Le
     settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
     counts: metrics.counts,
-    onGranted: (tenant, task, state) => relayGranted({ relay, log }, tenant, { task, state }),
+    offeredSlots: (queue) => offeredSlots.of(queue),
+    costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
+    onTicket: (ticket) => relayTicket({ relay, log }, ticket),
   });
   return { ledger, relay };
 }
 
-function relayGranted({ relay, log }: Pick<Parts, 'relay' | 'log'>, tenant: string, granted: { task: string; state: TaskState }): void {
-  const { task, state } = granted;
-  log.info({ event: 'task.queued', task, tenant, queue: state.queue, priority: state.priority }, 'a task was granted and gets its ticket');
-  relay.add(ticketOfState(tenant, task, state));
+function relayTicket({ relay, log }: Pick<Parts, 'relay' | 'log'>, ticket: IssuedTicket): void {
+  const { task, tenant, queue, priority } = ticket;
+  log.info({ event: 'task.queued', task, tenant, queue, priority }, 'a granted task gets its ticket');
+  relay.add(ticket);
 }
 
 type SubscriptionPorts = Pick<Parts, 'config' | 'redis' | 'keys' | 'log' | 'fail'>;

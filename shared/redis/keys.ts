@@ -46,6 +46,14 @@ function shardKeys(prefix: string) {
     signals: `${prefix}signals`,
     /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ -> since when, ms. Kept: until added. Bound: granted tasks. */
     outbox: `${prefix}outbox`,
+    /** Sorted set, scores 0: tickets that wait for their turn, as the ledger's `window.lua` writes them. Kept: until then. Bound: granted tasks. */
+    ready: `${prefix}ready`,
+    /** Sorted set: `<tenant>/<task>` -> queue, priority and tenant of its ticket. Kept: until claimed. Bound: slots and `dispatch.lookAhead`. */
+    window: `${prefix}window`,
+    /** Sorted set: `<queue>/<rank>/<tenant>` -> its next turn, ms of a slot. Kept: while tickets are ready. Bound: one per tenant and level. */
+    turns: `${prefix}turns`,
+    /** Hash: tenant with ready tickets -> its weight, when not 1. Kept: as `turns`. Bound: one per tenant. */
+    weights: `${prefix}weights`,
     /** Sorted set: `<tenant>/<task>` -> its deadline, ms. Kept: until it ends. Bound: one per task with a deadline. */
     deadlines: `${prefix}deadlines`,
     /** Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Kept: until then. Bound: one per waiting task. */

@@ -137,6 +137,8 @@ export interface TaskState {
   deadline?: number;
   /** How long it is expected to run, ms; stored with a deadline, to escalate the task when that is near. */
   estimateMs?: number;
+  /** What its tickets count in the turns of tenants, ms of a slot; absent for the default. */
+  costMs?: number;
   notBefore?: number;
   gate?: Gate;
   granted?: boolean;

@@ -44,6 +44,7 @@ const UNLIMITED: TenantLimits = {
   waiting: null,
   runningByClass: {},
   runningLow: null,
+  weight: 1,
   rates: {},
 };
 

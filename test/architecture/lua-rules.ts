@@ -11,7 +11,7 @@ const USED = /\b(KEYS|ARGV)\[(\d+)\]/g;
 /** `KEYS[i]`, `#ARGV`, `unpack(KEYS)`: which ones are meant shows only when it runs. */
 const COMPUTED = /\b(?:KEYS|ARGV)\b(?!\[\d+\])/;
 /** Made from TypeScript when the scripts are loaded. */
-const GENERATED = new Set(['transitions', 'body-layout']);
+const GENERATED = new Set(['transitions', 'body-layout', 'queues']);
 const INCLUDE = /^-- include: (\S+)$/gm;
 
 /** Each script documents the inputs it uses, all of them and no others, numbered from 1, and what it returns. */

@@ -32,7 +32,7 @@ for (const [file, short, full] of IN_FULL) {
   if (!text.includes(short)) throw new Error(`${file} has another text now than: ${short}`);
   await writeFile(join(folder, file), text.replace(short, full));
 }
-const options = { redis: test.redis, keys: test.keys, settings: settingsSchema.parse({}), onGranted: () => undefined };
+const options = { redis: test.redis, keys: test.keys, settings: settingsSchema.parse({}), onTicket: () => undefined };
 const short = createLedger({ ...options, limitsOf: () => null });
 // With limits that limit nothing, so that accepting decodes what the task begins with.
 const full = createLedger({ ...options, limitsOf: () => limitsOf({}) }, ledgerScripts(folder));

@@ -5,9 +5,11 @@ import {
   lookupsFor,
   promoteDue,
   readLookupAfter,
+  readTurn,
   readStates,
   readStatesOrErrors,
   reissueTicket,
+  repairWindow,
   tenantsWithTasks,
 } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
@@ -38,6 +40,7 @@ export class TicketAudit {
 
   async run(): Promise<void> {
     const { tenants, ledger } = this.#parts;
+    for (let shard = 0; shard < ledger.keys.shards; shard += 1) await repairWindow(ledger, shard);
     for (const tenant of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
       // Several of these states share lookups.
       const lookups = new Map(
@@ -91,6 +94,8 @@ async function auditTask({ ledger, relay, queues, log }: Parts, { tenant, id, st
     await promoteDue(ledger, tenant, [id]);
     return;
   }
+  // Its turn has not come.
+  if ((await readTurn(ledger, tenant, id, state)) !== null) return;
   const queue = queues.get(ledger.keys.shardOf(tenant), state.queue);
   if (LIVE_JOB_STATES.has(await queue.getJobState(ticketId(id, state.ticket)))) return;
   const renewed = await reissueTicket(ledger, tenant, { task: id, number: state.ticket });

@@ -1,7 +1,6 @@
 import type { Source } from '#shared/config/index.ts';
 import { changePriority, expireDeadline, readState } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
 import { capClass, estimatedMs, isTerminal, PRIORITY_NAMES, type TaskState } from '#shared/tasks/index.ts';
 
@@ -67,10 +66,9 @@ function isTight({ status, queue, estimateMs = estimatedMs(null) }: TaskState, l
   return status !== 'running' && queue !== 'critical' && leftMs < TIGHT * estimateMs;
 }
 
-async function escalate({ ledger, relay, log }: Parts, tenant: string, id: string, source: Source): Promise<void> {
+async function escalate({ ledger, log }: Parts, tenant: string, id: string, source: Source): Promise<void> {
   const change = { priority: PRIORITY_NAMES.critical, queue: 'critical', class: capClass(source, PRIORITY_NAMES.critical) };
   const answer = await changePriority(ledger, tenant, id, change);
   if (answer.kind !== 'changed') return;
   log.warn({ event: 'task.escalated', task: id, tenant }, 'made critical: its deadline is near');
-  if (answer.state.granted) relay.add(ticketOfState(tenant, id, answer.state));
 }

@@ -21,6 +21,8 @@ export const tenantLimitsSchema = z
     runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1)).default({ proactive: 10, user: 15, webhook: 5 }),
     /** Grants at once for tasks of priority 1. */
     runningLow: z.number().int().min(1).nullable().default(5),
+    /** Its share of the slots while tenants take turns, relative to the others: 2 gets twice as much as 1. */
+    weight: z.number().min(0.01).max(1000).default(1),
     /** Tasks accepted per source class, and in all. */
     rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate).default({
       proactive: { perMinute: 50, perHour: 500, burst: 100 },
@@ -41,6 +43,7 @@ export const tenantLimitsPatchSchema = z
     waiting: z.number().int().min(0).nullable().optional(),
     runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),
     runningLow: z.number().int().min(1).nullable().optional(),
+    weight: z.number().min(0.01).max(1000).optional(),
     rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate.nullable()).optional(),
   })
   .meta({ id: 'TenantLimitsPatch' });
@@ -76,6 +79,14 @@ export const limitsSchema = z
     httpVisitorPerMinute: int(300),
     /** Failed sign-ins per minute, of one address and with one key. */
     signInPerMinute: int(10),
+  })
+  .prefault({});
+
+/** How granted tasks get their tickets. */
+export const dispatchSettingsSchema = z
+  .strictObject({
+    /** Unclaimed tickets of a queue and shard that BullMQ has at most beyond the slots of live workers; others wait for their turn. Defaults to 16. */
+    lookAhead: int(16),
   })
   .prefault({});
 

@@ -4,7 +4,7 @@ import { chatSettingsSchema } from '../chat.ts';
 
 import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
-import { limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
+import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
@@ -30,6 +30,7 @@ export const settingsSchema = z.strictObject({
   scheduler: schedulerSettingsSchema.prefault({}),
   deliveries: deliverySettingsSchema.prefault({}),
   limits: limitsSchema.prefault({}),
+  dispatch: dispatchSettingsSchema.prefault({}),
   tenants: tenantSettingsSchema.prefault({}),
   queues: queueSettingsSchema.default({}),
   retries: retrySettingsSchema.prefault({}),

@@ -113,6 +113,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   running: 'Grants at once: tasks that run, and tasks whose ticket waits for a worker. Null is no limit.',
   runningByClass: 'Grants at once per class of source.',
   runningLow: 'Grants at once for tasks of priority 1. Null is no limit.',
+  weight: 'Its share of the slots while tenants take turns, relative to the others: 2 gets twice as much as 1.',
   scheduleId: 'The schedule that made it.',
   scheduledAt: 'When a worker took it.',
   scheduledFor: 'It starts no earlier.',

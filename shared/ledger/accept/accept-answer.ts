@@ -1,14 +1,18 @@
 import { type Gate, type StoredOutcome, type TaskOutcome, type TaskStatus, outcomeRecord } from '../../tasks/index.ts';
 import { scriptFailure } from '../batches.ts';
+import { type OutboxTicket, parseOutboxEntry } from '../grants/outbox.ts';
 
 export interface AcceptedAnswer {
   kind: 'accepted';
   id: string;
   status: TaskStatus;
-  gate: Gate | null;
+  /** What it waits at; `turn` for its turn among granted tasks. */
+  gate: Gate | 'turn' | null;
   /** Outbox entry of its ticket; null when it has none yet. */
   entry: string | null;
-  /** Tasks before it in its lane or backlog. */
+  /** Whether its ticket goes before others of its priority. */
+  isAhead: boolean;
+  /** Tasks before it in its lane or backlog, or of its tenant's that are ready. */
   ahead: number;
   /** Tasks of the tenant that have not ended. */
   depth: number;
@@ -27,15 +31,17 @@ export type AcceptAnswer =
 /** One task's part in the reply of a script that accepts. */
 export type AcceptReply = [kind: string, ...details: unknown[]];
 
-/** The tickets that one call added to the outbox: their common entry, and the ids of their tasks. */
+/** The tickets that one call added to the outbox: their common entry, and each. */
 interface CallTickets {
   entry: string;
-  tasks: ReadonlySet<string>;
+  /** By task. */
+  tickets: ReadonlyMap<string, Required<OutboxTicket>>;
 }
 
 /** Reads the outbox entry in the reply of a script that accepts: an empty text when it added no ticket. */
 export function ticketsOf(tenant: string, entry: string): CallTickets {
-  return { entry: `${tenant}/${entry}`, tasks: new Set(entry.split(',').map((ticket) => ticket.split('.')[0] ?? '')) };
+  const name = `${tenant}/${entry}`;
+  return { entry: name, tickets: new Map(entry === '' ? [] : parseOutboxEntry(name).tickets.map((ticket) => [ticket.task, ticket])) };
 }
 
 /** Reads the part of one task in the reply of a script that accepts. */
@@ -50,10 +56,15 @@ export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, dep
     kind: 'accepted',
     id,
     status: first as TaskStatus,
-    gate: second === '' ? null : (second as Gate),
-    entry: tickets.tasks.has(id) ? tickets.entry : null,
+    gate: second === '' ? null : (second as Gate | 'turn'),
+    ...ticketOf(id, tickets),
     ahead: third as number,
     depth,
     outcome: outcome === undefined ? null : outcomeRecord(JSON.parse(outcome as string) as StoredOutcome),
   };
+}
+
+function ticketOf(id: string, { entry, tickets }: CallTickets): Pick<AcceptedAnswer, 'entry' | 'isAhead'> {
+  const ticket = tickets.get(id);
+  return ticket ? { entry, isAhead: ticket.isAhead } : { entry: null, isAhead: false };
 }

@@ -1,6 +1,7 @@
 import { scriptJson, type TenantKeys } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
-import { contextKeys, contextOptions, shardKeys } from '../context.ts';
+import { contextKeys, runInContext, shardKeys } from '../context.ts';
+import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
@@ -34,10 +35,10 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
   const isUnlimited = ledger.limitsOf(tenant) === null;
-  const options = { ...contextOptions(ledger, tenant), ...submissionLimits(ledger, tenant) };
-  const [entry, depth, ...replies] = (await ledger.run(
-    'accept-tasks',
-    [
+  const [entry, depth, ...replies] = (await runInContext(ledger, {
+    script: 'accept-tasks',
+    tenant,
+    keys: [
       ...contextKeys(ledger, tenant),
       keys.rates,
       shard.deadlines,
@@ -46,8 +47,9 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
       shard.tenantStates,
       ...tasks.flatMap((task) => keysOf(keys, task)),
     ],
-    [JSON.stringify(options), ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(task, isUnlimited))],
-  )) as [string, number, ...AcceptReply[]];
+    options: submissionLimits(ledger, tenant),
+    args: [ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(ledger, task, isUnlimited))],
+  })) as [string, number, ...AcceptReply[]];
   const tickets = ticketsOf(tenant, entry);
   return replies.map((reply, position) => readAcceptReply(tasks[position]?.body.id ?? '', reply, depth, tickets));
 }
@@ -59,8 +61,9 @@ function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {
   ];
 }
 
-function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
+function argumentsOf(ledger: Ledger, task: NewTask, isUnlimited: boolean): (string | number)[] {
   const { body, lane, idempotency, rateClass, skip } = task;
+  const costMs = costOf(ledger, task);
   const lookups = lookupsOf(body);
   const path = pathOf(task, isUnlimited);
   return [
@@ -69,9 +72,11 @@ function argumentsOf(task: NewTask, isUnlimited: boolean): (string | number)[] {
     skip === null ? rateClass : '',
     lane ? 1 : '',
     path,
-    bodyText(task),
+    bodyText(task, costMs),
     task.class,
-    path === 'plain' ? '' : scriptJson(firstState(task)),
+    levelName(task.queue, task.priority),
+    ticketTail({ costMs, maxAttempts: body.execution.maxAttempts, agent: body.agent, lane: lane?.name ?? null }),
+    path === 'plain' ? '' : scriptJson(firstState(task, costMs)),
     lookups.length,
     ...lookups,
   ];

@@ -1,6 +1,7 @@
 import { scriptJson } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
 import { contextKeys, runInContext, shardKeys } from '../context.ts';
+import { costOf } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
@@ -45,13 +46,14 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
 
 function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined): (string | number)[] {
   const { body, idempotency, rateClass } = task;
+  const costMs = costOf(ledger, task);
   return [
     ledger.settings.tasks.idempotencyMs,
     body.id,
     idempotency?.digest ?? '',
     rateClass,
-    bodyText(task),
-    scriptJson(firstState(task)),
+    bodyText(task, costMs),
+    scriptJson(firstState(task, costMs)),
     rulesOf(ledger, body, target),
     scriptJson(lookupsOf(body)),
   ];

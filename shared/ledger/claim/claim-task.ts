@@ -34,6 +34,7 @@ interface Claim extends TaskPlace {
 /** Claims a task for a worker, for `leaseMs` milliseconds. Without `isolation` it claims suspects like any other. */
 export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, isolation?: ClaimIsolation): Promise<ClaimAnswer> {
   const answer = await batchClaim(ledger, { ...place, worker, isolation });
+  if (answer.kind === 'claimed') ledger.pace.note(answer.state.queue);
   if (answer.kind !== 'lane') return answer;
   // A task that got a lane after its ticket was made keeps it.
   const again = await batchClaim(ledger, { ...place, lane: answer.lane, worker, isolation });

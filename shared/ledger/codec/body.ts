@@ -39,9 +39,9 @@ export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input"
  * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender
  * wrote may be long, and deeper than they can read.
  */
-export function bodyText(task: NewTask): string {
+export function bodyText(task: NewTask, costMs?: number): string {
   const { id, agent, source, session, scheduleId } = task.body;
-  const stored: Record<string, unknown> = { first: firstState(task), id, agent, source };
+  const stored: Record<string, unknown> = { first: firstState(task, costMs), id, agent, source };
   if (session !== null) stored['session'] = session;
   if (scheduleId !== null) stored['scheduleId'] = scheduleId;
   stored['input'] = task.body.input;
@@ -54,7 +54,7 @@ export function parseBody(text: string): StoredBody {
 }
 
 /** What the state of a task begins with, for the scripts that accept it. */
-export function firstState(task: NewTask): FirstState {
+export function firstState(task: NewTask, costMs?: number): FirstState {
   const { body, priority, queue, class: taskClass, lane, sharedLanes } = task;
   return {
     class: taskClass,
@@ -68,6 +68,7 @@ export function firstState(task: NewTask): FirstState {
     ...(lane?.order === undefined ? {} : { order: `${lane.order}` }),
     ...(body.deadline === null ? {} : { deadline: body.deadline, estimateMs: estimatedMs(body.requirements) }),
     ...(body.scheduledFor === null ? {} : { notBefore: body.scheduledFor }),
+    ...(costMs === undefined ? {} : { costMs }),
     ...behaviorOf(task),
     maxAttempts: body.execution.maxAttempts,
     timeoutMs: body.execution.timeoutMs,

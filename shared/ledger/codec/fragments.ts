@@ -1,10 +1,11 @@
+import { TASK_QUEUES } from '../../config/index.ts';
 import { TRANSITIONS } from '../../tasks/index.ts';
 import { tenantStateInLua } from '../../tenants/index.ts';
 import { BODY_LAYOUT } from './body.ts';
 
 /** What the scripts include besides the files in `scripts/include`. */
 export function scriptFragments(): Record<string, string> {
-  return { transitions: transitionsAsLua(), 'body-layout': bodyLayoutAsLua(), 'tenant-state': tenantStateInLua() };
+  return { transitions: transitionsAsLua(), 'body-layout': bodyLayoutAsLua(), 'tenant-state': tenantStateInLua(), queues: queuesAsLua() };
 }
 
 /** The table of transitions: the type of the event by both states, an empty text for none. */
@@ -14,6 +15,11 @@ function transitionsAsLua(): string {
     return `  ${from} = { ${events.join(', ')} },`;
   });
   return `local TRANSITIONS = {\n${rows.join('\n')}\n}\n`;
+}
+
+/** A number for each queue; stored scores hold it, so that the order stays. */
+function queuesAsLua(): string {
+  return `local QUEUE_NUMBERS = { ${TASK_QUEUES.map((name, number) => `${name} = ${number}`).join(', ')} }\n`;
 }
 
 /** How `bodyText` lays out a body. */

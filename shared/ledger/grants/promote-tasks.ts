@@ -33,7 +33,7 @@ export async function readDue({ redis, keys }: Ledger, shard: number, max: numbe
   return { tasks, nextInMs: 0 };
 }
 
-/** Promotes tasks of one tenant whose time has come; `force` does it before. Their tickets go to `onGranted`. Answers in their order. */
+/** Promotes tasks of one tenant whose time has come; `force` does it before. Their tickets go to `onTicket`. Answers in their order. */
 export async function promoteDue(ledger: Ledger, tenant: string, ids: readonly string[], force = false): Promise<PromoteAnswer[]> {
   const states = ids.length === 0 ? [] : await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
   const places = ids.map((id, position) => ({ id, lane: laneIn(states[position] ?? null) }));

@@ -86,9 +86,9 @@ export async function appendLog(ledger: Ledger, ref: AttemptRef, entry: LogEntry
   const shard = shardKeys(ledger, ref.tenant);
   const { maxLogEntries, logRetentionMs } = ledger.settings.tasks;
   const written = await ledger.run(
-    'append-log',
+    'append-entry',
     [shard.leases, ledger.keys.tenant(ref.tenant).log(ref.id)],
-    [leaseMember(ref), JSON.stringify(entry), maxLogEntries, logRetentionMs, shard.signal, `${ref.tenant}/${ref.id}/log`],
+    [leaseMember(ref), '=', maxLogEntries, logRetentionMs, shard.signal, `${ref.tenant}/${ref.id}/log`, 'entry', JSON.stringify(entry)],
   );
   return written === 1;
 }
@@ -106,9 +106,22 @@ export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, s
   const shard = shardKeys(ledger, ref.tenant);
   const { maxOutputEntries, outputRetentionMs } = ledger.settings.tasks;
   const written = await ledger.run(
-    'append-output',
+    'append-entry',
     [shard.leases, ledger.keys.tenant(ref.tenant).output(ref.id)],
-    [leaseMember(ref), attempt, seq, text, maxOutputEntries, outputRetentionMs, shard.signal, `${ref.tenant}/${ref.id}/output`],
+    [
+      leaseMember(ref),
+      '~',
+      maxOutputEntries,
+      outputRetentionMs,
+      shard.signal,
+      `${ref.tenant}/${ref.id}/output`,
+      'attempt',
+      attempt,
+      'seq',
+      seq,
+      'text',
+      text,
+    ],
   );
   return written === 1;
 }

@@ -5,12 +5,16 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] rates: hash, when the tenant's buckets are empty again by class and window, ms
--- KEYS[8] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[9] ended: zset, ends of the shard's tasks that subscribers have not received
--- KEYS[10] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[11] tenants: hash, tenants of the shard that are not active
--- KEYS[12...] per task: with a digest, the caller's key; with a lane, its holders and its line
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] rates: hash, when the tenant's buckets are empty again by class and window, ms
+-- KEYS[12] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[13] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[15] tenants: hash, tenants of the shard that are not active
+-- KEYS[16...] per task: with a digest, the caller's key; with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
 -- ARGV[2] remember: int, ms, how long a caller's key is kept
 -- ARGV[3...] per task: one request
@@ -21,16 +25,22 @@
 --   path: `plain` when nothing can hold it back, `skip` when it is not to run, or empty
 --   body: JSON, what never changes; see the codec
 --   class: text, its class for caps
+--   level: text, `<queue>/<rank>/`
+--   ticket: text, cost in ms, attempts, agent and lane; see window.lua
 --   first: JSON, the state that it begins with; empty when plain
 --   count: int, number of lookups
 --   lookups: text, so many, each an argument of its own
--- RETURNS {outbox entry, depth, answer per task}; an answer is
+-- RETURNS {tickets, outbox entry, depth, answer per task}; an answer is
 --   {'accepted', status, gate, tasks ahead, outcome, JSON, of a task that ended} | {'duplicate' | 'conflict', id}
 --   | {'rate', ms, class} | {'waiting', count} | {'closed', state of its tenant} | {'failed', reason}
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
@@ -40,16 +50,17 @@
 -- include: iterate
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local intake = open_intake(KEYS[7], KEYS[8], KEYS[9], KEYS[10], ARGV[2])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+local intake = open_intake(KEYS[11], KEYS[12], KEYS[13], KEYS[14], ARGV[2])
 -- Caps and the limit on waiting tasks count the live lookups.
 intake.gathers = not context.caps and not context.waiting
-local next_key, next_arg = iterate(KEYS, 12), iterate(ARGV, 3)
-local closed = closed_state(KEYS[11], context.tenant)
+local next_key, next_arg = iterate(KEYS, 16), iterate(ARGV, 3)
+local closed = closed_state(KEYS[15], context.tenant)
 
 local function read_request(id)
   local request = {
     id = id, digest = next_arg(), rate_class = next_arg(), has_lane = next_arg() ~= '', path = next_arg(),
-    body = next_arg(), class = next_arg(), first = next_arg(), lookups = {},
+    body = next_arg(), class = next_arg(), level = next_arg(), ticket = next_arg(), first = next_arg(), lookups = {},
   }
   for position = 1, tonumber(next_arg()) do request.lookups[position] = next_arg() end
   if request.digest ~= '' then request.known_key = next_key() end
@@ -60,8 +71,8 @@ end
 -- Admits a task that nothing can hold back (no lane, no time, no caps), without decoding its state.
 local function admit_plain(request)
   save_short(context, intake, request.id)
-  add_granted(context, intake, request.id, request.class)
-  return { 'accepted', 'queued', '', 0 }
+  local text = request.level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/' .. request.id .. '.1/' .. request.ticket
+  return add_granted(context, intake, request.id, request.class, text)
 end
 
 -- Admits a task that waits, or might have to, or ends at once.
@@ -90,7 +101,7 @@ local function accept(request)
   return conclude_request(context, intake, request, answer)
 end
 
-local answers = { '', 0 }
+local answers = { {}, '', 0 }
 local id = next_arg()
 while id do
   local answer = isolate(accept, read_request(id))
@@ -98,6 +109,7 @@ while id do
   answers[#answers + 1] = answer
   id = next_arg()
 end
-answers[1] = close_intake(context, intake)
-answers[2] = depth_of(context.live)
+answers[2] = close_intake(context, intake)
+answers[3] = depth_of(context.live)
+answers[1] = publish_granted(context)
 return answers

@@ -1,4 +1,4 @@
--- Changes the priority, and with it perhaps the queue, of a task that does not run. A task with a ticket gets a new one; a task
+-- Changes the priority, and with it perhaps the queue, of a task that does not run. A granted task gets a new ticket; a task
 -- that is low now returns to the backlog when the cap on low ones is full, and others are granted in its place.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
@@ -6,18 +6,28 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] priority: int, 1 to 10
 -- ARGV[4] queue: text, the queue that it belongs to now
 -- ARGV[5] class: text, its class for caps
--- RETURNS {granted, 'changed', state} | {granted, 'running'} | {granted, 'gone'}; granted: id, state and body, or empty, of each other task granted
+-- RETURNS {tickets, 'changed', state} | {tickets, 'running'} | {tickets, 'gone'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id = ARGV[2]
 local task = load_task(context, id)
 if not task or task.completedAt then return { {}, 'gone' } end
@@ -35,7 +45,7 @@ else
 end
 if task.granted then
   task.ticket = task.ticket + 1
-  add_to_outbox(context, id .. '.' .. task.ticket)
+  give_ticket(context, id, task)
 end
 save_task(context, id, task)
 emit(context, id, 'task.reprioritized')

@@ -5,11 +5,15 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] leases: zset, running attempts of the shard by the end of their lease, ms
--- KEYS[8] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[9] ended: zset, ends of the shard's tasks that subscribers have not received
--- KEYS[10] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[11...] per task: with a lane, its holders and its line
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[12] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[13] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[15...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, suspectWaitMs, and isolation:
 --   `own`, `shared`: the process holds suspects only; `offered`, `full`: whether the worker has such a process to offer
 -- ARGV[2] worker: text, its name
@@ -17,20 +21,25 @@
 -- ARGV[4] lanes: text, a digit per task: `1` with a lane, else `0`
 -- ARGV[5...] per task: one ticket
 --   id: text, the task's id
--- RETURNS granted, and two more per task: 'claimed', state | 'lane', its lane, which the caller did not know
+-- RETURNS tickets, and two more per task: 'claimed', state | 'lane', its lane, which the caller did not know
 --   | 'suspect', how many processes were lost under it | 'parked' | 'busy' | 'ended' | 'unknown', '' | 'failed', reason;
---   granted: id, state and body, or empty, of each other task granted. Bodies never change: the caller reads them by itself
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ. Bodies never change: the caller reads them by itself
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local next_key, next_arg = iterate(KEYS, 11), iterate(ARGV, 5)
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+local next_key, next_arg = iterate(KEYS, 15), iterate(ARGV, 5)
 local worker, lease_ends = ARGV[2], context.now + ARGV[3]
 local leases, started, states, count = {}, {}, {}, 0
 local facts, has_facts = {}, false
@@ -125,23 +134,25 @@ local function claim(id, keys, text)
 end
 
 local known = redis.call('HMGET', context.states, unpack(ARGV, 5))
-local answers, claimed = { {} }, {}
-local without_lane = { deadlines = KEYS[8], ended = KEYS[9], due = KEYS[10] }
+local answers, claimed, used = { {} }, {}, {}
+local without_lane = { deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14] }
 for position, text in ipairs(known) do
   local id, keys = next_arg(), without_lane
   if string.byte(ARGV[4], position) == HAS_LANE then
-    keys = { deadlines = KEYS[8], ended = KEYS[9], due = KEYS[10], held = next_key(), wait = next_key() }
+    keys = { deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14], held = next_key(), wait = next_key() }
   end
   -- What was read before is old once this call has changed the task.
   if claimed[id] ~= nil then text = redis.call('HGET', context.states, id) end
   local answer = claimed[id] and { 'busy' } or isolate(claim, id, keys, text)
   claimed[id] = answer[1] == 'claimed'
+  if answer[1] ~= 'lane' and answer[1] ~= 'failed' then used[#used + 1] = id end
   answers[position * 2], answers[position * 2 + 1] = answer[1], answer[2] or ''
 end
 call_many('HSET', context.states, states)
 if #leases > 0 then
-  redis.call('ZADD', KEYS[7], unpack(leases))
+  redis.call('ZADD', KEYS[11], unpack(leases))
   emit(context, table.concat(started, ','), TRANSITIONS.scheduled.running, has_facts and '[' .. table.concat(facts, ',') .. ']' or nil)
 end
+use_tickets(context, used)
 answers[1] = publish_granted(context)
 return answers

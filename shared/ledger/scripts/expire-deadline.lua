@@ -5,24 +5,34 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
--- KEYS[8] wait: zset, line of that lane by slot
--- KEYS[9] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[10] ended: zset, ends of the shard's tasks that subscribers have not received
--- KEYS[11] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[12] wait: zset, line of that lane by slot
+-- KEYS[13] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[14] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[15] due: zset, tasks of the shard that wait for a time, ms
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
--- RETURNS {granted, 'stale' | 'kept'}; granted: id, state and body, or empty, of each other task granted
+-- RETURNS {tickets, 'stale' | 'kept'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local keys = { held = KEYS[7], wait = KEYS[8], deadlines = KEYS[9], ended = KEYS[10], due = KEYS[11] }
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+local keys = { held = KEYS[11], wait = KEYS[12], deadlines = KEYS[13], ended = KEYS[14], due = KEYS[15] }
 local id = ARGV[2]
 local task = load_task(context, id)
 if task and not task.completedAt and task.deadline and task.deadline > context.now then return { {}, 'kept' } end

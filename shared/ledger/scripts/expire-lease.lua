@@ -7,32 +7,42 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
--- KEYS[8] wait: zset, line of that lane by slot
--- KEYS[9] leases: zset, running attempts of the shard by the end of their lease, ms
--- KEYS[10] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[11] signals: hash, unanswered stops of the shard by lease member, JSON
--- KEYS[12] ended: zset, ends of the shard's tasks that subscribers have not received
--- KEYS[13] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
--- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[12] wait: zset, line of that lane by slot
+-- KEYS[13] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[14] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[15] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[16] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[17] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[18] due: zset, tasks of the shard that wait for a time, ms
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] token: int, the attempt's fencing token
 -- ARGV[4] loss: JSON, blame (`unknown`, `guilty`, `cleared`), maxLosses, delayMs (before the first return), maxDelayMs, spread (0 to 1), isGone
 --   (the process has ended, whatever the lease says), isOwnEnd (it ended, or hung, by what ran in it) and message
--- RETURNS {granted, 'requeued' | 'ended' | 'held' | 'gone'}; granted: id, state and body, or empty, of each other task granted
+-- RETURNS {tickets, 'requeued' | 'ended' | 'held' | 'gone'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local keys = {
-  held = KEYS[7], wait = KEYS[8], leases = KEYS[9], deadlines = KEYS[10], signals = KEYS[11], ended = KEYS[12], attempts = KEYS[13],
-  due = KEYS[14],
+  held = KEYS[11], wait = KEYS[12], leases = KEYS[13], deadlines = KEYS[14], signals = KEYS[15], ended = KEYS[16], attempts = KEYS[17],
+  due = KEYS[18],
 }
 local id, loss = ARGV[2], cjson.decode(ARGV[4])
 local member = shard_member(context, id) .. '/' .. ARGV[3]

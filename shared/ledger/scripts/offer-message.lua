@@ -6,16 +6,20 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] rates: hash, when the tenant's buckets are empty again by class and window, ms
--- KEYS[8] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[9] ended: zset, ends of the shard's tasks that subscribers have not received
--- KEYS[10] leases: zset, running attempts of the shard by the end of their lease, ms
--- KEYS[11] signals: hash, unanswered stops of the shard by lease member, JSON
--- KEYS[12] known: string, the task under the caller's key and its digest, any name when the caller gave none
--- KEYS[13] held: zset, holders of the task's lane by ms, any name when it has none
--- KEYS[14] wait: zset, line of that lane by slot
--- KEYS[15] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[16] tenants: hash, tenants of the shard that are not active
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] rates: hash, when the tenant's buckets are empty again by class and window, ms
+-- KEYS[12] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[13] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[14] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[15] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[16] known: string, the task under the caller's key and its digest, any name when the caller gave none
+-- KEYS[17] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[18] wait: zset, line of that lane by slot
+-- KEYS[19] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[20] tenants: hash, tenants of the shard that are not active
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
 -- ARGV[2] remember: int, ms, how long a caller's key is kept
 -- ARGV[3] id: text, the message's id
@@ -25,12 +29,16 @@
 -- ARGV[7] first: JSON, the state that it begins with
 -- ARGV[8] rules: JSON, grace (ms), carries, collect, cap, overflow, and target, the task that it is input for
 -- ARGV[9] lookups: JSON, array of texts
--- RETURNS {granted, outbox entry, depth, answer}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
---   granted: id, state and body, or empty, of each other task granted
+-- RETURNS {tickets, outbox entry, depth, answer}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
@@ -41,13 +49,14 @@
 -- include: iterate
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local intake = open_intake(KEYS[7], KEYS[8], KEYS[9], KEYS[15], ARGV[2])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+local intake = open_intake(KEYS[11], KEYS[12], KEYS[13], KEYS[19], ARGV[2])
 local id, rules = ARGV[3], cjson.decode(ARGV[8])
 local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]) }
-if request.digest ~= '' then request.known_key = KEYS[12] end
+if request.digest ~= '' then request.known_key = KEYS[16] end
 -- Of this message, and of all others in its lane.
 local keys = {
-  held = KEYS[13], wait = KEYS[14], leases = KEYS[10], deadlines = KEYS[8], signals = KEYS[11], ended = KEYS[9], due = KEYS[15],
+  held = KEYS[17], wait = KEYS[18], leases = KEYS[14], deadlines = KEYS[12], signals = KEYS[15], ended = KEYS[13], due = KEYS[19],
 }
 local superseded = { kind = 'superseded', taskId = id, reason = 'a newer one took its place' }
 
@@ -143,7 +152,7 @@ local function admit_message()
 end
 
 local function accept()
-  local closed = closed_state(KEYS[16], context.tenant)
+  local closed = closed_state(KEYS[20], context.tenant)
   if closed then return { 'closed', closed } end
   local refusal = refuse_request(context, intake, request)
   return refusal or conclude_request(context, intake, request, admit_message())

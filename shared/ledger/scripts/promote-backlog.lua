@@ -5,13 +5,23 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
--- RETURNS {granted, count}; granted: id, state and body, or empty, of each other task granted
+-- RETURNS {tickets, count};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 promote_backlog(context)
-return { publish_granted(context), #context.granted / 3 }
+return { publish_granted(context), #context.granted }

@@ -5,43 +5,51 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[8...] per task: with a lane, its holders and its line
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[12...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
 -- ARGV[3] force: `1` to promote before the time, else `0`
 -- ARGV[4...] per task: one due task
 --   id: text, the task's id
--- RETURNS granted, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
---   granted: id, state and body, or empty, of each other task granted
+-- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local next_key, next_arg = iterate(KEYS, 8), iterate(ARGV, 4)
-local HAS_LANE, reissued = string.byte('1'), {}
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+local next_key, next_arg = iterate(KEYS, 12), iterate(ARGV, 4)
+local HAS_LANE = string.byte('1')
 
 -- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
 local function reissue(id, task)
   task.gate, task.notBefore, task.ticket = nil, nil, task.ticket + 1
-  add_to_outbox(context, id .. '.' .. task.ticket)
+  give_ticket(context, id, task)
   save_task(context, id, task)
-  append(reissued, id, cjson.encode(task))
 end
 
 local function promote(id, keys)
   local task = load_task(context, id)
   if not task or task.completedAt or task.status == 'running' or not task.notBefore then
-    redis.call('ZREM', KEYS[7], shard_member(context, id))
+    redis.call('ZREM', KEYS[11], shard_member(context, id))
     return { 'gone' }
   end
   if task.notBefore > context.now and ARGV[3] ~= '1' then
-    schedule_due(context, KEYS[7], id, task.notBefore)
+    schedule_due(context, KEYS[11], id, task.notBefore)
     return { 'early', task.notBefore }
   end
   if task.lane and not keys.held then return { 'lane', task.lane } end
@@ -55,7 +63,7 @@ local function promote(id, keys)
       save_task(context, id, task)
     end
   end
-  redis.call('ZREM', KEYS[7], shard_member(context, id))
+  redis.call('ZREM', KEYS[11], shard_member(context, id))
   return { 'promoted' }
 end
 
@@ -67,8 +75,4 @@ while id do
   position, id = position + 1, next_arg()
 end
 answers[1] = publish_granted(context)
-for at = 1, #reissued, 2 do
-  append(answers[1], reissued[at], reissued[at + 1])
-  table.insert(answers[1], '')
-end
 return answers

@@ -5,20 +5,30 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
--- KEYS[8] wait: zset, line of that lane by slot
--- KEYS[9] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[12] wait: zset, line of that lane by slot
+-- KEYS[13] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
--- RETURNS {granted, 'reopened' | 'refused', status} | {granted, 'unknown'}; granted: id, state and body, or empty, of each task granted
+-- RETURNS {tickets, 'reopened' | 'refused', status} | {tickets, 'unknown'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id = ARGV[2]
 local task = load_task(context, id)
 if not task then return { {}, 'unknown' } end
@@ -26,7 +36,7 @@ if task.status ~= 'permanently_failed' then return { {}, 'refused', task.status 
 
 redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id)
 -- The last attempt is in the state only, as long as no other follows. One that failed left no output.
-redis.call('HSETNX', KEYS[9], id .. ':' .. task.token, cjson.encode({
+redis.call('HSETNX', KEYS[13], id .. ':' .. task.token, cjson.encode({
   number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = task.completedAt, error = task.error,
   status = string.match(task.log, '(timeout)@[^;]*;permanently_failed@[^;]*$') or 'failed',
 }))
@@ -35,7 +45,7 @@ task.spent, task.earlier = 0, task.attempt
 -- A task that ended processes before runs isolated from its first attempt on.
 if task.losses then task.losses = math.min(task.losses, 2) end
 emit(context, id, enter(context, task, 'pending', 'retried by hand'))
-if join_lane(context, KEYS[7], KEYS[8], id, task) then
+if join_lane(context, KEYS[11], KEYS[12], id, task) then
   grant_or_backlog(context, id, task)
 else
   redis.call('ZADD', context.live, 0, 'pending/' .. id)

@@ -6,15 +6,19 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] leases: zset, running attempts of the shard by the end of their lease, ms
--- KEYS[8] signals: hash, unanswered stops of the shard by lease member, JSON
--- KEYS[9] ended: zset, ends of the shard's tasks that subscribers have not received
--- KEYS[10] outputs: hash, outputs of the tenant's tasks by id
--- KEYS[11] results: hash, results of the tenant's tasks by id, JSON
--- KEYS[12] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
--- KEYS[13] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[15...] per task: with a lane, its holders and its line
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] leases: zset, running attempts of the shard by the end of their lease, ms
+-- KEYS[12] signals: hash, unanswered stops of the shard by lease member, JSON
+-- KEYS[13] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[14] outputs: hash, outputs of the tenant's tasks by id
+-- KEYS[15] results: hash, results of the tenant's tasks by id, JSON
+-- KEYS[16] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[17] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[18] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[19...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] ids: text, of the tasks, separated by commas
 -- ARGV[3...] per task: one settlement
@@ -26,6 +30,7 @@
 --   status: text, status of that
 --   continuation: `end`, `now`, `later`, or `yield` (later, and others of its lane may go first)
 --   at: int, its next ticket for `now`, the due time in ms for `later` and `yield`, else empty
+--   level: text, `<queue>/<rank>/` for `now`, else empty
 --   subscribers: text, `<kind>/<ended at, ms>` separated by commas, or empty
 --   events: text, types separated by commas
 --   fact: JSON, what the events say besides, or empty
@@ -34,18 +39,23 @@
 --   result: JSON, or empty
 --   shared: JSON, createdAt and sharedLanes, or empty without such lanes
 --   has_deadline: `1`, or empty
--- RETURNS granted, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
---   granted: id, state and body, or empty, of each other task granted
+-- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-local next_key, next_arg = iterate(KEYS, 15), iterate(ARGV, 3)
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+local next_key, next_arg = iterate(KEYS, 19), iterate(ARGV, 3)
 gather_grants(context)
 -- What all settlements of the call write to the keys that they share.
 local states, outputs, results, leases, ungranted, index, ended, deadlines = {}, {}, {}, {}, {}, {}, {}, {}
@@ -54,7 +64,7 @@ local events = {}
 local function read_settlement(id)
   local settlement = {
     id = id, token = next_arg(), limit = tonumber(next_arg()), class = next_arg(), seen = next_arg(), next = next_arg(),
-    status = next_arg(), continuation = next_arg(), at = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
+    status = next_arg(), continuation = next_arg(), at = next_arg(), level = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
     attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '',
   }
   if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
@@ -94,7 +104,7 @@ end
 -- The task waits for its retry without a grant.
 local function park(settlement)
   local id = settlement.id
-  schedule_due(context, KEYS[14], id, settlement.at)
+  schedule_due(context, KEYS[18], id, settlement.at)
   ungranted[#ungranted + 1] = granted_member(settlement, id)
   redis.call('ZADD', context.live, 0, settlement.status .. '/' .. id)
 end
@@ -113,11 +123,12 @@ local function settle(settlement, state)
   -- This same call came before, and its answer was lost.
   if state == settlement.next then return { 'settled' } end
   if state ~= settlement.seen then return changed(state, settlement) end
-  if settlement.attempt ~= '' then redis.call('HSET', KEYS[12], id .. ':' .. settlement.token, settlement.attempt) end
+  if settlement.attempt ~= '' then redis.call('HSET', KEYS[16], id .. ':' .. settlement.token, settlement.attempt) end
   for event in string.gmatch(settlement.events, '[^,]+') do add_event(id, event, settlement.fact) end
   if continuation == 'end' then
     close(settlement)
   elseif continuation == 'now' then
+    return_ticket(context, id, settlement.level)
     add_to_outbox(context, id .. '.' .. settlement.at)
   else
     park(settlement)
@@ -143,21 +154,21 @@ for position, id in ipairs(ids) do
   end
 end
 if #leases > 0 then
-  redis.call('ZREM', KEYS[7], unpack(leases))
+  redis.call('ZREM', KEYS[11], unpack(leases))
   -- Stops are rare.
-  if redis.call('EXISTS', KEYS[8]) == 1 then redis.call('HDEL', KEYS[8], unpack(leases)) end
+  if redis.call('EXISTS', KEYS[12]) == 1 then redis.call('HDEL', KEYS[12], unpack(leases)) end
 end
 call_many('HSET', context.states, states)
-call_many('HSET', KEYS[10], outputs)
-call_many('HSET', KEYS[11], results)
+call_many('HSET', KEYS[14], outputs)
+call_many('HSET', KEYS[15], results)
 write_grants(context)
 if #ungranted > 0 then
   redis.call('ZREM', context.live, unpack(ungranted))
   promote_backlog(context)
 end
 if #index > 0 then redis.call('ZADD', context.index, unpack(index)) end
-if #ended > 0 then redis.call('ZADD', KEYS[9], unpack(ended)) end
-if #deadlines > 0 then redis.call('ZREM', KEYS[13], unpack(deadlines)) end
+if #ended > 0 then redis.call('ZADD', KEYS[13], unpack(ended)) end
+if #deadlines > 0 then redis.call('ZREM', KEYS[17], unpack(deadlines)) end
 -- The end of an attempt comes before the end of its task.
 local order = {
   TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, TRANSITIONS.running.completed,

@@ -5,28 +5,38 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] held: zset, holders of the task's lane by ms, any name when it has none
--- KEYS[8] wait: zset, line of that lane by slot
--- KEYS[9] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[10] ended: zset, ends of the shard's tasks that subscribers have not received
+-- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
+-- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
+-- KEYS[10] weights: hash, weights of the shard's tenants in their turns
+-- KEYS[11] held: zset, holders of the task's lane by ms, any name when it has none
+-- KEYS[12] wait: zset, line of that lane by slot
+-- KEYS[13] deadlines: zset, deadlines of the shard's tasks, ms
+-- KEYS[14] ended: zset, ends of the shard's tasks that subscribers have not received
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the running task's id
 -- ARGV[3] token: int, the attempt's fencing token
 -- ARGV[4] how: `steered`, messages offered to the task; `merged`, those in mode collect at the head of the line
 -- ARGV[5] max: int, messages
 -- ARGV[6] call: text, a name for this call alone
--- RETURNS {granted, 'taken', state, ids and bodies in turn} | {granted, 'lost'}; granted: id, state and body, or empty, of each other task granted
+-- RETURNS {tickets, 'taken', state, ids and bodies in turn} | {tickets, 'lost'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: queues
 -- include: context
+-- include: window
+-- include: turns
+-- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id, how, max = ARGV[2], ARGV[4], tonumber(ARGV[5])
-local keys = { held = KEYS[7], wait = KEYS[8], deadlines = KEYS[9], ended = KEYS[10] }
+local keys = { held = KEYS[11], wait = KEYS[12], deadlines = KEYS[13], ended = KEYS[14] }
 -- Messages whose input one task has besides its own; later ones are the next turn.
 local MAX_INPUTS = 1000
 
@@ -39,7 +49,7 @@ end
 
 -- The messages to take, in the order of the line.
 local function choose(task)
-  local line = redis.call('ZRANGE', KEYS[8], 0, MAX_LINE - 1)
+  local line = redis.call('ZRANGE', KEYS[12], 0, MAX_LINE - 1)
   if #line == 0 or task.cancel then return {} end
   local chosen, room = {}, math.min(max, MAX_INPUTS - #(task.inputs or {}))
   for position, text in ipairs(redis.call('HMGET', context.states, unpack(line))) do

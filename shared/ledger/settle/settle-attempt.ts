@@ -5,6 +5,7 @@ import type { AttemptRef } from '../claim/leases.ts';
 import { parseBody } from '../codec/body.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { contextKeys, laneKeys, runInContext, shardKeys } from '../context.ts';
+import { levelName } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { applyVerdict, type Settlement, type AttemptEnd } from './apply-verdict.ts';
 
@@ -29,6 +30,8 @@ interface Decision extends Omit<AttemptRef, 'token'> {
   continuation: Settlement['continuation'];
   /** The next ticket for `now`, the due time for `later` and `yield`. */
   at: number | '';
+  /** Where its ticket returns to, for `now`. */
+  level: string;
   subscribers: string;
   events: string;
   fact: string;
@@ -85,6 +88,7 @@ function decide(attempt: AttemptRef, verdict: AttemptEnd, seen: Seen): Decision 
     status: state.status,
     continuation,
     at: nextOf(settlement),
+    level: settlement.continuation === 'now' ? levelName(state.queue, state.priority) : '',
     events: events.join(','),
     fact: factOf(settlement),
     attempt: ended === null ? '' : JSON.stringify(ended),
@@ -130,6 +134,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     status: 'completed',
     continuation: 'end',
     at: '',
+    level: '',
     // By the record's own time: a subscriber knows by it whether the end is the one that it has received already.
     subscribers: tell.map((kind) => `${kind}/${endedAt}`).join(','),
     events: '',
@@ -169,6 +174,7 @@ const ARGUMENTS = [
   'status',
   'continuation',
   'at',
+  'level',
   'subscribers',
   'events',
   'fact',

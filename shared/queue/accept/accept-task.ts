@@ -120,11 +120,11 @@ async function readEarlier(ledger: Ledger, tenant: string, id: string): Promise<
 
 async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<Accepted> {
   const { ledger, relay, log } = intake;
-  const { id, status, ahead, depth, entry, outcome } = answer;
+  const { id, status, ahead, depth, entry, isAhead, outcome } = answer;
   ledger.counts.taskAccepted(task.body.tenant, { queue: task.queue, priority: task.priority, source: task.body.source }, status);
   // Counted before its own ticket can be among those in front; the task is accepted whether or not this is known.
   const standing = readStanding(intake, task, answer).catch(() => null);
-  if (entry !== null) relay.add(firstTicket(task, entry));
+  if (entry !== null) relay.add(firstTicket(task, { entry, isAhead }));
   logAccepted(log, task, answer);
   const estimatedStartMs = outcome ? null : await estimateSafely(ledger, task, await standing);
   const pressure = reportPressure({ ledger, log }, task.body.tenant, depth);
@@ -140,7 +140,7 @@ function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gat
   const fields = { task, tenant, agent, source, priority, queue, trace: traceIdOf(traceparent) };
   if (outcome) {
     log.info({ event: 'task.created', status, outcome: outcome.kind, reason: outcome.reason, ...fields }, 'accepted, and not to run');
-  } else if (status === 'pending') {
+  } else if (gate !== null) {
     log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
   } else {
     log.info({ event: 'task.created', ...fields }, 'accepted');

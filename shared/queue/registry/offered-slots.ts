@@ -26,6 +26,8 @@ export class OfferedSlots {
   readonly #ports: RegistryPorts;
   #workers: readonly WorkerRecord[] | null = null;
   #reading: Promise<void> | undefined;
+  /** Of the worker in this process, which need not wait for its own record. */
+  readonly #own = new Map<string, number>();
   /** Monotonic, ms. */
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -33,10 +35,18 @@ export class OfferedSlots {
     this.#ports = ports;
   }
 
+  /** The worker of this process serves these queues, with so many slots in all. */
+  addOwn({ queues, slots }: { queues: readonly string[]; slots: number | null }): void {
+    if (slots === null) return;
+    for (const queue of queues) this.#own.set(queue, slots);
+  }
+
   /** As last read; null before the first reading. It starts the next reading and does not wait for it. */
   of(queue: QueueName): number | null {
     void this.#refresh().catch(() => undefined);
-    return this.#workers === null ? null : slotsFor(this.#workers, queue);
+    const own = this.#own.get(queue);
+    const known = this.#workers === null ? null : slotsFor(this.#workers, queue);
+    return own === undefined ? known : Math.max(known ?? 0, own);
   }
 
   /** At most a second old. Rejects while Redis is away. */

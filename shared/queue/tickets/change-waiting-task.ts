@@ -1,13 +1,13 @@
 import { changePriority, type PriorityAnswer, promoteDue, readState, type RedriveAnswer, redriveTask } from '../../ledger/index.ts';
 import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf } from '../../tasks/index.ts';
 import type { Intake } from '../accept/request.ts';
-import { ticketId, ticketOfState } from './ticket.ts';
+import { ticketId } from './ticket.ts';
 
 /**
- * Changes the priority of a task that does not run, and with it the queue it waits in. A granted task gets a new ticket there.
+ * Changes the priority of a task that does not run, and with it the queue it waits in. A granted task takes its place there anew.
  */
 export async function reprioritizeTask(
-  { ledger, relay, queues }: Pick<Intake, 'ledger' | 'relay' | 'queues'>,
+  { ledger, queues }: Pick<Intake, 'ledger' | 'queues'>,
   tenant: string,
   id: string,
   priority: PriorityInput,
@@ -21,7 +21,6 @@ export async function reprioritizeTask(
     class: capClass(state.source, number),
   });
   if (answer.kind === 'changed' && answer.state.granted) {
-    relay.add(ticketOfState(tenant, id, answer.state));
     // The old ticket would start the task at its old place. A ticket that a worker has taken meanwhile stays.
     await queues
       .get(ledger.keys.shardOf(tenant), state.queue)

@@ -1,37 +1,32 @@
 import type { JobsOptions } from 'bullmq';
-import type { TaskQueue } from '../../config/index.ts';
-import { type Ledger, type NewTask, outboxEntry, type OutboxTicket, parseOutboxEntry, readStates } from '../../ledger/index.ts';
+import {
+  type IssuedTicket,
+  type Ledger,
+  type NewTask,
+  outboxEntry,
+  type OutboxTicket,
+  parseOutboxEntry,
+  readStates,
+} from '../../ledger/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 import type { TicketData } from '../queues.ts';
 
 /** A ticket to add: the BullMQ job that brings a task's id to a worker. It is never the truth about the task. */
-export interface Ticket {
-  tenant: string;
-  task: string;
-  /** Its number, from 1: a task gets another when one was lost or used up. */
-  number: number;
-  agent: string;
-  lane: string | null;
-  queue: TaskQueue;
-  priority: number;
-  maxAttempts: number;
-  /** The outbox entry that names it, perhaps with others. */
-  entry: string;
-}
+export type Ticket = IssuedTicket;
 
 /** BullMQ's id of a ticket: the task's own id for the first ticket, with a number for later ones. */
 export function ticketId(task: string, number: number): string {
   return number === 1 ? task : `${task}.${number}`;
 }
 
-/** The priority as BullMQ counts it: 1 first. Ours is 10 first. */
+/** The priority as BullMQ counts it: 1 first. Ours is 10 first. Before each there is room for a ticket that goes ahead. */
 export function bullPriority(priority: number): number {
-  return 11 - priority;
+  return 2 * (11 - priority);
 }
 
 /** The task's priority, of a ticket that BullMQ has with this one. */
 export function taskPriority(priority: number): number {
-  return 11 - priority;
+  return 11 - Math.ceil(priority / 2);
 }
 
 /** The BullMQ job of a ticket. Its worker decides how many ended jobs are kept. */
@@ -41,14 +36,16 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
     data: { tenant: ticket.tenant, task: ticket.task, ...(ticket.lane === null ? {} : { lane: ticket.lane }) },
     opts: {
       jobId: ticketId(ticket.task, ticket.number),
-      priority: bullPriority(ticket.priority),
+      priority: bullPriority(ticket.priority) - (ticket.isAhead ? 1 : 0),
       attempts: ticket.maxAttempts,
+      // A ticket that waited for its turn is as old as its task.
+      ...(ticket.acceptedAt === undefined ? {} : { timestamp: ticket.acceptedAt }),
     },
   };
 }
 
 /** The first ticket of an accepted task, under its entry in the outbox. */
-export function firstTicket({ body, priority, queue, lane }: NewTask, entry: string): Ticket {
+export function firstTicket({ body, priority, queue, lane }: NewTask, { entry, isAhead }: Pick<Ticket, 'entry' | 'isAhead'>): Ticket {
   return {
     tenant: body.tenant,
     task: body.id,
@@ -59,6 +56,7 @@ export function firstTicket({ body, priority, queue, lane }: NewTask, entry: str
     queue,
     priority,
     maxAttempts: body.execution.maxAttempts,
+    isAhead,
   };
 }
 
@@ -74,6 +72,7 @@ export function ticketOfState(tenant: string, task: string, state: TaskState): T
     queue: state.queue,
     priority: state.priority,
     maxAttempts: state.maxAttempts,
+    isAhead: false,
   };
 }
 
@@ -87,15 +86,15 @@ export function parseTicketId(id: string): OutboxTicket {
 export async function readOwedTickets(ledger: Ledger, entries: readonly string[]): Promise<Ticket[]> {
   const owed = entries.flatMap((entry) => {
     const { tenant, tickets } = parseOutboxEntry(entry);
-    return tickets.map(({ task, number }) => ({ entry, tenant, task, number }));
+    return tickets.map((ticket) => ({ entry, tenant, ticket }));
   });
   const found = [...Map.groupBy(owed, ({ tenant }) => tenant)].map(async ([tenant, own]) => {
-    const ids = own.map(({ task }) => task);
+    const ids = own.map(({ ticket }) => ticket.task);
     const states = await readStates(ledger, tenant, ids);
-    return own.flatMap(({ entry, task, number }, position) => {
+    return own.flatMap(({ entry, ticket: { task, number, isAhead } }, position) => {
       const state = states[position];
       const isOwed = state?.granted === true && state.status !== 'running' && state.ticket === number;
-      return isOwed ? [{ ...ticketOfState(tenant, task, state), entry }] : [];
+      return isOwed ? [{ ...ticketOfState(tenant, task, state), entry, isAhead }] : [];
     });
   });
   return (await Promise.all(found)).flat();

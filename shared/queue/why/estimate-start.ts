@@ -12,7 +12,7 @@ export interface Standing {
 /** Gates without an estimate: a lane has the pace of what runs in it, and no time is known for a queue without a worker. */
 const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
 /** Gates whose wait ends with one more start: that of the task whose place becomes free. */
-const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap']);
+const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap', 'turn']);
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;

@@ -1,5 +1,5 @@
 import { TASK_QUEUES } from '../../config/index.ts';
-import type { Ledger } from '../../ledger/index.ts';
+import { type Ledger, readTurn, type Turn } from '../../ledger/index.ts';
 import { type FleetRoom, kindOf, readRoom } from '../permits/lease-permits.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { Queues, TicketQueue } from '../queues.ts';
@@ -7,29 +7,36 @@ import { readUnserved } from '../registry/unserved-queues.ts';
 import { bullPriority } from '../tickets/ticket.ts';
 import type { WaitGate, Waiting, WaitingTask } from './wait-reason.ts';
 
-/** Why a task that holds a ticket has not started: its queue is paused, nobody serves it, the fleet is full, or others are before it. */
+/** Why a granted task has not started: its queue is paused, nobody serves it, its turn is to come, the fleet is full, or others are before it. */
 export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { body, state }: WaitingTask): Promise<Waiting> {
   const { ledger, queues } = parts;
   const name = state.queue;
   const shard = ledger.keys.shardOf(body.tenant);
   const queue = queues.get(shard, name);
-  const [isPaused, unserved, room, inQueue] = await Promise.all([
+  const [isPaused, unserved, room, inQueue, turn] = await Promise.all([
     queue.isPaused(),
     readUnserved(ledger, name),
     readRoom(ledger, kindOf(name)),
     ticketsBefore(queue, state.priority),
+    readTurn(ledger, body.tenant, body.id, state),
   ]);
   const reason = (gate: WaitGate, detail: string, ahead: number): Waiting => ({
     reasons: [{ gate, detail, since: state.queuedAt ?? state.createdAt, until: null, taskId: null }],
     ahead,
   });
-  // Its own ticket is among them, unless the relay has not added it yet.
-  const ahead = Math.max(0, inQueue - 1);
+  // Its own ticket is among them, unless its turn is still to come or the relay has not added it yet.
+  const ahead = turn === null ? Math.max(0, inQueue - 1) : inQueue + turn.ahead * turn.tenants;
   if (isPaused) return reason('paused', `queue "${name}" is paused`, ahead);
   if (unserved !== null) return reason('worker', unserved, ahead);
+  if (turn !== null) return reason('turn', turnDetail(turn, state.priority), ahead);
   if (!room.isFull) return reason('queue', `waiting for a free slot in queue "${name}", about ${ahead} tickets in front`, ahead);
   const inFleet = Math.max(0, (await ticketsBeforeInFleet(queues, name, state.priority)) - 1);
   return reason('fleet', fleetDetail(room, name, inFleet), inFleet);
+}
+
+function turnDetail({ ahead, ready, tenants }: Turn, priority: number): string {
+  const place = `place ${ahead + 1} of its tenant's ${ready} ready tasks of priority ${priority}`;
+  return tenants > 1 ? `${place}; ${tenants} tenants take turns` : place;
 }
 
 function fleetDetail({ running, cap, reserved }: FleetRoom, queue: string, ahead: number): string {

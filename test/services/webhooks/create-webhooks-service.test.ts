@@ -254,6 +254,7 @@ test("over its tenant's rate a sender is told when to come back", async () => {
     waiting: null,
     runningByClass: {},
     runningLow: null,
+    weight: 1,
     rates: { webhook: rate },
   };
   await fleet.tenants.save({ id: 'default', name: 'Default', disabled: false, limits, createdAt: 0 });

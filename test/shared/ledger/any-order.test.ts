@@ -57,16 +57,20 @@ const limits = option(
 );
 
 /** Deeds that happen one after the other, each step of up to three at the same time in two processes. */
-const scenario = record({ limits, steps: array(array(action, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }) });
+const window = constantFrom(1, 2, 3, 10_000);
+const scenario = record({ limits, window, steps: array(array(action, { minLength: 1, maxLength: 3 }), { minLength: 5, maxLength: 60 }) });
 
 async function play({
   limits: wish,
+  window: size,
   steps,
 }: {
   limits: { running: number | null; runningLow: number | null; waiting: number | null; webhook: number | null } | null;
+  window: number;
   steps: Action[][];
 }): Promise<void> {
   await test.reset();
+  test.window = size;
   if (wish) {
     const { webhook, ...rest } = wish;
     test.limits = limitsOf({ ...rest, runningByClass: webhook === null ? {} : { webhook } });

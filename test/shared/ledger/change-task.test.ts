@@ -3,7 +3,7 @@ import { leaseMember } from '#shared/ledger/claim/leases.ts';
 import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { promoteBacklog } from '#shared/ledger/grants/promote-tasks.ts';
-import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './support/test-ledger.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';
 
@@ -295,7 +295,10 @@ describe('changing the priority', () => {
     const first = await test.accepted({ priority: 1 });
     const second = await test.accepted({ priority: 1 });
     await changePriority(test.ledger, TENANT, first, { priority: 5, queue: 'tasks', class: 'u1' });
-    expect(test.granted.map(({ task }) => task)).toEqual([second]);
+    expect(test.granted.map(({ task, number }) => [task, number])).toEqual([
+      [first, 2],
+      [second, 1],
+    ]);
   });
 
   it('sends a granted task back when the cap on low priority is full', async () => {

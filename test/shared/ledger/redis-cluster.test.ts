@@ -11,7 +11,7 @@ import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { measureTenant } from '#shared/ledger/tenants/storage.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
     keys: createKeys(SHARDS),
     settings: settingsSchema.parse({}),
     limitsOf: () => limits,
-    onGranted: () => undefined,
+    onTicket: () => undefined,
   });
 });
 

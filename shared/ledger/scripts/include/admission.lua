@@ -107,10 +107,14 @@ local function is_ordinary(task)
   return not (task.deadline or task.collect or task.inputs or task.leftOut or task.sharedLanes)
 end
 
--- Lists a task that is granted as it is accepted, with its first ticket.
-local function add_granted(context, intake, id, class)
+-- Lists a task that is granted as it is accepted, and gives it its first ticket, `text`. Returns the task's answer.
+local function add_granted(context, intake, id, class, text)
   add_live(context, intake, granted_member({ class = class }, id))
-  intake.tickets[#intake.tickets + 1], intake.queued[#intake.queued + 1] = id .. '.1', id
+  intake.queued[#intake.queued + 1] = id
+  local name, before = place_ticket(context, id, 1, text)
+  if not name then return { 'accepted', 'queued', 'turn', before } end
+  intake.tickets[#intake.tickets + 1] = name
+  return { 'accepted', 'queued', '', 0 }
 end
 
 -- Accepts an initialized task: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
@@ -140,9 +144,8 @@ local function admit(context, intake, id, keys, task)
   end
   enter(context, task, 'queued')
   task.granted, task.queuedAt, task.ticket = true, context.now, 1
-  add_granted(context, intake, id, task.class)
   if is_ordinary(task) then save_short(context, intake, id) else save_task(context, id, task) end
-  return { 'accepted', 'queued', '', 0 }
+  return add_granted(context, intake, id, task.class, ticket_text(context, id, task))
 end
 
 -- Accepts a task that ends at once: its outcome says why. Returns its answer.

@@ -60,15 +60,6 @@ local function backlog_member(task, id)
   return 'backlog=' .. task.class .. '/' .. string.format('%02d', 10 - task.priority) .. '/' .. id
 end
 
--- Takes the task out of the live lookups, wherever it is in them.
-local function unlist(context, id, task)
-  if task.granted then
-    redis.call('ZREM', context.live, granted_member(task, id))
-  else
-    redis.call('ZREM', context.live, task.status .. '/' .. id, backlog_member(task, id))
-  end
-end
-
 local function count(context, prefix)
   return redis.call('ZLEXCOUNT', context.live, '[' .. prefix, '(' .. prefix .. '\255')
 end
@@ -81,13 +72,4 @@ end
 -- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing.
 local function schedule_due(context, due, id, at)
   redis.call('ZADD', due, at, shard_member(context, id))
-end
-
--- Takes the grant of a task away until a time; it keeps its lane. The caller promotes others into the room under the caps.
-local function park_until(context, due, id, task, gate, at)
-  unlist(context, id, task)
-  task.granted, task.gate, task.notBefore = nil, gate, at
-  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
-  schedule_due(context, due, id, at)
-  save_task(context, id, task)
 end

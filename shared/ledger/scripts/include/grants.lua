@@ -1,5 +1,24 @@
 local CLASSES = { 'd', 'p', 's', 'u', 'w' }
 
+-- Takes the task out of the live lookups, and takes back its ticket, wherever it is in them.
+local function unlist(context, id, task)
+  if task.granted then
+    redis.call('ZREM', context.live, granted_member(task, id))
+    if task.status ~= 'running' then withdraw_ticket(context, id, task) end
+  else
+    redis.call('ZREM', context.live, task.status .. '/' .. id, backlog_member(task, id))
+  end
+end
+
+-- Takes the grant of a task away until a time; it keeps its lane. The caller promotes others into the room under the caps.
+local function park_until(context, due, id, task, gate, at)
+  unlist(context, id, task)
+  task.granted, task.gate, task.notBefore = nil, gate, at
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+  schedule_due(context, due, id, at)
+  save_task(context, id, task)
+end
+
 -- Whether the tenant's caps have room for one more grant of this class; a class is a letter and 0 (low) or 1.
 local function has_room(context, class)
   local caps = context.caps
@@ -18,7 +37,7 @@ end
 -- From here on, what grants change in the keys that all tasks share is gathered until `write_grants`, which writes each key once.
 -- Not where there are caps: they count what is written.
 local function gather_grants(context)
-  if not context.caps then context.gathered = { unlisted = {}, listed = {}, tickets = {}, states = {} } end
+  if not context.caps then context.gathered = { unlisted = {}, listed = {}, states = {} } end
 end
 
 local function write_grants(context)
@@ -27,11 +46,10 @@ local function write_grants(context)
   context.gathered = nil
   call_many('ZREM', context.live, gathered.unlisted)
   call_many('ZADD', context.live, gathered.listed)
-  call_many('ZADD', context.outbox, gathered.tickets)
   call_many('HSET', context.states, gathered.states)
 end
 
--- Grants a parked task a ticket, and adds that to the outbox. Callers reply with `publish_granted`.
+-- Grants a parked task, which gets a ticket. Callers reply with `publish_granted`.
 local function grant(context, id, task)
   local gathered = context.gathered
   if gathered then
@@ -46,15 +64,13 @@ local function grant(context, id, task)
   local state = cjson.encode(task)
   if gathered then
     append(gathered.listed, 0, granted_member(task, id))
-    append(gathered.tickets, context.now, shard_member(context, id) .. '.' .. task.ticket)
     append(gathered.states, id, state)
   else
     redis.call('ZADD', context.live, 0, granted_member(task, id))
-    add_to_outbox(context, id .. '.' .. task.ticket)
     redis.call('HSET', context.states, id, state)
   end
+  give_ticket(context, id, task)
   context.granted[#context.granted + 1] = id
-  append(context.granted, state, '')
 end
 
 -- The same for a task whose short state says that it waits for its lane: its next state is short too. Not where there are caps.
@@ -65,25 +81,21 @@ local function grant_short(context, id, text)
   if gathered then
     gathered.unlisted[#gathered.unlisted + 1] = 'pending/' .. id
     append(gathered.listed, 0, 'granted=' .. class .. '/' .. id)
-    append(gathered.tickets, context.now, context.tenant .. '/' .. id .. '.1')
     append(gathered.states, id, state)
   else
     redis.call('ZREM', context.live, 'pending/' .. id)
     redis.call('ZADD', context.live, 0, 'granted=' .. class .. '/' .. id)
-    add_to_outbox(context, id .. '.1')
     redis.call('HSET', context.states, id, state)
   end
+  give_ticket(context, id, expand(state, redis.call('HGET', context.bodies, id)))
   context.granted[#context.granted + 1] = id
-  append(context.granted, state, redis.call('HGET', context.bodies, id))
 end
 
--- The first part of a script's reply: id, state and, when that is short, body of each task granted, so that their tickets are
--- added at once and not by the sweep. They share one event.
+-- The end of a script that may have granted tasks: they share one event. Returns the first part of its reply, the tickets that are to be
+-- added to BullMQ at once and not by the sweep.
 local function publish_granted(context)
-  local ids = {}
-  for position = 1, #context.granted, 3 do ids[#ids + 1] = context.granted[position] end
-  if #ids > 0 then emit(context, table.concat(ids, ','), TRANSITIONS.pending.queued) end
-  return context.granted
+  if #context.granted > 0 then emit(context, table.concat(context.granted, ','), TRANSITIONS.pending.queued) end
+  return close_dispatch(context)
 end
 
 -- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.

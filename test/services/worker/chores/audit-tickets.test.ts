@@ -12,7 +12,7 @@ const YEAR_MS = 365 * 86_400_000;
 /** More than one page of an audit. */
 const MANY = 520;
 
-const parts = await useParts({ worker: { ticketAuditMs: 1000 } });
+const parts = await useParts({ worker: { ticketAuditMs: 1000 }, dispatch: { lookAhead: 1000 } });
 
 const accept = async (inMs?: number): Promise<string> => {
   const scheduledFor = inMs === undefined ? {} : { scheduledFor: new Date(Date.now() + inMs).toISOString() };

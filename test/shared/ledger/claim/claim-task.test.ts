@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { limitsOf, retry, TENANT } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 

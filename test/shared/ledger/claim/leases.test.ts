@@ -33,7 +33,7 @@ describe('taking an attempt back', () => {
     expect(task.state.notBefore).toBeGreaterThanOrEqual(from + 1000);
     expect(task.attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'interrupted', error: { code: 'WORKER_LOST' } }]);
     await test.makeDue(held.id);
-    expect(test.granted).toMatchObject([{ task: held.id, state: { ticket: 2 } }]);
+    expect(test.granted).toMatchObject([{ task: held.id, number: 2 }]);
     expect(await test.events(held.id)).toContain('task.interrupted');
   });
 

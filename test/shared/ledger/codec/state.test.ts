@@ -103,7 +103,7 @@ describe('a short state', () => {
     await test.settle(held, DONE);
     expect([before, await kept(next)].map((text) => text[0])).toEqual(['w', 'q']);
     expect(test.granted).toMatchObject([
-      { task: next, state: { status: 'queued', granted: true, ticket: 1, queue: 'tasks', agent: 'echo' } },
+      { task: next, number: 1, queue: 'tasks', agent: 'echo', lane: 'session:s', priority: 5, maxAttempts: 3, isAhead: false },
     ]);
     expect((await test.state(next)).log).toMatch(/^pending@\d{13};queued@\d{13}$/);
   });

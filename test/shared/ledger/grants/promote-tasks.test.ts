@@ -49,7 +49,7 @@ describe('a task whose time has come', () => {
         .map(({ kind }) => kind)
         .toSorted(),
     ).toEqual(['gone', 'promoted']);
-    expect(test.granted.map(({ task, state }) => [task, state.ticket])).toEqual([[id, 1]]);
+    expect(test.granted.map(({ task, number }) => [task, number])).toEqual([[id, 1]]);
     expect(await test.state(id)).toMatchObject({ status: 'queued', granted: true });
   });
 

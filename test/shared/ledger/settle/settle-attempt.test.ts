@@ -209,7 +209,7 @@ describe('the end of a task in a lane', () => {
     const [second, third] = [await test.accepted({ lane: LANE }), await test.accepted({ lane: LANE })];
     await test.settle(held, DONE);
     expect(test.granted.map(({ task }) => task)).toEqual([second]);
-    expect(test.granted[0]?.state).toMatchObject({ granted: true, ticket: 1, status: 'queued' });
+    expect(test.granted[0]).toMatchObject({ number: 1, agent: 'echo', queue: 'tasks', priority: 5, maxAttempts: 3 });
     expect(await queues(second, third)).toEqual(['queued', 'pending']);
   });
 

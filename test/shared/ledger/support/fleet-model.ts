@@ -6,7 +6,8 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
-import { outboxEntry, parseOutboxEntry, reissueTicket } from '#shared/ledger/grants/outbox.ts';
+import { outboxEntry, parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
+import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
@@ -194,7 +195,7 @@ export class FleetModel {
   async #deliver(pick: number): Promise<void> {
     const entry = await this.#entry(pick);
     if (entry === undefined) return;
-    this.#bring(...parseOutboxEntry(entry).tickets);
+    this.#bring(...parseOutboxEntry(entry).tickets.map(({ task, number }) => ({ task, number })));
     await this.#pay(entry);
   }
 

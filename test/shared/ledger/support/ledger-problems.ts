@@ -4,10 +4,15 @@ import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { OutcomeKind, Task, TaskState } from '#shared/tasks/task.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { pairs } from '#shared/redis/replies.ts';
+import { levelName } from '#shared/ledger/grants/tickets.ts';
+import { TASK_QUEUES } from '#shared/config/sources.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';
 
 /** Whether it waits in the line of its lane. */
 const isInLine = ({ gate }: TaskState): boolean => gate === 'lane' || gate === 'steer';
+
+const QUEUE_NUMBERS: readonly string[] = TASK_QUEUES;
 
 interface Lane {
   held: string[];
@@ -30,6 +35,12 @@ interface LedgerData {
   /** `<task>.<number>` of every ticket that is in the outbox or in a queue. */
   tickets: Set<string>;
   lanes: Map<string, Lane>;
+  /** Tickets that wait for their turn, as text. */
+  ready: string[];
+  /** Of unclaimed tickets that are out -> their level and tenant. */
+  window: Map<string, number>;
+  turns: string[];
+  windowSize: number;
   limits: TenantLimits | null;
 }
 
@@ -39,7 +50,9 @@ interface LedgerData {
  */
 export async function ledgerProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
   const data = await readData(test, delivered);
-  return [listed, leases, lanes, sharedLanes, caps, stuck, endings, outcomes, notified].flatMap((check) => check(data));
+  return [listed, leases, lanes, sharedLanes, caps, stuck, readyTickets, windows, endings, outcomes, notified].flatMap((check) =>
+    check(data),
+  );
 }
 
 async function readData(test: TestLedger, delivered: Iterable<string>): Promise<LedgerData> {
@@ -64,6 +77,10 @@ async function readData(test: TestLedger, delivered: Iterable<string>): Promise<
     ended: await redis.zrange(shard.ended, '0', '-1'),
     tickets: new Set([...outbox, ...delivered]),
     lanes: await readLanes(test),
+    ready: await redis.zrange(shard.ready, '0', '-1'),
+    window: new Map(pairs(await redis.zrange(shard.window, '0', '-1', 'WITHSCORES')).map(([member, score]) => [member, Number(score)])),
+    turns: await redis.zrange(shard.turns, '0', '-1'),
+    windowSize: test.window,
     limits,
   };
 }
@@ -227,13 +244,14 @@ function nameOf(taskClass: string): keyof typeof CLASS_LETTERS {
 }
 
 /** Whatever has not ended runs, has a ticket on its way, or stands in a line that moves. */
-function stuck({ live, tickets, lanes: found, due, lookups }: LedgerData): string[] {
+function stuck({ live, tickets, lanes: found, due, lookups, ready }: LedgerData): string[] {
   const waiting = live.filter(({ state }) => state.notBefore !== undefined).map(({ body }) => `${TENANT}/${body.id}`);
+  const underway = new Set([...tickets, ...ready.map((text) => text.split('/')[4])]);
   const problems = live
     .filter(({ state }) => state.status !== 'running')
     .flatMap(({ body: { id }, state }) => {
       if (state.notBefore !== undefined) return [];
-      if (state.granted) return tickets.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
+      if (state.granted) return underway.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
       if (state.gate === 'cap') return [];
       const isInSharedLine = lookups.some((member) => member.startsWith('waits=') && member.endsWith(`/${id}`));
       if (isInLine(state))
@@ -241,6 +259,40 @@ function stuck({ live, tickets, lanes: found, due, lookups }: LedgerData): strin
       return [`${id} (${state.status}) is nowhere`];
     });
   return [...problems, ...difference('due', due, waiting)];
+}
+
+const isUnclaimed = ({ state }: Task): boolean => state.granted === true && state.status !== 'running' && state.notBefore === undefined;
+
+/** What is ready is a granted task's newest ticket, at its level, and has a turn; and there is no room for it. */
+function readyTickets({ live, ready, window, turns, windowSize }: LedgerData): string[] {
+  const expected = live
+    .filter((task) => isUnclaimed(task))
+    .map(
+      ({ body, state }) =>
+        `${levelName(state.queue, state.priority)}${TENANT}/${String(state.createdAt).padStart(15, '0')}/${body.id}.${state.ticket}/`,
+    );
+  return ready.flatMap((text) => {
+    const level = /^[^/]+\/\d+\//.exec(text)?.[0] ?? '';
+    const [queue = '', rank] = level.split('/');
+    const number = QUEUE_NUMBERS.indexOf(queue) * 10 + Number(rank);
+    const before = [...window.values()].filter(
+      (score) => score >= QUEUE_NUMBERS.indexOf(queue) * 1e10 && score < (number + 1) * 1e9,
+    ).length;
+    const id = text.split('/')[4]?.split('.')[0] ?? '';
+    return [
+      ...(expected.some((each) => text.startsWith(each)) ? [] : [`ready: ${text} is of no task that waits for it`]),
+      ...(turns.includes(`${level}${TENANT}`) ? [] : [`ready: ${text} has no turn`]),
+      ...(before >= windowSize ? [] : [`ready: ${text} waits while its window has ${before} of ${windowSize}`]),
+      ...(window.has(`${TENANT}/${id}`) ? [`ready: ${id} is in the window too`] : []),
+    ];
+  });
+}
+
+/** What is in the window is granted and not claimed. */
+function windows({ live, window }: LedgerData): string[] {
+  const waiting = new Set(live.filter((task) => isUnclaimed(task)).map(({ body }) => `${TENANT}/${body.id}`));
+  const own = [...window.keys()].filter((member) => member.startsWith(`${TENANT}/`));
+  return own.filter((member) => !waiting.has(member)).map((member) => `window: ${member} waits for no worker`);
 }
 
 /** A task that ended is in the lasting lookups under one end, and in nothing that is alive. */

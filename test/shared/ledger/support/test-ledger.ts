@@ -3,8 +3,10 @@ import { settingsSchema, type SettingsInput } from '#shared/config/settings/sett
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';
+import { ClaimPace } from '#shared/ledger/claim/claim-pace.ts';
 import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
+import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import type { NewTask } from '#shared/ledger/accept/new-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
@@ -18,6 +20,10 @@ import type { Task, TaskBody, TaskState } from '#shared/tasks/task.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 
 export const TENANT = 'acme';
+/** More than any test has that is about something else. */
+const WINDOW = 10_000;
+/** Of the least window that a test may have. */
+const LOOK_AHEAD = 1;
 
 export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   lane?: { name: string; limit: number; order?: number };
@@ -87,12 +93,6 @@ export function limitsOf(limits: Partial<TenantLimits>): TenantLimits {
   return tenantLimitsSchema.parse({ running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {}, ...limits });
 }
 
-export interface Granted {
-  tenant: string;
-  task: string;
-  state: TaskState;
-}
-
 /** A claimed attempt, as a worker would hold it. */
 export interface Held extends TaskPlace {
   token: number;
@@ -111,7 +111,14 @@ export class TestLedger {
   /** The same ledger as another process sees it. */
   readonly rival: Ledger;
   limits: TenantLimits | null = null;
-  granted: Granted[] = [];
+  /** Instead of `limits`. */
+  readonly limitsByTenant = new Map<string, TenantLimits>();
+  /** Milliseconds of a slot, by agent; others take a second. */
+  readonly costs = new Map<string, number>();
+  /** Tickets that scripts let out besides that of the task that they were for. */
+  granted: IssuedTicket[] = [];
+  /** Unclaimed tickets of a queue that may be out. */
+  window = WINDOW;
   readonly #server: RedisServer;
   readonly #rivalRedis: RedisClient;
 
@@ -138,6 +145,9 @@ export class TestLedger {
     await this.redis.flushall();
     this.limits = null;
     this.granted = [];
+    this.window = WINDOW;
+    this.limitsByTenant.clear();
+    this.costs.clear();
   }
 
   async accept(wish: TaskWish = {}): Promise<AcceptAnswer> {
@@ -224,9 +234,13 @@ export class TestLedger {
     return createLedger({
       redis,
       keys: this.keys,
-      settings: settingsSchema.parse(settings),
-      limitsOf: () => this.limits,
-      onGranted: (tenant, task, state) => this.granted.push({ tenant, task, state }),
+      settings: settingsSchema.parse({ dispatch: { lookAhead: LOOK_AHEAD }, ...settings }),
+      limitsOf: (tenant) => this.limitsByTenant.get(tenant) ?? this.limits,
+      costOf: (_tenant, agent) => this.costs.get(agent) ?? 1000,
+      onTicket: (ticket) => this.granted.push(ticket),
+      offeredSlots: () => this.window - LOOK_AHEAD,
+      // Its clock stands, so that a window is as large as the test says.
+      pace: new ClaimPace(() => 0),
     });
   }
 }

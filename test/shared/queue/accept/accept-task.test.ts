@@ -285,7 +285,7 @@ describe('the answer', () => {
 });
 
 const ledgerOn = (redis: Parts['redis'], changes: Partial<Ledger> = {}): Ledger => ({
-  ...createLedger({ ...parts.ledger, redis, limitsOf: (tenant) => parts.tenants.limitsOf(tenant), onGranted: () => undefined }),
+  ...createLedger({ ...parts.ledger, redis, limitsOf: (tenant) => parts.tenants.limitsOf(tenant), onTicket: () => undefined }),
   ...changes,
 });
 

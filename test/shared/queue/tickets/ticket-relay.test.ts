@@ -20,7 +20,12 @@ beforeEach(async () => {
   server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
   parts = await openTestParts({
     redisUrl: server.url,
-    settings: { agents: { echo: { kind: 'echo' } }, worker: { outboxSweepMs: 100, orphanCheckIntervalMs: 100 } },
+    settings: {
+      agents: { echo: { kind: 'echo' } },
+      worker: { outboxSweepMs: 100, orphanCheckIntervalMs: 100 },
+      // All of a test's tickets are out at once.
+      dispatch: { lookAhead: 20_000 },
+    },
   });
 });
 

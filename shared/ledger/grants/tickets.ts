@@ -1,0 +1,73 @@
+import type { TaskQueue } from '../../config/index.ts';
+import type { NewTask } from '../accept/new-task.ts';
+import type { Ledger } from '../ledger.ts';
+import { parseOutboxEntry } from './outbox.ts';
+
+/** A ticket that is out: all that its job in BullMQ is made of. */
+export interface IssuedTicket {
+  tenant: string;
+  task: string;
+  /** Its number, from 1: a task gets another when one was lost or used up. */
+  number: number;
+  agent: string;
+  lane: string | null;
+  queue: TaskQueue;
+  priority: number;
+  maxAttempts: number;
+  /** Whether it goes before others of its priority: nothing else of its tenant waits there. */
+  isAhead?: boolean | undefined;
+  /** When its task was accepted, ms since the epoch; absent for now. */
+  acceptedAt?: number;
+  /** The outbox entry that names it, perhaps with others. */
+  entry: string;
+}
+
+const RANKS = 10;
+
+/** How the scripts name a level: a queue and a priority, the best first. */
+export function levelName(queue: TaskQueue, priority: number): string {
+  return `${queue}/${String(RANKS - priority).padStart(2, '0')}/`;
+}
+
+/** What a ticket counts in turns when nothing is known of its agent, ms. */
+const DEFAULT_COST_MS = 1000;
+
+/** The cost of a task's tickets when it is not the default, which the scripts know. */
+export function costOf(ledger: Pick<Ledger, 'costOf'>, { body, queue, priority }: NewTask): number | undefined {
+  const cost = Math.max(1, Math.round(ledger.costOf?.(body.tenant, body.agent, { queue, priority }) ?? DEFAULT_COST_MS));
+  return cost === DEFAULT_COST_MS ? undefined : cost;
+}
+
+/** The end of a ticket's text; see `window.lua`. */
+export function ticketTail({
+  costMs,
+  maxAttempts,
+  agent,
+  lane,
+}: Pick<IssuedTicket, 'maxAttempts' | 'agent' | 'lane'> & { costMs?: number | undefined }): string {
+  return `${costMs ?? DEFAULT_COST_MS}/${maxAttempts}/${agent}/${lane ?? ''}`;
+}
+
+/** Reads tickets in the reply of a script: entry in the outbox and text of each. */
+export function parseTickets(reply: readonly string[]): IssuedTicket[] {
+  return Array.from({ length: reply.length / 2 }, (_, at) => parseTicket(reply[at * 2] ?? '', reply[at * 2 + 1] ?? ''));
+}
+
+function parseTicket(entry: string, text: string): IssuedTicket {
+  const [queue = '', rank = '', tenant = '', acceptedAt, , , maxAttempts = '', agent = '', ...lane] = text.split('/');
+  const [{ task, number, isAhead } = { task: '', number: 1, isAhead: false }] = parseOutboxEntry(entry).tickets;
+  return {
+    tenant,
+    task,
+    number,
+    agent,
+    // A lane's name may hold slashes.
+    lane: lane.join('/') || null,
+    queue: queue as TaskQueue,
+    priority: RANKS - Number(rank),
+    maxAttempts: Number(maxAttempts),
+    isAhead,
+    acceptedAt: Number(acceptedAt),
+    entry,
+  };
+}

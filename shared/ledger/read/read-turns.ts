@@ -1,0 +1,78 @@
+import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
+import { shardKeys } from '../context.ts';
+import { levelName } from '../grants/tickets.ts';
+import type { Ledger } from '../ledger.ts';
+
+type TurnSource = Pick<Ledger, 'redis' | 'keys'>;
+
+/** Behind every ready ticket of a level or a tenant. */
+const NO_END = '\u00ff';
+const TIME_DIGITS = 15;
+
+/** Where a task stands that waits for room in its queue's window. */
+export interface Turn {
+  /** Ready tasks of its tenant and priority before it. */
+  ahead: number;
+  /** All of these, this one included. */
+  ready: number;
+  /** Tenants that take turns at its priority. */
+  tenants: number;
+}
+
+/** Whether a task holds a grant and waits for a worker. */
+export function isReadyForTicket(state: TaskState | null): boolean {
+  return state?.granted === true && state.status !== 'running' && state.notBefore === undefined;
+}
+
+/** The turn of a task that has no ticket in BullMQ yet; null for any other. */
+export async function readTurn(ledger: TurnSource, tenant: string, id: string, state: TaskState): Promise<Turn | null> {
+  if (!isReadyForTicket(state)) return null;
+  const { ready, turns } = shardKeys(ledger, tenant);
+  const level = levelName(state.queue, state.priority);
+  const own = `${level}${tenant}/`;
+  const ticket = `${own}${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${id}.`;
+  const [found, ahead, all, waiting] = await Promise.all([
+    ledger.redis.zlexcount(ready, `[${ticket}`, `(${ticket}${NO_END}`),
+    ledger.redis.zlexcount(ready, `[${own}`, `(${ticket}`),
+    ledger.redis.zlexcount(ready, `[${own}`, `(${own}${NO_END}`),
+    countTurns(ledger, turns, level),
+  ]);
+  return found === 0 ? null : { ahead, ready: all, tenants: waiting };
+}
+
+const RANKS = 10;
+const TIMES = 1e14;
+
+async function countTurns({ redis }: TurnSource, turns: string, level: string): Promise<number> {
+  const [queue = '', rank] = level.split('/');
+  const number = TASK_QUEUES.indexOf(queue as TaskQueue) * RANKS + Number(rank);
+  return await redis.zcount(turns, number * TIMES, (number + 1) * TIMES - 1);
+}
+
+/** The tickets of a queue and shard that wait for a turn. */
+export interface ReadyTickets {
+  count: number;
+  /** When the oldest of their tasks was accepted, ms since the epoch; Infinity when there is none. */
+  oldestAt: number;
+}
+
+/** Tenants of which the oldest ready ticket is read. */
+const MAX_TENANTS = 100;
+
+/** Counts what is ready in a queue of a shard. With more tenants than are read, the oldest ticket may be another. */
+export async function measureReady({ redis, keys }: TurnSource, shard: number, queue: string): Promise<ReadyTickets> {
+  const { ready } = keys.shard(shard);
+  const end = `(${queue}/${NO_END}`;
+  const count = await redis.zlexcount(ready, `[${queue}/`, end);
+  let oldestAt = Number.POSITIVE_INFINITY;
+  let from = `[${queue}/`;
+  for (let tenants = 0; tenants < MAX_TENANTS; tenants += 1) {
+    const [first] = await redis.zrangebylex(ready, from, end, 'LIMIT', 0, 1);
+    if (first === undefined) break;
+    const [, rank = '', tenant = '', acceptedAt] = first.split('/');
+    oldestAt = Math.min(oldestAt, Number(acceptedAt));
+    from = `(${queue}/${rank}/${tenant}/${NO_END}`;
+  }
+  return { count, oldestAt };
+}
