@@ -1,13 +1,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { CENSOR, redactError, redactInner, SECRET_NAMES } from './redact.ts';
 
 export type Log = Logger;
-
-/** Paths that never reach a log line, wherever they stand in a logged object. */
-const SECRET_PATHS = ['authorization', 'cookie', 'secret', 'apiKey', 'password', 'token', 'key'].flatMap((name) => [
-  name,
-  `*.${name}`,
-  `*.*.${name}`,
-]);
 
 export interface LogOptions {
   level: string;
@@ -23,8 +17,9 @@ export function createLog({ level, service, destination }: LogOptions): Log {
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    formatters: { level: (label: string) => ({ level: label }), log: redactInner },
+    serializers: { err: (error: Error) => redactError(pino.stdSerializers.err(error)) },
+    redact: { paths: [...SECRET_NAMES], censor: CENSOR },
   };
   return destination ? pino(options, destination) : pino(options);
 }
