@@ -136,6 +136,10 @@ export const chatSettingsSchema = z.strictObject({
   access: chatAccessSchema,
   /** Calls spent on the answer of a command, which is sent at once and kept nowhere. */
   commandTries: z.number().int().min(1).max(20).default(4),
+  /** Estimated wait from which on a person is told that the agents are busy; null never. */
+  busyMs: z.number().int().min(1000).nullable().default(60_000),
+  /** Between two such notes in one session. */
+  busyEveryMs: z.number().int().min(1000).default(300_000),
   /** How long the next part of an album is waited for. An album is one message, and platforms send its parts one by one. */
   albumWaitMs: z.number().int().min(10).max(30_000).default(1500),
   /** Parts of one album at most; with so many nothing more is waited for. Telegram's albums have up to 10. */

@@ -47,6 +47,7 @@ export {
   type Rate,
   type TenantLimits,
   type TenantLimitsPatch,
+  type Thresholds,
   tenantLimitsPatchSchema,
   tenantLimitsSchema,
 } from './settings/limits-settings.ts';

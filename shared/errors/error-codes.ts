@@ -56,6 +56,7 @@ export const ERROR_CODES = {
   'limit.streams': { status: 429, retry: 'later', title: 'Too many event streams' },
   'limit.bodies': { status: 429, retry: 'later', title: 'Too many request bodies at once' },
   'limit.actions': { status: 429, retry: 'later', title: 'Too many actions are under way' },
+  'limit.pressure': { status: 429, retry: 'later', title: 'There is too much work for what can wait' },
   'limit.storage': { status: 429, retry: 'later', title: 'Too much is stored already' },
   'limit.waiting': { status: 429, retry: 'later', title: 'Too much is waiting already' },
   'limit.visitors': { status: 429, retry: 'later', title: 'Too many visitor tokens' },

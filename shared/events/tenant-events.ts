@@ -97,9 +97,18 @@ async function isTrimmed(redis: RedisClient, key: string): Promise<boolean> {
 
 /**
  * What happens to workers and queues. `worker.lost`: its heartbeat stopped or a lease of its ran out. `needs_attention`: tasks wait and
- * nothing takes them; `recovered` ends it.
+ * nothing takes them; `recovered` ends it. `backpressure.*`: the level of the fleet's load.
  */
-export type FleetEvent = 'worker.started' | 'worker.draining' | 'worker.stopped' | 'worker.lost' | 'needs_attention' | 'recovered';
+export type FleetEvent =
+  | 'worker.started'
+  | 'worker.draining'
+  | 'worker.stopped'
+  | 'worker.lost'
+  | 'needs_attention'
+  | 'recovered'
+  | 'backpressure.warning'
+  | 'backpressure.critical'
+  | 'backpressure.cleared';
 
 /** An event of the fleet, with what it is about. */
 export interface FleetEventFields {
@@ -107,6 +116,11 @@ export interface FleetEventFields {
   worker?: string;
   queue?: string;
   reason?: string;
+  /** Of the load: its level, the tasks that have not ended, the estimated wait in ms, -1 when unknown, and `slowDown`. */
+  level?: string;
+  depth?: number;
+  wait?: number;
+  slow?: number;
 }
 
 interface FleetEventParts {

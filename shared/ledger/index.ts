@@ -64,5 +64,13 @@ export {
 export { type TaskPlace, laneOfTask } from './context.ts';
 export type { AttemptEnd } from './settle/apply-verdict.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
-export { type PressureLevel, listPressed, tenantsWithTasks, updatePressure } from './tenants/depth.ts';
+export {
+  type PressureLevel,
+  type PressureReading,
+  countRunning,
+  listPressed,
+  readDepth,
+  tenantsWithTasks,
+  updatePressure,
+} from './tenants/depth.ts';
 export { measureKey, measureTenant } from './tenants/storage.ts';

@@ -28,6 +28,8 @@ export interface Series {
   band: PriorityBand;
   source: Source;
   accepted: number;
+  /** Tasks refused under pressure. */
+  shed: number;
   /** Attempts that another one follows because they failed. */
   retried: number;
   ended: Map<TaskStatus, number>;
@@ -98,6 +100,12 @@ export class LocalCounts {
     if (isTerminal(status)) add(series.ended, status);
   }
 
+  /** Counts a task that was refused because there is too much work. */
+  taskShed(tenant: string, task: CountedTask): void {
+    if (!this.#isOn) return;
+    seriesOf(this.#of(tenant), task).shed += 1;
+  }
+
   /** Counts the wait of a task before its first attempt. */
   attemptStarted(tenant: string, task: CountedTask, waitedMs: number): void {
     if (!this.#isOn) return;
@@ -166,7 +174,7 @@ function seriesOf({ series }: TenantCounts, { queue, priority, source }: Counted
 }
 
 function createSeries(queue: TaskQueue, band: PriorityBand, source: Source): Series {
-  const counts = { accepted: 0, retried: 0, ended: new Map(), attempts: new Map() };
+  const counts = { accepted: 0, shed: 0, retried: 0, ended: new Map(), attempts: new Map() };
   return { queue, band, source, ...counts, waited: createHistogram(), ran: createHistogram() };
 }
 

@@ -5,13 +5,14 @@ import type { AgentCounts, Series } from './local-counts.ts';
 export type Counts = Map<string, number>;
 
 /** The counters that the fleet keeps for good. */
-export const FAMILIES = ['accepted', 'ended', 'attempts', 'retried', 'waited', 'ran', 'tokens', 'cost', 'throttled'] as const;
+export const FAMILIES = ['accepted', 'shed', 'ended', 'attempts', 'retried', 'waited', 'ran', 'tokens', 'cost', 'throttled'] as const;
 export type Family = (typeof FAMILIES)[number];
 
 /** Adds to the fleet's counters: by queue, band and source, and attempts by result and code. */
 export function addTotals(counts: Counts, series: Series, labelOf: (code: string) => string): void {
   const labels = `${series.queue}|${series.band}|${series.source}`;
   add(counts, `accepted|${labels}`, series.accepted);
+  add(counts, `shed|${labels}`, series.shed);
   add(counts, `retried|${labels}`, series.retried);
   for (const [status, count] of series.ended) add(counts, `ended|${labels}|${status}`, count);
   for (const [name, count] of series.attempts) {
@@ -31,8 +32,9 @@ export function addAgent(counts: Counts, agent: string, used: AgentCounts): void
 }
 
 /** Adds to the counters of one minute. */
-export function addMinute(counts: Counts, { accepted, retried, ended, attempts, waited, ran }: Series): void {
+export function addMinute(counts: Counts, { accepted, shed, retried, ended, attempts, waited, ran }: Series): void {
   add(counts, 'accepted', accepted);
+  add(counts, 'shed', shed);
   add(counts, 'retried', retried);
   for (const [status, count] of ended) add(counts, `ended|${status}`, count);
   for (const [name, count] of attempts) add(counts, `attempts|${name.split('|')[0] ?? ''}`, count);

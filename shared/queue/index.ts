@@ -1,6 +1,7 @@
 /**
  * BullMQ and the path of a task to a worker: acceptance (`accept`), its ticket (`tickets`), the workers of each queue (`workers` on
- * `consumer`), permits of the fleet's cap (`permits`), the workers' records (`registry`), and the reason for each wait (`why`). Only this folder knows BullMQ.
+ * `consumer`), permits of the fleet's cap (`permits`), the workers' records (`registry`), what is done about too much work
+ * (`pressure`), and the reason for each wait (`why`). Only this folder knows BullMQ.
  */
 export { type Accepted, acceptTask } from './accept/accept-task.ts';
 export { sessionLane } from './accept/build-task.ts';
@@ -10,6 +11,9 @@ export type { AcceptRequest, Intake } from './accept/request.ts';
 export { type JobSource, openJobSource } from './consumer/job-source.ts';
 export { FleetPermits, type FleetPermitsOptions } from './permits/fleet-permits.ts';
 export { permitsFor } from './permits/permitted-worker.ts';
+export { readFleetPressure, updateFleetPressure } from './pressure/fleet-pressure.ts';
+export { monitorOf } from './pressure/pressure-monitor.ts';
+export { type Pressure, describeLoad } from './pressure/signal.ts';
 export {
   OUTBOUND_QUEUES,
   type OutboundQueue,

@@ -75,6 +75,8 @@ function keysUnder(prefix: string) {
     metricCodes: `${prefix}metric-codes`,
     /** String: JSON of what waits in the fleet, as some process read it. Kept: a second or more. Bound: one. */
     load: `${prefix}load`,
+    /** String: JSON of the fleet's load and its level, as a chore read them. Kept: until the next reading. Bound: one. */
+    pressure: `${prefix}fleet-pressure`,
     /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
     chat: `${prefix}chat`,
   };

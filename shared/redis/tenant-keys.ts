@@ -32,6 +32,8 @@ function keysUnder(prefix: string) {
     events: `${prefix}events`,
     /** Hash: source class and window -> when its rate allows the next task. Kept: for good. Bound: two per class. */
     rates: `${prefix}rates`,
+    /** Hash: `<source>|<band>` -> tasks refused under pressure, and `published` (ms). Kept: until the load falls. Bound: sources and bands. */
+    shed: `${prefix}shed`,
     /** Hash: counts of the tenant in one minute since 1970. Kept: `metrics.windowMs`. Bound: `metrics.windowMs`. */
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
     /** Hash: `<agent>/<band>` -> how long attempts hold a slot, ms on average. Kept: `metrics.serviceTimesMs`. Bound: `metrics.maxServiceTimes`. */

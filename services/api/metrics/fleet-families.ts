@@ -42,6 +42,7 @@ interface StoredOptions {
 /** The counters that every process adds to. */
 const STORED_FAMILIES: readonly StoredOptions[] = [
   { family: 'accepted', name: 'muster_tasks_accepted_total', help: 'Tasks accepted', labels: TASK_LABELS },
+  { family: 'shed', name: 'muster_tasks_shed_total', help: 'Tasks refused under pressure', labels: TASK_LABELS },
   { family: 'ended', name: 'muster_tasks_total', help: 'Tasks that ended, by their last status', labels: [...TASK_LABELS, 'outcome'] },
   { family: 'attempts', name: 'muster_attempts_total', help: 'Attempts that ended', labels: ['result', 'code'] },
   { family: 'retried', name: 'muster_retries_total', help: 'Failed attempts that another one follows', labels: TASK_LABELS },

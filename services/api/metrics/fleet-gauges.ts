@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Ledger } from '#shared/ledger/index.ts';
+import { readFleetPressure } from '#shared/queue/index.ts';
 import { listWorkers, type WorkerRecord } from '#shared/queue/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
@@ -21,7 +22,7 @@ const FRESH_MS = 1000;
 export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
   const load = memoize(() => readLoad(ports, null));
   const shards = memoize(() => readShards(ports.ledger));
-  const gauges = [...loadGauges(load), ...shardGauges(shards), ...workerGauges(ports.ledger)];
+  const gauges = [...loadGauges(load), ...shardGauges(shards), fleetPressure(ports.ledger), ...workerGauges(ports.ledger)];
   for (const { name, help, read } of gauges) {
     const samples: FamilyOptions['read'] = async () => (await read()).map(([labels, value]) => ({ labels, value }));
     addFamily(registry, { name, help, type: 'gauge', read: samples });
@@ -96,6 +97,14 @@ async function readShards({ redis, keys }: Ledger): Promise<ShardSums> {
   ]);
   const late = firsts.map(([, at]) => (at === undefined ? 0 : now - Number(at)));
   return { outbox, orphans, deliveries, scheduleLateMs: Math.max(0, ...late), pressure: pressure.flat() };
+}
+
+function fleetPressure(ledger: Ledger): GaugeOptions {
+  return {
+    name: 'muster_fleet_pressure',
+    help: "Level of the fleet's load: 0, 1 for warning, 2 for critical",
+    read: async () => [[{}, ['none', ...PRESSURE_LEVELS].indexOf((await readFleetPressure(ledger)).level)]],
+  };
 }
 
 const PRESSURE_LEVELS = ['warning', 'critical'] as const;

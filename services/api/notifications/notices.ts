@@ -7,6 +7,7 @@ import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { runRecord, ScheduleStore } from '#shared/schedules/index.ts';
 import type { Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import { describePressure } from './pressure-notice.ts';
 
 /** The stores that notices are described from. */
 export interface NoticePorts {
@@ -60,8 +61,13 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     reason: reason || null,
   }),
   action: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
-  backpressure: ({ depth = 0 }) => ({ queueDepth: Number(depth) }),
-  fleet: ({ worker = null, queue = null, reason }) => ({ worker, queue, reason: reason || null }),
+  backpressure: (fields) => describePressure(fields, 'tenant'),
+  fleet: ({ worker = null, queue = null, reason, ...load }) => ({
+    worker,
+    queue,
+    reason: reason || null,
+    ...(load['level'] === undefined ? {} : describePressure(load, 'fleet')),
+  }),
 };
 
 /** All notifications of an entry, always in the same order, which a reader's position counts on. */

@@ -140,8 +140,15 @@ export const acceptedViewSchema = z
     estimatedStartMs: z.number().nullable().meta({ description: 'In about how many milliseconds it starts; null when unknown.' }),
     pressure: z
       .object({
+        type: z.literal('backpressure').meta({ description: 'What kind of signal it is.' }),
         level: z.enum(['warning', 'critical']).meta({ description: 'How much.' }),
-        queueDepth: z.int().meta({ description: 'How many tasks wait.' }),
+        scope: z.enum(['tenant', 'fleet']).meta({ description: 'Who has too much work.' }),
+        queueDepth: z.int().meta({ description: 'How many tasks of the tenant have not ended.' }),
+        queue_depth: z.int().meta({ description: 'The same, by the name that proactive engines know.' }),
+        estimatedWaitMs: z.number().nullable().meta({ description: 'How long its next task waits, about; null when unknown.' }),
+        estimated_wait_time: z.int().nullable().meta({ description: 'The same in seconds.' }),
+        slowDown: z.number().nullable().meta({ description: 'For proactive tasks under a warning: how many times slower to send.' }),
+        slow_down: z.number().nullable().meta({ description: 'The same.' }),
         recommendations: z.array(z.string()).meta({ description: 'What would help.' }),
       })
       .nullable()

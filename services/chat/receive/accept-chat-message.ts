@@ -22,10 +22,10 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
   try {
     const answer = await handleMessage(parts, incomingMessage(parts.access, tenant, platform, message));
     if (answer.kind === 'command') return { kind: 'command', text: answer.text };
-    const { id, isDuplicate } = answer.accepted;
+    const { id, isDuplicate, estimatedStartMs } = answer.accepted;
     await openReply(parts, tenant, id);
     log.info({ event: 'chat.taken', task: id, session, key, isDuplicate }, 'a message became a task');
-    return { kind: 'accepted', text: message.text };
+    return { kind: 'accepted', text: message.text, waitMs: isDuplicate ? null : estimatedStartMs };
   } catch (error) {
     // The same message, written a little differently the second time; the first one counts.
     if (hasCode(error, 'task.idempotency-conflict')) return null;

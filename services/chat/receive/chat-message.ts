@@ -44,6 +44,8 @@ export function inputOf({ text, attachments }: Pick<ChatMessage, 'text' | 'attac
 export interface ChatAnswer {
   readonly kind: 'command' | 'refused' | 'accepted';
   readonly text: string;
+  /** Of an accepted message: until its task will start; null when unknown. */
+  readonly waitMs?: number | null;
 }
 
 /**

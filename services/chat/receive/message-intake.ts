@@ -89,6 +89,14 @@ export class MessageIntake {
     if (answer === null) return;
     if (call !== undefined) call.answer = answer;
     else await this.#answer(message, answer, isShown);
+    await this.#noteBusy(message, answer);
+  }
+
+  /** Tells a person whose answer will take a while, so that they do not take the silence for a failure. */
+  async #noteBusy({ session, thread }: Pick<ChatMessage, 'session' | 'thread'>, answer: ChatAnswer): Promise<void> {
+    const { busyMs, busyEveryMs } = this.#parts.settings;
+    if (answer.kind !== 'accepted' || answer.waitMs == null || busyMs === null || answer.waitMs < busyMs) return;
+    await this.#sendOnce({ key: `busy:${session}`, thread }, `Busy: about ${describeWait(answer.waitMs)}.`, busyEveryMs);
   }
 
   #hasTalkRight(sender: Pick<ChatMessage, 'user' | 'channel'>): boolean {
@@ -131,9 +139,9 @@ export class MessageIntake {
   }
 
   /** A repeated command runs once and is answered once. */
-  async #sendOnce({ key, thread }: Pick<ChatMessage, 'key' | 'thread'>, text: string): Promise<void> {
+  async #sendOnce({ key, thread }: Pick<ChatMessage, 'key' | 'thread'>, text: string, onceMs = this.#parts.idempotencyMs): Promise<void> {
     const { state, port } = this.#platform;
-    const isFirst = await state.setIfNotExists(`told:${key}`, true, this.#parts.idempotencyMs);
+    const isFirst = await state.setIfNotExists(`told:${key}`, true, onceMs);
     if (isFirst) this.#parts.sender.send(port, thread, text);
   }
 
@@ -150,8 +158,20 @@ export class MessageIntake {
       log: log.child({ platform: name }),
       accept: async (message) => {
         const answer = await acceptChatMessage(accept, name, message);
-        if (answer !== null) await this.#answer(message, answer, false);
+        if (answer === null) return;
+        await this.#answer(message, answer, false);
+        await this.#noteBusy(message, answer);
       },
     });
   }
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES_PER_HOUR = 60;
+
+/** In minutes, from two hours on in hours. */
+function describeWait(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / MINUTE_MS));
+  if (minutes >= 2 * MINUTES_PER_HOUR) return `${Math.round(minutes / MINUTES_PER_HOUR)} hours`;
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }

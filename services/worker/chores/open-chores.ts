@@ -1,4 +1,4 @@
-import { listPressed, promoteBacklog, tenantsWithTasks, updatePressure } from '#shared/ledger/index.ts';
+import { promoteBacklog, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
@@ -7,6 +7,7 @@ import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets
 import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
+import { watchPressure } from './watch-pressure.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
@@ -41,19 +42,6 @@ export async function promoteBacklogs({ ledger, tenants, log }: Pick<Parts, 'led
       if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for waiting tasks');
     } catch (error) {
       log.error({ err: error, tenant: id }, 'the backlog of a tenant could not be promoted');
-    }
-  }
-}
-
-/** Updates the pressure of tenants that were notified of it: it also falls while nobody sends anything. */
-export async function watchPressure({ ledger, log }: Pick<Parts, 'ledger' | 'log'>): Promise<void> {
-  for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-    for (const tenant of await listPressed(ledger, shard)) {
-      try {
-        await updatePressure(ledger, tenant);
-      } catch (error) {
-        log.error({ err: error, tenant }, 'the pressure of a tenant could not be updated');
-      }
     }
   }
 }

@@ -49,6 +49,36 @@ export const tenantLimitsPatchSchema = z
   .meta({ id: 'TenantLimitsPatch' });
 export type TenantLimitsPatch = z.infer<typeof tenantLimitsPatchSchema>;
 
+/** When there is too much work, and what is done about it. A wait of null never counts. */
+const backpressureSchema = z
+  .strictObject({
+    /** A tenant's tasks that have not ended, from which on answers ask producers to slow down, and to stop. */
+    warningDepth: int(5000),
+    criticalDepth: int(50_000),
+    /** The same by the estimated wait of a tenant's next task, in milliseconds. */
+    warningWaitMs: z.number().int().min(1).nullable().default(300_000),
+    criticalWaitMs: z.number().int().min(1).nullable().default(3_600_000),
+    /** A level ends below this share of the depth and the wait at which it begins. */
+    recoverAt: z.number().min(0.1).max(1).default(0.9),
+    /** How many times slower proactive producers should send under a warning. */
+    slowDown: z.number().min(1).max(100).default(2),
+    /** Whether proactive tasks and those of low priority are refused while the level is critical. */
+    shed: z.boolean().default(true),
+    /** Between two events that count refused tasks. */
+    shedEventMs: int(10_000),
+    /** Depth and wait of the whole fleet. */
+    fleet: z
+      .strictObject({
+        warningDepth: int(50_000),
+        criticalDepth: int(500_000),
+        warningWaitMs: z.number().int().min(1).nullable().default(300_000),
+        criticalWaitMs: z.number().int().min(1).nullable().default(3_600_000),
+      })
+      .prefault({}),
+  })
+  .prefault({});
+export type Thresholds = Pick<z.infer<typeof backpressureSchema>, 'warningDepth' | 'criticalDepth' | 'warningWaitMs' | 'criticalWaitMs'>;
+
 /** What the fleet and each tenant may use. */
 export const limitsSchema = z
   .strictObject({
@@ -68,8 +98,7 @@ export const limitsSchema = z
     fleetKeyForApiAgents: z.boolean().default(false),
     /** About how many bytes of Redis's memory these agents take, which are listed in one answer. */
     maxAgentBytesPerTenant: int(8_388_608),
-    /** A tenant's tasks that have not ended, from which on answers ask producers to slow down, and to stop. */
-    backpressure: z.strictObject({ warningDepth: int(5000), criticalDepth: int(50_000) }).prefault({}),
+    backpressure: backpressureSchema,
     /** Processes that one task may take down with it before it fails with WORKER_LOST, whatever attempts it has left. Defaults to 3. */
     maxWorkerLosses: int(3),
     /** HTTP requests per key and minute, and per address for calls without a key and for webhooks that are refused. */

@@ -27,6 +27,10 @@ export const schedulerSettingsSchema = z.strictObject({
   topOfHourSpreadMs: int(60_000, 0),
   /** How far the next occurrence is pushed out while the tenant is disabled. */
   disabledTenantMs: int(3_600_000, 1000),
+  /** How many times later a heartbeat fires next while its tenant or the fleet has much work (level `warning`); 1 is no later. */
+  heartbeatStretch: z.number().min(1).max(100).default(2),
+  /** Whether heartbeats are skipped while there is too much work (level `critical`). */
+  skipHeartbeats: z.boolean().default(true),
   /** Occurrences that `missed: all` catches up when it does not say how many. */
   maxCaughtUp: int(100),
   /** Runs of one schedule that wait for their turn under `overlap: queue`; one more is skipped. */

@@ -1,17 +1,61 @@
 import { z } from 'zod';
+import { parseLease } from '../claim/leases.ts';
 import type { Ledger } from '../ledger.ts';
 
 const levelSchema = z.enum(['none', 'warning', 'critical']);
-/** How many of a tenant's tasks have not ended, by `limits.backpressure`. */
+/** How much work a tenant has, by `limits.backpressure`. */
 export type PressureLevel = z.infer<typeof levelSchema>;
 
-/** Publishes an event to the tenant's stream when its level has changed since the last call of any process. Returns the level. */
-export async function updatePressure(ledger: Ledger, tenant: string): Promise<PressureLevel> {
-  const { keys, settings } = ledger;
+/** What the caller knows of a tenant, for the script that decides on its level. */
+export interface PressureFacts {
+  /** Attempts of the tenant that run. */
+  running: number;
+  /** Milliseconds between two starts of its tasks while others waited; null when unknown. */
+  msPerStart: number | null;
+  /** Tasks refused since the last call, by `<source>|<band>`. */
+  refused: Readonly<Record<string, number>>;
+}
+
+/** The load of a tenant. */
+export interface PressureReading {
+  level: PressureLevel;
+  /** The level before this call; another one means that this call published the change. */
+  previous: PressureLevel;
+  /** Tasks that have not ended. */
+  depth: number;
+  /** Estimated wait of the tenant's next task; null when unknown. */
+  waitMs: number | null;
+}
+
+const NO_FACTS: PressureFacts = { running: 0, msPerStart: null, refused: {} };
+const replySchema = z.tuple([levelSchema, levelSchema, z.number(), z.number()]);
+
+/** Publishes an event to the tenant's stream when its level has changed since the last call of any process. */
+export async function updatePressure(ledger: Ledger, tenant: string, facts: PressureFacts = NO_FACTS): Promise<PressureReading> {
+  const { keys } = ledger;
   const own = keys.tenant(tenant);
   const shard = keys.shard(keys.shardOf(tenant));
-  const options = { tenant, channel: shard.signal, maxEvents: settings.events.maxPerTenant, ...settings.limits.backpressure };
-  return levelSchema.parse(await ledger.run('update-pressure', [own.live, shard.pressure, own.events], [JSON.stringify(options)]));
+  const args = [JSON.stringify(optionsOf(ledger, tenant, facts)), JSON.stringify(facts.refused)];
+  const reply = await ledger.run('update-pressure', [own.live, shard.pressure, own.events, own.shed], args);
+  const [level, previous, depth, waitMs] = replySchema.parse(reply);
+  return { level, previous, depth, waitMs: waitMs < 0 ? null : waitMs };
+}
+
+/** The options of the script. A null is left out, because Lua would read it as a value. */
+function optionsOf({ keys, settings }: Ledger, tenant: string, { running, msPerStart }: PressureFacts): object {
+  const { slowDown, warningDepth, warningWaitMs, criticalDepth, criticalWaitMs, recoverAt, shedEventMs } = settings.limits.backpressure;
+  return {
+    tenant,
+    channel: keys.shard(keys.shardOf(tenant)).signal,
+    maxEvents: settings.events.maxPerTenant,
+    warning: { depth: warningDepth, waitMs: warningWaitMs ?? undefined },
+    critical: { depth: criticalDepth, waitMs: criticalWaitMs ?? undefined },
+    recoverAt,
+    shedEventMs,
+    slowDown,
+    running,
+    msPerStart: msPerStart ?? undefined,
+  };
 }
 
 /** Tenants of a shard that have a level. */
@@ -41,4 +85,24 @@ export async function tenantsWithTasks(
     }
   }
   return found;
+}
+
+/** How many tasks a tenant has that have not ended, and of these how many have a grant: they run or wait for a slot. */
+export async function readDepth({ redis, keys }: Ledger, tenant: string): Promise<{ depth: number; granted: number }> {
+  const { live } = keys.tenant(tenant);
+  const count = (prefix: string): Promise<number> => redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00FF`);
+  const [all, granted, ...listedTwice] = await Promise.all([
+    redis.zcard(live),
+    count('granted='),
+    ...['backlog=', 'holds=', 'waits='].map(count),
+  ]);
+  return { depth: listedTwice.reduce((left, copies) => left - copies, all), granted };
+}
+
+/** How many attempts run, by tenant. */
+export async function countRunning({ redis, keys }: Ledger): Promise<ReadonlyMap<string, number>> {
+  const shards = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).leases);
+  const members = (await Promise.all(shards.map((leases) => redis.zrange(leases, '0', '-1')))).flat();
+  const byTenant = Map.groupBy(members, (member) => parseLease(member).tenant);
+  return new Map([...byTenant].map(([tenant, leases]) => [tenant, leases.length]));
 }

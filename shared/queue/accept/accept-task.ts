@@ -8,18 +8,20 @@ import { firstTicket } from '../tickets/ticket.ts';
 import { estimateStart, type Standing } from '../why/estimate-start.ts';
 import { buildTask } from './build-task.ts';
 import { assertTimeout } from './check-request.ts';
-import { type Pressure, reportPressure } from './pressure.ts';
+import type { Pressure } from '../pressure/signal.ts';
+import { assertNotShed, reportPressure } from './pressure.ts';
 import { type AcceptRequest, digestOf, type Intake } from './request.ts';
 import { readStanding } from './standing.ts';
 
 /**
  * Accepts a task: after this returns, it reaches exactly one terminal state.
- * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`,
+ * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
  * `task.not-found` (of the parent), `task.unmet-requirements`, `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
     const task = await prepareTask(intake, request);
+    await assertNotShed(intake, task);
     const answer = await acceptMessage(intake.ledger, task);
     return await reportAcceptance(intake, task, answer);
   } catch (error) {
@@ -127,7 +129,9 @@ async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAns
   if (entry !== null) relay.add(firstTicket(task, { entry, isAhead }));
   logAccepted(log, task, answer);
   const estimatedStartMs = outcome ? null : await estimateSafely(ledger, task, await standing);
-  const pressure = reportPressure({ ledger, log }, task.body.tenant, depth);
+  // A task for later waits for its time, and not for others.
+  const waitMs = task.body.scheduledFor === null ? estimatedStartMs : null;
+  const pressure = reportPressure({ ledger, log }, task, { depth, waitMs });
   return { id, status, position: ahead, estimatedStartMs, pressure, outcome, isDuplicate: false };
 }
 

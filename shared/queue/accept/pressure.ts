@@ -1,63 +1,81 @@
-import type { Settings } from '../../config/index.ts';
-import { type Ledger, type PressureLevel, updatePressure } from '../../ledger/index.ts';
+import type { Settings, Source } from '../../config/index.ts';
+import { MusterError } from '../../errors/index.ts';
+import type { NewTask, PressureLevel } from '../../ledger/index.ts';
+import { type PriorityBand, priorityBand } from '../../tasks/index.ts';
+import { type KnownPressure, monitorOf } from '../pressure/pressure-monitor.ts';
+import { higherLevel, levelOf, type Load, type Pressure, retryAfterMs, signalOf } from '../pressure/signal.ts';
 import type { Intake } from './request.ts';
 
-/** How loaded the fleet is, from the caller's point of view. */
-export interface Pressure {
-  level: Exclude<PressureLevel, 'none'>;
-  /** Tasks of the tenant that have not ended. */
-  queueDepth: number;
-  recommendations: string[];
-}
-
-/** A level that was noted counts for further calls of this process for so long. */
-const FRESH_MS = 1000;
-/** Tenants whose level is remembered. */
-const MAX_TENANTS = 1000;
-
-interface NotedLevel {
-  level: Exclude<PressureLevel, 'none'>;
-  /** Monotonic ms. */
-  at: number;
-}
-
-const notedLevels = new WeakMap<Ledger, Map<string, NotedLevel>>();
+type BackpressureSettings = Settings['limits']['backpressure'];
+type PressurePorts = Pick<Intake, 'ledger' | 'log'>;
 
 /**
- * The load a producer should know of; null when there is none to speak of. A tenant that came under pressure is notified once, in the
- * background. A chore notices that the pressure is over.
+ * Refuses a task that can wait while the tenant, or the fleet, has too much work: a proactive one, or one of low priority. Other tasks
+ * cost no round trip here. Errors: `limit.pressure`.
  */
-export function reportPressure({ ledger, log }: Pick<Intake, 'ledger' | 'log'>, tenant: string, queueDepth: number): Pressure | null {
-  const pressure = pressureOf(ledger.settings, queueDepth);
-  if (pressure === null || wasJustNoted(ledger, tenant, pressure.level)) return pressure;
-  updatePressure(ledger, tenant).catch((error: unknown) => log.debug({ err: error, tenant }, 'the pressure of a tenant was not noted'));
-  return pressure;
+export async function assertNotShed(ports: PressurePorts, task: NewTask): Promise<void> {
+  const { ledger } = ports;
+  const { tenant, source } = task.body;
+  const band = priorityBand(task.queue, task.priority);
+  if (task.skip !== null || !ledger.settings.limits.backpressure.shed || !isSheddable(source, band)) return;
+  const monitor = monitorOf(ports);
+  const [known, fleet] = await Promise.all([monitor.read(tenant), monitor.readFleet()]);
+  const scope = known?.level === 'critical' ? 'tenant' : 'fleet';
+  if (scope === 'fleet' && fleet.level !== 'critical') return;
+  ledger.counts.taskShed(tenant, { queue: task.queue, priority: task.priority, source });
+  monitor.countRefused(tenant, `${source}|${band}`);
+  throw refusal({ source, band }, { known, fleet, scope }, ledger.settings.limits.backpressure);
 }
 
-function pressureOf(settings: Settings, queueDepth: number): Pressure | null {
-  const { warningDepth, criticalDepth } = settings.limits.backpressure;
-  if (queueDepth >= criticalDepth) {
-    return {
-      level: 'critical',
-      queueDepth,
-      recommendations: ['Pause proactive work', 'Hold back low priorities', 'Add workers or daemons'],
-    };
-  }
-  if (queueDepth >= warningDepth) {
-    return { level: 'warning', queueDepth, recommendations: ['Send proactive work less often', 'Delay what is not urgent'] };
-  }
-  return null;
+/** Work that runs has asked for its sub-tasks, and would fail without them. */
+function isSheddable(source: Source, band: PriorityBand): boolean {
+  return source === 'proactive' || (band === 'low' && source !== 'delegation');
 }
 
-/** Whether this process noted the level a moment ago; if not, it counts as noted from now on. */
-function wasJustNoted(ledger: Ledger, tenant: string, level: Pressure['level']): boolean {
-  const known = notedLevels.get(ledger) ?? new Map<string, NotedLevel>();
-  notedLevels.set(ledger, known);
-  const noted = known.get(tenant);
-  const at = performance.now();
-  if (noted?.level === level && at - noted.at < FRESH_MS) return true;
-  if (known.size >= MAX_TENANTS) known.clear();
-  // Before the call, so that concurrent requests do not all make it.
-  known.set(tenant, { level, at });
-  return false;
+interface CriticalLoad {
+  known: KnownPressure | null;
+  fleet: Load;
+  scope: Pressure['scope'];
+}
+
+function refusal(
+  task: { source: Source; band: PriorityBand },
+  { known, fleet, scope }: CriticalLoad,
+  settings: BackpressureSettings,
+): MusterError {
+  // A tenant is not shown how much the others have to do.
+  const own = { depth: known?.depth ?? 0, waitMs: scope === 'tenant' ? (known?.waitMs ?? null) : fleet.waitMs };
+  const signal = signalOf({ level: 'critical', scope, load: own, slowDown: null });
+  const retryMs =
+    scope === 'tenant'
+      ? retryAfterMs(own, known?.msPerStart ?? null, settings)
+      : retryAfterMs(fleet, null, { ...settings, ...settings.fleet });
+  const who = scope === 'tenant' ? 'The tenant' : 'The fleet';
+  return new MusterError('limit.pressure', `${who} has too much work for ${task.source} tasks of priority ${task.band}`, {
+    details: { ...task, ...signal },
+    retryAfterMs: retryMs,
+  });
+}
+
+/**
+ * The load that a producer should know of; null when there is none to speak of. What crosses a level is published in the background, once.
+ * A chore notices that the pressure is over.
+ */
+export function reportPressure(ports: PressurePorts, { body }: NewTask, load: Load): Pressure | null {
+  const { backpressure } = ports.ledger.settings.limits;
+  const monitor = monitorOf(ports);
+  // The estimate of one task is no measure for all of them: only the depth counts at once.
+  const levelByDepth = levelOf({ depth: load.depth, waitMs: null }, backpressure, 'none', 1);
+  monitor.notice(body.tenant, { level: levelOf(load, backpressure, 'none', 1), levelByDepth });
+  const slowDown = body.source === 'proactive' ? backpressure.slowDown : null;
+  const fleet = monitor.knownFleet();
+  const own = ownLoad(monitor.known(body.tenant), load, backpressure);
+  if (higherLevel(own.level, fleet.level) === own.level) return signalOf({ level: own.level, scope: 'tenant', load: own, slowDown });
+  return signalOf({ level: fleet.level, scope: 'fleet', load: { depth: load.depth, waitMs: fleet.waitMs }, slowDown });
+}
+
+/** The level of a tenant by what is known and by the depth, which is newer. */
+function ownLoad(known: KnownPressure | null, { depth }: Load, settings: BackpressureSettings): Load & { level: PressureLevel } {
+  const load = { depth, waitMs: known?.waitMs ?? null };
+  return { ...load, level: levelOf(load, settings, known?.level ?? 'none', settings.recoverAt) };
 }

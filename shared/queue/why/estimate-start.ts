@@ -46,7 +46,8 @@ export async function estimateStart(
   return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
 }
 
-async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
+/** Milliseconds between two starts of a tenant's tasks while others waited; null when nothing ended yet. */
+export async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
   const known = paces.get(ledger) ?? new Map<string, Pace>();
   paces.set(ledger, known);
   const recent = known.get(tenant);

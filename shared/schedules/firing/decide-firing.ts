@@ -1,4 +1,5 @@
 import type { SchedulerSettings } from '../../config/index.ts';
+import type { PressureLevel } from '../../ledger/index.ts';
 import { newTaskId } from '../../tasks/index.ts';
 import { type Firing, haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
@@ -16,6 +17,8 @@ interface FiringFacts {
   isRunning: boolean;
   /** Runs that wait in its lane. */
   waiting: number;
+  /** Whether its tenant or the fleet has too much work. */
+  pressure: PressureLevel;
   /** Whether so many schedules are late that their firing is spread over time. */
   isCatchUp: boolean;
 }
@@ -75,11 +78,13 @@ function firingNow(schedule: Schedule, { now, settings }: FiringFacts): DueOccur
 
 function decideRuns(schedule: Schedule, due: DueOccurrences, facts: FiringFacts): ScheduleChange {
   const { now, settings } = facts;
-  const planned = planRuns(schedule, due, { ...facts, delayOf: (at) => fireDelay(schedule, at, settings) });
+  const planned = planRuns(schedule, due, { ...facts, delayOf: (at) => fireDelay(schedule, at, settings) }).map((run) =>
+    underPressure(schedule, run, facts),
+  );
   const firing = planned.map((each) => withTaskId(each));
   const runs = firing.filter(({ skip }) => skip === undefined);
   const runCount = schedule.runCount + runs.length;
-  const next = schedule.maxRuns !== null && runCount >= schedule.maxRuns ? null : due.next;
+  const next = schedule.maxRuns !== null && runCount >= schedule.maxRuns ? null : nextUnderPressure(schedule, due, facts);
   const decided: Schedule = {
     ...schedule,
     ...wakeFor(schedule, next, settings),
@@ -94,6 +99,21 @@ function decideRuns(schedule: Schedule, due: DueOccurrences, facts: FiringFacts)
   // It wakes for its decided runs until they are accepted.
   const wakeAt = firing.length > 0 ? now + HAND_OVER_MS : decided.wakeAt;
   return { schedule: { ...decided, ...ended, wakeAt }, event: ended?.status };
+}
+
+/** A heartbeat only asks whether there is something to do, which there is. */
+function underPressure({ rule }: Schedule, run: Omit<Firing, 'id'>, { pressure, settings }: FiringFacts): Omit<Firing, 'id'> {
+  const isHeld = pressure === 'critical' && rule.kind === 'heartbeat' && settings.skipHeartbeats && run.skip === undefined;
+  return isHeld ? { ...run, skip: 'pressure: there is too much work' } : run;
+}
+
+/** The next occurrence, of a heartbeat under a warning as many times later as the settings say. */
+function nextUnderPressure(schedule: Schedule, { times, next }: DueOccurrences, { pressure, settings }: FiringFacts): number | null {
+  const last = times.at(-1);
+  const isStretched = pressure === 'warning' && schedule.rule.kind === 'heartbeat' && settings.heartbeatStretch > 1;
+  if (!isStretched || next === null || last === undefined) return next;
+  const [later = null] = upcomingTimes(schedule, last + (next - last) * settings.heartbeatStretch - 1, 1);
+  return later ?? next;
 }
 
 function withTaskId(planned: Omit<Firing, 'id'>): Firing {

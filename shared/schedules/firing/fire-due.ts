@@ -1,5 +1,5 @@
-import { readStates } from '../../ledger/index.ts';
-import { sessionLane } from '../../queue/index.ts';
+import { type PressureLevel, readStates } from '../../ledger/index.ts';
+import { monitorOf, sessionLane } from '../../queue/index.ts';
 import { isTerminal } from '../../tasks/index.ts';
 import { sessionOf } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
@@ -53,11 +53,11 @@ async function fireTenant(parts: ScheduleParts, tenant: string, due: readonly Du
 
 /** Saves what was decided for each schedule. Returns the schedules that now have runs to accept. */
 async function decideAndSave(parts: ScheduleParts, tenant: string, schedules: readonly Schedule[], round: Round): Promise<Schedule[]> {
-  const overlaps = await readOverlaps(parts, tenant, schedules);
+  const [overlaps, pressure] = await Promise.all([readOverlaps(parts, tenant, schedules), readPressure(parts, tenant, schedules)]);
   const changes = await Promise.all(
     schedules.map(async (schedule, position) => {
       const hasAgent = (await parts.findAgent(tenant, schedule.agent)) !== null;
-      return decideIsolated(parts, schedule, { ...round, hasAgent, ...(overlaps[position] ?? NO_OVERLAP) });
+      return decideIsolated(parts, schedule, { ...round, pressure, hasAgent, ...(overlaps[position] ?? NO_OVERLAP) });
     }),
   );
   const saved = await parts.store.saveAndLog(tenant, changes);
@@ -67,6 +67,11 @@ async function decideAndSave(parts: ScheduleParts, tenant: string, schedules: re
 
 function asSaved(schedule: Schedule): Schedule {
   return { ...schedule, version: schedule.version + 1 };
+}
+
+/** Only heartbeats depend on the load. */
+async function readPressure(parts: ScheduleParts, tenant: string, schedules: readonly Schedule[]): Promise<PressureLevel> {
+  return schedules.some(({ rule }) => rule.kind === 'heartbeat') ? await monitorOf(parts).readLevel(tenant) : 'none';
 }
 
 const NO_OVERLAP = { isRunning: false, waiting: 0 };
@@ -91,7 +96,11 @@ async function readOverlaps({ ledger, redis, keys }: ScheduleParts, tenant: stri
 }
 
 /** A bad record fails by itself, and the other schedules fire. */
-function decideIsolated(parts: ScheduleParts, schedule: Schedule, facts: Overlap & Round & { hasAgent: boolean }): ScheduleChange {
+function decideIsolated(
+  parts: ScheduleParts,
+  schedule: Schedule,
+  facts: Overlap & Round & { hasAgent: boolean; pressure: PressureLevel },
+): ScheduleChange {
   try {
     const isTenantDisabled = parts.tenants.get(schedule.tenant)?.disabled === true;
     return decideFiring(schedule, { ...facts, isTenantDisabled, settings: parts.settings.scheduler });

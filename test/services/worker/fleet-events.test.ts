@@ -6,7 +6,7 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
-import { watchPressure } from '../../../services/worker/chores/open-chores.ts';
+import { watchPressure } from '../../../services/worker/chores/watch-pressure.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
@@ -88,6 +88,6 @@ describe('pressure', () => {
     await parts.redis.del(live);
     await watchPressure(parts);
     expect((await notified('backpressure')).map(([event]) => event)).toEqual(['backpressure.warning', 'backpressure.cleared']);
-    expect(await updatePressure(parts.ledger, 'default')).toBe('none');
+    expect(await updatePressure(parts.ledger, 'default')).toMatchObject({ level: 'none' });
   });
 });

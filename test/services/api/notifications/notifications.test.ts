@@ -230,7 +230,7 @@ describe('the stream of notifications', () => {
     await updatePressure(api.parts.ledger, 'default');
     await leave(0);
     await drive.complete(first, 'done');
-    expect(await updatePressure(api.parts.ledger, 'default')).toBe('none');
+    expect(await updatePressure(api.parts.ledger, 'default')).toMatchObject({ level: 'none' });
     await reader.waitFor({ kind: 'backpressure.cleared' });
     expect(reader.received()).toMatchObject([
       { kind: 'backpressure.warning', queueDepth: 11 },

@@ -33,7 +33,7 @@ describe('the pressure of a tenant', () => {
     const levels: string[] = [];
     for (const depth of [40, 37, 40, 36, 35, 19, 20, 18, 17, 0]) {
       await load(depth);
-      levels.push(await updatePressure(parts.ledger, 'acme'));
+      levels.push((await updatePressure(parts.ledger, 'acme')).level);
     }
     expect(levels).toEqual(['critical', 'critical', 'critical', 'critical', 'warning', 'warning', 'warning', 'warning', 'none', 'none']);
     expect(await published()).toEqual(['backpressure.critical 40', 'backpressure.warning 35', 'backpressure.cleared 17']);
@@ -46,9 +46,9 @@ describe('the pressure of a tenant', () => {
     for (let place = 0; place < 18; place += 1) {
       await parts.redis.zadd(live, 0, `backlog=u1/05/${place}`, 0, `waits=gpu/${place}/${place}`, 0, `holds=disk/${place}`);
     }
-    expect(await updatePressure(parts.ledger, 'acme')).toBe('none');
+    expect(await updatePressure(parts.ledger, 'acme')).toMatchObject({ level: 'none' });
     await parts.redis.zadd(live, 0, 'queued/18', 0, 'queued/19');
-    expect(await updatePressure(parts.ledger, 'acme')).toBe('warning');
+    expect(await updatePressure(parts.ledger, 'acme')).toMatchObject({ level: 'warning' });
     expect(await published()).toEqual(['backpressure.warning 20']);
   });
 

@@ -33,7 +33,7 @@ const settings: SettingsInput = {
       strict: { running: 1, waiting: 1, runningByClass: {}, runningLow: null, rates: {} },
       rated: { rates: { webhook: { perMinute: 60, perHour: 1000, burst: 1 } } },
     },
-    backpressure: { warningDepth: 3, criticalDepth: 5 },
+    backpressure: { warningDepth: 3, criticalDepth: 5, shed: false },
   },
 };
 

@@ -408,3 +408,41 @@ describe('jitter', () => {
     expect(await t.make(cron)).toMatchObject({ wakeAt: t.clock.now + 60 * MINUTE });
   });
 });
+
+/** The level of the tenant, as it was published. */
+const press = async (schedule: Schedule, level: string): Promise<void> => {
+  const { redis, keys } = t.parts;
+  await redis.hset(keys.shard(keys.shardOf(schedule.tenant)).pressure, schedule.tenant, level);
+};
+
+describe('a heartbeat', () => {
+  it('fires next as many times later as configured while its tenant has much work', async () => {
+    const schedule = await t.make();
+    await press(schedule, 'warning');
+    at(schedule, 1);
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 queued']);
+    expect(await t.read(schedule)).toMatchObject({ nextFireAt: schedule.createdAt + 3 * MINUTE });
+  });
+
+  it('is skipped while its tenant has too much work, and fires again afterwards', async () => {
+    const schedule = await t.make();
+    await press(schedule, 'critical');
+    at(schedule, 1);
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 skipped pressure: there is too much work']);
+    expect(await t.read(schedule)).toMatchObject({ nextFireAt: schedule.createdAt + 2 * MINUTE, runCount: 0 });
+    await t.parts.redis.del(t.parts.keys.shard(t.parts.keys.shardOf(schedule.tenant)).pressure);
+    at(schedule, 2);
+    await t.fire();
+    expect((await history(schedule)).toSorted()).toEqual(['1 skipped pressure: there is too much work', '2 queued']);
+  });
+
+  it('is what the load holds back: a cron fires as it is written', async () => {
+    const schedule = await t.make({ every: undefined, cron: '* * * * *', exact: true });
+    await press(schedule, 'critical');
+    at(schedule, 1);
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 queued']);
+  });
+});

@@ -1,0 +1,33 @@
+import { publishFleetEvent } from '#shared/events/index.ts';
+import { listPressed } from '#shared/ledger/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { monitorOf, updateFleetPressure } from '#shared/queue/index.ts';
+
+type PressureParts = Pick<Parts, 'ledger' | 'tenants' | 'log'>;
+
+/** Updates the level of tenants that have one, which also falls while nobody sends anything, and that of the fleet. */
+export async function watchPressure(parts: PressureParts): Promise<void> {
+  const { ledger, log } = parts;
+  for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+    for (const tenant of await listPressed(ledger, shard)) {
+      try {
+        await monitorOf(parts).update(tenant);
+      } catch (error) {
+        log.error({ err: error, tenant }, 'the pressure of a tenant could not be updated');
+      }
+    }
+  }
+  await watchFleet(parts);
+}
+
+/** The fleet's level is published to its operators when it changes. */
+async function watchFleet({ ledger, tenants, log }: PressureParts): Promise<void> {
+  const { level, previous, depth, waitMs } = await updateFleetPressure(ledger, tenants.list());
+  if (level === previous) return;
+  const event = level === 'none' ? 'backpressure.cleared' : (`backpressure.${level}` as const);
+  const fields = { event, queueDepth: depth, estimatedWaitMs: waitMs };
+  if (level === 'none') log.info(fields, 'the fleet has no more too much work');
+  else if (level === 'warning') log.warn(fields, 'the fleet has much work');
+  else log.error(fields, 'the fleet has too much work');
+  await publishFleetEvent(ledger, { event, level, depth, wait: waitMs ?? -1, slow: ledger.settings.limits.backpressure.slowDown });
+}
