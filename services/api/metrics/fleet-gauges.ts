@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { readFleetPressure } from '#shared/queue/index.ts';
-import { listWorkers, type WorkerRecord } from '#shared/queue/index.ts';
+import { listWorkers, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
 import { readLoad, type Load, type LoadPorts } from './read-load.ts';
