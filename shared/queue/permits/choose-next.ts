@@ -36,13 +36,15 @@ export interface RunningTickets {
   readonly queues: ReadonlyMap<TaskQueue, number>;
   /** Without critical tickets. */
   readonly bands: Readonly<Record<Band, number>>;
+  /** Of these, slots whose tickets are being fetched: the queue of each may have more. */
+  readonly fetching: number;
 }
 
 /** Priorities up to this one are low. */
 const MAX_LOW = 2;
 
 /**
- * The ticket that gets the next free slot; null when none may have it. Critical tickets go first. Else the band goes that is furthest below
+ * The ticket that gets the next free slot; null when none may have it now. Critical tickets go first. Else the band goes that is furthest below
  * its share, of it the queue that is furthest below its weight, and of that the best rank.
  */
 export function chooseNext<Ticket extends WaitingTicket>(
@@ -56,7 +58,8 @@ export function chooseNext<Ticket extends WaitingTicket>(
   if (roomFor('ordinary', running, policy) <= 0) return null;
   const byBand = Map.groupBy(waiting, (ticket) => bandOf(ticket, policy, now));
   const others = BANDS.filter((band) => band !== 'low' && byBand.has(band));
-  const mayRunLow = others.length === 0 || running.bands.low < maxLowBesideOthers(policy);
+  const isLowApart = others.length === 0 && running.fetching === 0;
+  const mayRunLow = isLowApart || running.bands.low < maxLowBesideOthers(policy);
   const band = best(byBand.has('low') && mayRunLow ? [...others, 'low' as const] : others, (each) => [
     (running.bands[each] + 1) / policy.shares[each],
     String(BANDS.indexOf(each)),

@@ -4,6 +4,7 @@ import { type Clock, within } from '../../time/index.ts';
 import type { SlotPolicy } from './choose-next.ts';
 import { type Fleet, kindOf, leasePermits, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
 import { PermitLease } from './permit-lease.ts';
+import { RunningSlots } from './running-slots.ts';
 import { SlotPool } from './slot-pool.ts';
 import { UNKNOWN_RANK } from './next-ticket.ts';
 
@@ -40,7 +41,7 @@ export class FleetPermits {
     this.#kinds = PERMIT_KINDS.filter((kind) => [...policy.weights.keys()].some((queue) => kindOf(queue) === kind));
     const slots = { critical: policy.slots, ordinary: policy.slots - policy.reserved };
     const leases = this.#kinds.map((kind) => new PermitLease({ ...options, kind, slots: slots[kind] }));
-    this.pool = new SlotPool({ policy, leases, pollMs: fleet.settings.worker.fleetFullMs });
+    this.pool = new SlotPool({ slots: new RunningSlots(policy), leases, pollMs: fleet.settings.worker.fleetFullMs });
   }
 
   start(): void {

@@ -1,3 +1,4 @@
+import type { Job } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
 import type { RedisClient } from '../../redis/index.ts';
 import type { TicketQueue } from '../queues.ts';
@@ -22,14 +23,16 @@ export function unknownTicket(queue: TaskQueue): WaitingTicket {
   return { queue, priority: 1, madeAt: 0, rank: UNKNOWN_RANK };
 }
 
+/** A ticket as takers compare it. */
+export function ticketOf(queue: TaskQueue, { priority, timestamp }: Pick<Job, 'priority' | 'timestamp'>): WaitingTicket {
+  return { queue, priority: taskPriority(priority), madeAt: timestamp, rank: rankOf(priority, timestamp) };
+}
+
 /** The next ticket of a queue; null when it has none. */
 export async function readNextTicket(queue: TicketQueue, name: TaskQueue): Promise<WaitingTicket | null> {
   const heads = await queue.getJobs(['waiting', 'prioritized', 'delayed'], 0, 0, true);
-  const due = heads.filter((job) => job.timestamp + job.delay <= Date.now());
-  const [first] = due
-    .map((job) => ({ job, rank: rankOf(job.priority, job.timestamp) }))
-    .toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
-  return first ? { queue: name, priority: taskPriority(first.job.priority), madeAt: first.job.timestamp, rank: first.rank } : null;
+  const due = heads.filter((job) => job.timestamp + job.delay <= Date.now()).map((job) => ticketOf(name, job));
+  return due.toSorted((one, other) => (one.rank < other.rank ? -1 : 1))[0] ?? null;
 }
 
 /** Lets a process that waits for jobs of this queue poll it, as BullMQ does when it adds a job. */

@@ -9,6 +9,8 @@ export interface Permit {
   readonly lease: number;
   /** Of its ticket; a guess until that is known. */
   band: Band;
+  /** The ticket that it is used for; null while one is fetched. */
+  ticket: WaitingTicket | null;
 }
 
 /** How a wait for a permit ends: with one, because the queue has no ticket, or because the wait was ended. */
@@ -29,6 +31,8 @@ export interface Waiter {
   readonly request: PermitRequest;
   /** The next ticket of its queue, as it was read last. */
   next: WaitingTicket | null;
+  /** When it was read, monotonic ms. */
+  readAt: number;
   /** Another worker was woken for it. */
   isOffered: boolean;
   resolve(result: PermitResult): void;
@@ -58,6 +62,7 @@ export class PermitLine {
       const waiter: Waiter = {
         request,
         next: null,
+        readAt: 0,
         isOffered: false,
         resolve: (result) => {
           request.signal.removeEventListener('abort', end);
@@ -79,6 +84,7 @@ export class PermitLine {
     const read = async (waiter: Waiter): Promise<void> => {
       const { request } = waiter;
       waiter.next = await request.readNext().catch(() => unknownTicket(request.queue));
+      waiter.readAt = performance.now();
       if (waiter.next === null) this.#answer(waiter, 'empty');
     };
     await Promise.all(waiters.map(read));

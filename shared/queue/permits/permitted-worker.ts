@@ -2,8 +2,7 @@ import { type Job, Worker } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
 import type { RedisClient } from '../../redis/index.ts';
 import type { TicketQueue } from '../queues.ts';
-import { taskPriority } from '../tickets/ticket.ts';
-import { readNextTicket, wakePoller } from './next-ticket.ts';
+import { readNextTicket, ticketOf, wakePoller } from './next-ticket.ts';
 import type { Permit, PermitRequest } from './permit-line.ts';
 import type { SlotPool } from './slot-pool.ts';
 
@@ -83,7 +82,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   ): Promise<void | Job<Data, Result>> {
     this.#kept.delete(token);
     const permit = this.#permits.get(token);
-    if (permit) this.#source?.pool.noteTicket(permit, { priority: taskPriority(job.priority), madeAt: job.timestamp });
+    if (permit) this.#source?.pool.noteTicket(permit, ticketOf(permit.queue, job));
     let next: void | Job<Data, Result> = undefined;
     try {
       next = await super.processJob(job, token, () => mayTakeNext() && this.#mayKeep(token));

@@ -1,15 +1,20 @@
 import type { TaskQueue } from '../../config/index.ts';
-import { type Band, bandOf, chooseNext, roomFor, type RunningTickets, type SlotPolicy, type WaitingTicket } from './choose-next.ts';
+import type { WaitingTicket } from './choose-next.ts';
 import { kindOf, type PermitKind } from './lease-permits.ts';
 import type { PermitLease } from './permit-lease.ts';
 import { type Permit, PermitLine, type PermitRequest, type PermitResult, type Waiter } from './permit-line.ts';
+import type { RunningSlots } from './running-slots.ts';
 
 interface SlotPoolOptions {
-  policy: SlotPolicy;
+  slots: RunningSlots;
   /** For each kind of tickets that the worker serves. */
   leases: readonly PermitLease[];
-  /** Between two rounds while takers wait, ms: makes up for a message that was lost. */
+  /** Between two rounds while takers wait, ms: makes up for a message that was lost, and for a next ticket that changed. */
   pollMs: number;
+}
+
+interface KnownTicket extends WaitingTicket {
+  waiter: Waiter;
 }
 
 /**
@@ -19,8 +24,9 @@ interface SlotPoolOptions {
 export class SlotPool {
   readonly #options: SlotPoolOptions;
   readonly #line = new PermitLine();
-  readonly #running = { queues: new Map<TaskQueue, number>(), bands: { high: 0, normal: 0, low: 0 } } satisfies RunningTickets;
   #isRoundDue = false;
+  /** Free slots were not given to low tickets, since others may come first. */
+  #isLowHeldBack = false;
   #isClosed = false;
   #rounds: Promise<void> | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -31,9 +37,10 @@ export class SlotPool {
 
   /** Takes a permit at once, or null when the caller has to wait. */
   tryAcquire(queue: TaskQueue): Permit | null {
+    const { slots } = this.#options;
     const lease = this.#leaseOf(queue);
-    if (this.#isClosed || this.#isWaitedFor(lease.kind) || lease.isContended || lease.spare <= 0) return null;
-    return this.#roomFor(lease.kind) > 0 ? this.#take(queue, 'normal') : null;
+    if (this.#isClosed || this.#isWaitedFor(lease.kind) || slots.mayHoldBack(queue, 0)) return null;
+    return lease.covers(1) && slots.roomFor(lease.kind) > 0 ? slots.take(queue, lease.take(), null) : null;
   }
 
   /** Waits for a permit. */
@@ -44,22 +51,25 @@ export class SlotPool {
     return await result;
   }
 
-  /** Whether the holder of a permit may take another ticket with it. */
+  /** Whether the holder of a permit may take the next ticket of its queue with it: nobody waits, or those that do would come later. */
   mayKeep(permit: Permit): boolean {
-    return this.#leaseOf(permit.queue).mayKeep(permit.lease) && !this.#isWaitedFor(kindOf(permit.queue));
+    const lease = this.#leaseOf(permit.queue);
+    if (!lease.mayKeep(permit.lease)) return false;
+    if (!this.#isWaitedFor(lease.kind)) return true;
+    const waiting = this.#line.all().flatMap(({ next }) => next ?? []);
+    return waiting.length === this.#line.length && this.#options.slots.keepsSlot(permit, waiting);
   }
 
   /** Counts a permit by the ticket that it is used for. */
-  noteTicket(permit: Permit, ticket: Pick<WaitingTicket, 'priority' | 'madeAt'>): void {
-    const band = bandOf(ticket, this.#options.policy, Date.now());
-    this.#count(permit, -1);
-    permit.band = band;
-    this.#count(permit, 1);
+  noteTicket(permit: Permit, ticket: WaitingTicket): void {
+    const { slots } = this.#options;
+    slots.noteTicket(permit, ticket);
+    if (this.#isLowHeldBack && !slots.isFetching) this.#startRound();
   }
 
   release(permit: Permit): void {
     const lease = this.#leaseOf(permit.queue);
-    this.#count(permit, -1);
+    this.#options.slots.release(permit);
     lease.release(permit.lease);
     if (this.#line.length > 0 || lease.isContended) this.#startRound();
   }
@@ -97,29 +107,12 @@ export class SlotPool {
     return lease;
   }
 
-  #roomFor(kind: PermitKind): number {
-    return roomFor(kind, this.#running, this.#options.policy);
-  }
-
   /** Whether somebody waits who may be before a ticket of this kind. */
   #isWaitedFor(kind: PermitKind): boolean {
     return kind === 'critical' ? this.#line.of('critical').length > 0 : this.#line.length > 0;
   }
 
-  #take(queue: TaskQueue, band: Band): Permit {
-    const permit = { queue, lease: this.#leaseOf(queue).take(), band };
-    this.#count(permit, 1);
-    return permit;
-  }
-
-  readonly #takeFor = ({ request, next }: Waiter): Permit =>
-    this.#take(request.queue, next ? bandOf(next, this.#options.policy, Date.now()) : 'normal');
-
-  #count({ queue, band }: Permit, change: 1 | -1): void {
-    const { queues, bands } = this.#running;
-    queues.set(queue, (queues.get(queue) ?? 0) + change);
-    if (kindOf(queue) === 'ordinary') bands[band] += change;
-  }
+  readonly #takeFor = ({ request: { queue }, next }: Waiter): Permit => this.#options.slots.take(queue, this.#leaseOf(queue).take(), next);
 
   #startRound(): void {
     this.#isRoundDue = true;
@@ -139,7 +132,7 @@ export class SlotPool {
   }
 
   async #runRound(): Promise<void> {
-    for (const lease of this.#options.leases) if (await lease.report(this.#wantedBy(lease.kind).length)) this.#isRoundDue = true;
+    for (const lease of this.#options.leases) if (await lease.report(this.#wanted(lease.kind))) this.#isRoundDue = true;
     if (this.#coversAll) {
       for (const waiter of this.#line.all()) this.#line.grant(waiter, this.#takeFor);
       return;
@@ -150,49 +143,57 @@ export class SlotPool {
     this.#wakeOthers();
   }
 
-  /** Takers of a kind that a free slot could serve, as many as there are slots. */
-  #wantedBy(kind: PermitKind): Waiter[] {
-    return this.#line.of(kind).slice(0, this.#roomFor(kind));
+  /** How many takers of a kind a free slot could serve. */
+  #wanted(kind: PermitKind): number {
+    return Math.min(this.#line.of(kind).length, this.#options.slots.roomFor(kind));
   }
 
   /** Whether each taker that waits can have a slot and a permit at once, so that no order matters. */
   get #coversAll(): boolean {
-    const { leases, policy } = this.#options;
+    const { leases, slots } = this.#options;
+    const all = this.#line.all();
     const isCovered = leases.every((lease) => lease.covers(this.#line.of(lease.kind).length));
-    return (
-      isCovered &&
-      this.#line.of('ordinary').length <= this.#roomFor('ordinary') &&
-      this.#line.length <= roomFor('critical', this.#running, policy)
-    );
+    const hasRoom = this.#line.of('ordinary').length <= slots.roomFor('ordinary') && all.length <= slots.roomFor('critical');
+    return isCovered && hasRoom && !all.some(({ request }) => slots.mayHoldBack(request.queue, all.length - 1));
   }
 
-  /** Takers whose next tickets decide now who goes first, and new ones: their queue may be empty, or another worker may have room. */
+  /**
+   * Takers whose next tickets are to be read: new ones, those that compete with other workers, and others now and then, since their queues
+   * may have a better ticket or none by now.
+   */
   #waitersToRead(): Waiter[] {
-    return this.#options.leases.flatMap((lease) => {
+    const { leases, slots, pollMs } = this.#options;
+    const now = performance.now();
+    const isOld = ({ next, readAt }: Waiter): boolean => next === null || now - readAt >= pollMs;
+    return leases.flatMap((lease) => {
       const waiters = this.#line.of(lease.kind);
-      if (this.#roomFor(lease.kind) <= 0) return waiters.filter(({ next }) => next === null);
+      if (slots.roomFor(lease.kind) <= 0 || lease.covers(1)) return waiters.filter(isOld);
       return lease.isAnswerDue ? [] : waiters;
     });
   }
 
   /** Asks for the permits that known tickets need. */
   async #askFleet(): Promise<void> {
-    for (const lease of this.#options.leases) {
+    const { leases, slots } = this.#options;
+    for (const lease of leases) {
       const known = this.#known(lease.kind);
-      const first = this.#choose(known);
+      const first = slots.choose(known);
       if (first !== null && lease.isAnswerDue) continue;
       const isDue =
         first === null
-          ? await lease.report(this.#wantedBy(lease.kind).length)
-          : await lease.ask(Math.min(known.length, this.#roomFor(lease.kind)), first.rank);
+          ? await lease.report(this.#wanted(lease.kind))
+          : await lease.ask(Math.min(known.length, slots.roomFor(lease.kind)), first.rank);
       if (isDue) this.#isRoundDue = true;
     }
   }
 
   /** Gives slots to known tickets as long as there are slots and permits. */
   #grantBest(): void {
+    const { leases, slots } = this.#options;
     for (;;) {
-      const chosen = this.#choose(this.#options.leases.flatMap((lease) => (lease.spare > 0 ? this.#known(lease.kind) : [])));
+      const candidates = leases.flatMap((lease) => (lease.spare > 0 ? this.#known(lease.kind) : []));
+      const chosen = slots.choose(candidates);
+      this.#isLowHeldBack = chosen === null && candidates.length > 0 && slots.roomFor('ordinary') > 0;
       if (chosen === null) return;
       this.#line.grant(chosen.waiter, this.#takeFor);
     }
@@ -202,14 +203,10 @@ export class SlotPool {
     return this.#line.of(kind).flatMap((waiter) => (waiter.next ? [{ ...waiter.next, waiter }] : []));
   }
 
-  #choose(known: readonly KnownTicket[]): KnownTicket | null {
-    return chooseNext(known, this.#running, this.#options.policy, Date.now());
-  }
-
   /** A taker of a full worker took the wake-up of its ticket from those with free slots. */
   #wakeOthers(): void {
     for (const waiter of this.#line.all()) {
-      if (waiter.isOffered || waiter.next === null || this.#roomFor(kindOf(waiter.request.queue)) > 0) continue;
+      if (waiter.isOffered || waiter.next === null || this.#options.slots.roomFor(kindOf(waiter.request.queue)) > 0) continue;
       waiter.isOffered = true;
       void waiter.request.wakeAnother();
     }
@@ -223,8 +220,4 @@ export class SlotPool {
       for (const { kind } of leases) this.wake(kind);
     }, pollMs);
   }
-}
-
-interface KnownTicket extends WaitingTicket {
-  waiter: Waiter;
 }

@@ -7,6 +7,7 @@ import {
   chooseNext,
   maxLowBesideOthers,
   roomFor,
+  type RunningTickets,
   type SlotPolicy,
   type WaitingTicket,
 } from '#shared/queue/permits/choose-next.ts';
@@ -44,16 +45,17 @@ function ticket(queue: Queue, priority: number, madeAt = NOW): WaitingTicket {
 class Worker {
   readonly policy: SlotPolicy;
   readonly running: { queue: Queue; band: Band }[] = [];
+  fetching = 0;
 
   constructor(policy: SlotPolicy = POLICY) {
     this.policy = policy;
   }
 
-  get counts(): { queues: Map<Queue, number>; bands: Record<Band, number> } {
+  get counts(): RunningTickets {
     const queues = new Map(QUEUES.map((queue) => [queue, this.running.filter((each) => each.queue === queue).length]));
     const ordinary = this.running.filter(({ queue }) => queue !== 'critical');
     const count = (band: Band): number => ordinary.filter((each) => each.band === band).length;
-    return { queues, bands: { high: count('high'), normal: count('normal'), low: count('low') } };
+    return { queues, bands: { high: count('high'), normal: count('normal'), low: count('low') }, fetching: this.fetching };
   }
 
   /** Starts the chosen ticket, if any. */
@@ -199,6 +201,16 @@ describe('slots for which queues of one band compete', () => {
 });
 
 describe('a low ticket', () => {
+  it('over its share waits for tickets that are being fetched, since others may follow them', () => {
+    const worker = new Worker().startAll([ticket('tasks', 5), ticket('background', 1)]);
+    worker.running.splice(0, 10);
+    const low = [ticket('background', 1)];
+    worker.fetching = 1;
+    expect(worker.startAll(low).counts.bands.low).toBe(4);
+    worker.fetching = 0;
+    expect(worker.start(low)?.queue).toBe('background');
+  });
+
   it('counts as a normal one once it has waited for long', () => {
     expect(bandOf({ priority: 1, madeAt: NOW - 9999 }, POLICY, NOW)).toBe('low');
     expect(bandOf({ priority: 1, madeAt: NOW - 10_000 }, POLICY, NOW)).toBe('normal');

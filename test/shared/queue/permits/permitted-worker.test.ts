@@ -1,3 +1,4 @@
+import { nat, record, sample } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
@@ -234,5 +235,20 @@ describe('takers of one worker', () => {
     await add('tasks', 'd');
     await untilStarted(4);
     expect(started.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it.each([
+    ['with room in the fleet', { cap: 1000, inAll: 10 }],
+    ['under a cap of the fleet, of which one is kept for critical tickets', { cap: 8, inAll: 7 }],
+  ])('leave no slot free while a ticket waits, whatever comes and ends, %s', async (_which, { cap, inAll }) => {
+    for (const name of ['one', 'two']) startWorker(name, { cap, slots: 6, handle: hold });
+    let added = 0;
+    for (const { comes, ends } of sample(record({ comes: nat(6), ends: nat(6) }), { numRuns: 60, seed: 7 })) {
+      for (let n = 0; n < comes; n += 1, added += 1) await add(n % 3 === 0 ? 'chat' : 'tasks', `t${added}`, 1 + ((n * 7) % 10));
+      for (const end of held.splice(0, ends)) end();
+      const isFull = (): boolean => inside === Math.min(inAll, inside + added - started.length);
+      await waitFor(isFull, { deadlineMs: 10_000, what: `no free slot beside ${added - started.length} tickets` });
+    }
+    expect(started.length).toBeGreaterThan(inAll);
   });
 });

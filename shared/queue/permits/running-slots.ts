@@ -1,0 +1,92 @@
+import type { TaskQueue } from '../../config/index.ts';
+import {
+  bandOf,
+  chooseNext,
+  maxLowBesideOthers,
+  roomFor,
+  type RunningTickets,
+  type SlotPolicy,
+  type WaitingTicket,
+} from './choose-next.ts';
+import { kindOf, type PermitKind } from './lease-permits.ts';
+import type { Permit } from './permit-line.ts';
+
+/** Only low tickets are in it. */
+const LOW_QUEUE: TaskQueue = 'background';
+
+/** RunningSlots is responsible for counting what a worker's slots are used for, so that each free one goes where it belongs. */
+export class RunningSlots {
+  readonly #policy: SlotPolicy;
+  readonly #counts = {
+    queues: new Map<TaskQueue, number>(),
+    bands: { high: 0, normal: 0, low: 0 },
+    fetching: 0,
+  } satisfies RunningTickets;
+
+  constructor(policy: SlotPolicy) {
+    this.#policy = policy;
+  }
+
+  /** How many more tickets of a kind may run. */
+  roomFor(kind: PermitKind): number {
+    return roomFor(kind, this.#counts, this.#policy);
+  }
+
+  /** Which of these tickets gets the next free slot; null when none may have it now. */
+  choose<Ticket extends WaitingTicket>(waiting: readonly Ticket[]): Ticket | null {
+    return chooseNext(waiting, this.#counts, this.#policy, Date.now());
+  }
+
+  /** Whether another ticket in this slot, like its last one, would be chosen before all that wait. */
+  keepsSlot(permit: Permit, waiting: readonly WaitingTicket[]): boolean {
+    if (permit.ticket === null) return false;
+    this.#count(permit, -1);
+    const chosen = this.choose([permit.ticket, ...waiting]);
+    this.#count(permit, 1);
+    return chosen === permit.ticket;
+  }
+
+  /** Whether a ticket of this queue may have to wait for others, of which so many wait and some may be under way. */
+  mayHoldBack(queue: TaskQueue, others: number): boolean {
+    const { bands, fetching } = this.#counts;
+    return queue === LOW_QUEUE && fetching + others > 0 && bands.low >= maxLowBesideOthers(this.#policy);
+  }
+
+  /** Whether some slot's ticket is still being fetched. */
+  get isFetching(): boolean {
+    return this.#counts.fetching > 0;
+  }
+
+  /** Uses a slot for a ticket of this queue; `next` is what its ticket probably is. */
+  take(queue: TaskQueue, lease: number, next: WaitingTicket | null): Permit {
+    const band = next ? bandOf(next, this.#policy, Date.now()) : 'normal';
+    const permit: Permit = { queue, lease, band, ticket: null };
+    this.#count(permit, 1);
+    this.#countFetch(permit, 1);
+    return permit;
+  }
+
+  /** Counts a slot by the ticket that it is really used for. */
+  noteTicket(permit: Permit, ticket: WaitingTicket): void {
+    this.#count(permit, -1);
+    this.#countFetch(permit, -1);
+    permit.band = bandOf(ticket, this.#policy, Date.now());
+    permit.ticket = ticket;
+    this.#count(permit, 1);
+  }
+
+  release(permit: Permit): void {
+    this.#count(permit, -1);
+    this.#countFetch(permit, -1);
+  }
+
+  #count({ queue, band }: Permit, change: 1 | -1): void {
+    const { queues, bands } = this.#counts;
+    queues.set(queue, (queues.get(queue) ?? 0) + change);
+    if (kindOf(queue) === 'ordinary') bands[band] += change;
+  }
+
+  #countFetch({ queue, ticket }: Permit, change: 1 | -1): void {
+    if (ticket === null && kindOf(queue) === 'ordinary') this.#counts.fetching += change;
+  }
+}
