@@ -100,6 +100,7 @@ try {
   await printHeading(server.url, 'Accepting through HTTP', [
     `${REQUESTS} requests over ${CONNECTIONS} connections, and ${BULKS} of ${ITEMS} tasks each over ${BULKS_AT_ONCE}; ${ROUNDS} interleaved rounds, medians.`,
     'By hand: an Express service with a key, a zod schema and BullMQ. Ratio: Muster of it, 1.00 is as fast.',
+    'No worker runs: Muster makes tickets for the first few tasks only, and a later claim those of the others.',
   ]);
   for (const [name, work] of Object.entries(WORKS)) {
     // Warm: code compiled, scripts loaded.
