@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { environmentOf } from '../running-chat.ts';
+import { useChat, useFakePlatforms } from '../use-chat.ts';
+
+const fakes = await useFakePlatforms();
+const chat = await useChat(environmentOf(fakes), { agents: { echo: { kind: 'echo' } }, routing: { agent: 'echo' } });
+const { parts } = chat;
+const notes = (): string[] => fakes.telegram.shown.map(({ text }) => text).filter((text) => text.startsWith('Busy'));
+
+it('tells a person once how long their answer will take, when that is a minute or more', async () => {
+  const own = parts.keys.tenant('default');
+  const request = { tenant: 'default', agent: 'echo', input: 'x', source: 'chat' } as const;
+  // Two tasks, the second of which waited three minutes for the first; a third waits.
+  for (const end of ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 181000 w 181500 -']) {
+    const { id } = await acceptTask({ ...parts, ledger: { ...parts.ledger } }, request);
+    await parts.redis.hset(own.states, id, end);
+    await parts.redis.zadd(own.index, 0, `status=completed/${id}`);
+  }
+  await parts.relay.idle();
+  await parts.redis.del(...(await parts.redis.keys('*:bull:chat:prioritized')));
+  await parts.queues.get(0, 'chat').add('ticket', { tenant: 'default', task: 'x' }, { priority: 1 });
+  for (const number of [1, 2]) {
+    expect((await chat.post('telegram', fakes.telegram.personWrites({ text: 'hi', number, chat: '1' }))).status).toBe(200);
+  }
+  await waitFor(() => notes().length > 0, { deadlineMs: 5000, what: 'the note' });
+  expect(notes()).toEqual(['Busy: about 3 minutes.']);
+});
