@@ -12,9 +12,9 @@ const notes = (): string[] => fakes.telegram.shown.map(({ text }) => text).filte
 it('tells a person once how long their answer will take, when that is a minute or more', async () => {
   const own = parts.keys.tenant('default');
   const request = { tenant: 'default', agent: 'echo', input: 'x', source: 'chat' } as const;
-  // Two tasks, the second of which waited three minutes for the first; a third waits.
+  // Two tasks, the second of which waited three minutes for the first. Another process accepted them: a count of tickets is kept for a moment.
   for (const end of ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 181000 w 181500 -']) {
-    const { id } = await acceptTask({ ...parts, ledger: { ...parts.ledger } }, request);
+    const { id } = await acceptTask({ ...parts, ledger: { ...parts.ledger }, queues: { ...parts.queues } }, request);
     await parts.redis.hset(own.states, id, end);
     await parts.redis.zadd(own.index, 0, `status=completed/${id}`);
   }
