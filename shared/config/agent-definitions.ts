@@ -11,6 +11,8 @@ const common = {
   retries: z.record(z.string().regex(/^[\w.:-]{1,64}\*?$/), z.enum(FAILURE_ROUTES)).optional(),
   /** The lane of its tasks that have no session, from `lanes` of the configuration. */
   lane: z.string().max(64).optional(),
+  /** Its tasks that run at once, per tenant; others wait in the order in which they were accepted. */
+  maxRunning: z.number().int().min(1).max(100_000).optional(),
 };
 
 const directives = {

@@ -52,6 +52,16 @@ export function laneOfTask(id: string): string {
   return `task:${id}`;
 }
 
+/** The lane that all tasks of an agent share when it may run only so many at once. */
+export function laneOfAgent(agent: string): string {
+  return `agent:${agent}`;
+}
+
+/** Limits of lanes that hold now, whatever the limit was when a task was accepted. */
+export function laneLimits(limits: TenantLimits | null): Record<string, number> {
+  return Object.fromEntries(Object.entries(limits?.runningByAgent ?? {}).map(([agent, max]) => [laneOfAgent(agent), max]));
+}
+
 /** The keys of the lanes of the places that have one, in a call for many of a tenant's tasks. */
 export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<TaskPlace, 'lane'>[]): string[] {
   const keys = ledger.keys.tenant(tenant);
@@ -63,6 +73,7 @@ function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown>
   const { settings } = ledger;
   const limits = ledger.limitsOf(tenant);
   const caps = capsOf(limits);
+  const lanes = laneLimits(limits);
   const shard = shardKeys(ledger, tenant);
   return {
     tenant,
@@ -73,6 +84,7 @@ function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown>
     ...(caps ? { caps } : {}),
     ...(limits && limits.weight !== 1 ? { weight: limits.weight } : {}),
     ...windowOptions(ledger),
+    ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
   };
 }
 

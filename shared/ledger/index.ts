@@ -61,7 +61,7 @@ export {
   readLog,
   readProgress,
 } from './read/run-log.ts';
-export { type TaskPlace, laneOfTask } from './context.ts';
+export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
 export type { AttemptEnd } from './settle/apply-verdict.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
 export {

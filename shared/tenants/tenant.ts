@@ -45,17 +45,22 @@ const UNLIMITED: TenantLimits = {
   runningByClass: {},
   runningLow: null,
   weight: 1,
+  runningByAgent: {},
   rates: {},
 };
 
 /** Limits with a change of some of them; null has none so far. */
-export function patchLimits(limits: TenantLimits | null, { runningByClass, rates, ...figures }: TenantLimitsPatch): TenantLimits {
+export function patchLimits(
+  limits: TenantLimits | null,
+  { runningByClass, runningByAgent, rates, ...figures }: TenantLimitsPatch,
+): TenantLimits {
   const before = limits ?? UNLIMITED;
   const named = Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== undefined));
   return {
     ...before,
     ...named,
     runningByClass: merged(before.runningByClass, runningByClass),
+    runningByAgent: merged(before.runningByAgent, runningByAgent),
     rates: merged(before.rates, rates),
   };
 }

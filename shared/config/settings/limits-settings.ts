@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { int } from '../fields.ts';
+import { int, nameSchema } from '../fields.ts';
 import { SOURCE_CLASSES } from '../sources.ts';
 
 /** `burst` may come at once before the rate counts; by default a minute's worth. */
@@ -23,6 +23,8 @@ export const tenantLimitsSchema = z
     runningLow: z.number().int().min(1).nullable().default(5),
     /** Its share of the slots while tenants take turns, relative to the others: 2 gets twice as much as 1. */
     weight: z.number().min(0.01).max(1000).default(1),
+    /** Grants at once per agent, instead of the agent's own `maxRunning`. */
+    runningByAgent: z.record(nameSchema, z.number().int().min(1)).default({}),
     /** Tasks accepted per source class, and in all. */
     rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate).default({
       proactive: { perMinute: 50, perHour: 500, burst: 100 },
@@ -44,6 +46,7 @@ export const tenantLimitsPatchSchema = z
     runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),
     runningLow: z.number().int().min(1).nullable().optional(),
     weight: z.number().min(0.01).max(1000).optional(),
+    runningByAgent: z.record(nameSchema, z.number().int().min(1).nullable()).optional(),
     rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate.nullable()).optional(),
   })
   .meta({ id: 'TenantLimitsPatch' });

@@ -1,5 +1,6 @@
 import { pairs } from '../../redis/index.ts';
 import type { Task, SharedLane, TaskBody, TaskState } from '../../tasks/index.ts';
+import { laneLimits } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { readTasks } from './read-tasks.ts';
 
@@ -81,7 +82,9 @@ export async function readSharedPlaces(
 ): Promise<SharedPlace[]> {
   const member = `${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${body.id}`;
   const key = ledger.keys.tenant(body.tenant).live;
-  return await Promise.all((state.sharedLanes ?? []).map((lane) => readPlace(ledger, { key, lane, member, id: body.id })));
+  const limits = laneLimits(ledger.limitsOf(body.tenant));
+  const lanes = (state.sharedLanes ?? []).map(({ name, limit }) => ({ name, limit: limits[name] ?? limit }));
+  return await Promise.all(lanes.map((lane) => readPlace(ledger, { key, lane, member, id: body.id })));
 }
 
 interface PlaceQuery {

@@ -38,7 +38,7 @@ async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewT
   assertTimeout(ledger, request.tenant, 'execution.timeoutMs', request.execution?.timeoutMs);
   const definition = await findDefinition(intake, request.tenant, request.agent);
   const parent = await findParent(ledger, request);
-  return buildTask(request, definition, ledger.settings, parent?.priority);
+  return buildTask(request, definition, ledger, parent?.priority);
 }
 
 /** Errors: `agent.unknown`. */

@@ -1,6 +1,6 @@
-import type { AgentDefinition, Settings, Source } from '../../config/index.ts';
+import type { AgentDefinition, Settings, Source, TenantLimits } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
-import type { NewTask } from '../../ledger/index.ts';
+import { type Ledger, laneOfAgent, type NewTask } from '../../ledger/index.ts';
 import {
   capClass,
   childTraceparent,
@@ -24,7 +24,7 @@ import { type AcceptRequest, digestOf } from './request.ts';
 export function buildTask(
   request: AcceptRequest,
   definition: AgentDefinition,
-  settings: Settings,
+  { settings, limitsOf }: Pick<Ledger, 'settings' | 'limitsOf'>,
   parentPriority: number | undefined,
 ): NewTask {
   checkRequest(request, settings);
@@ -33,7 +33,9 @@ export function buildTask(
   return {
     body,
     ...rankOf(request, source, parentPriority),
-    ...(request.skip ? { lane: null, sharedLanes: [] } : lanesOf(request, definition, settings, source)),
+    ...(request.skip
+      ? { lane: null, sharedLanes: [] }
+      : lanesOf(request, definition, { settings, limits: limitsOf(request.tenant) }, source)),
     idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(request) },
     mode: request.mode ?? null,
     takesInput: takesInput(definition, request.context),
@@ -144,6 +146,12 @@ function takesInput(definition: AgentDefinition, context: Readonly<Record<string
   }
 }
 
+interface LaneRules {
+  settings: Settings;
+  /** Of its tenant; null for none. */
+  limits: TenantLimits | null;
+}
+
 /**
  * The lanes of a task: its own, which is its session's or the one that its producer names, and the shared ones of its agent and its
  * source. It runs when it holds all of them.
@@ -152,15 +160,22 @@ function takesInput(definition: AgentDefinition, context: Readonly<Record<string
 function lanesOf(
   request: AcceptRequest,
   definition: AgentDefinition,
-  settings: Settings,
+  { settings, limits }: LaneRules,
   source: Source,
 ): Pick<NewTask, 'lane' | 'sharedLanes'> {
   const own = request.session === undefined ? request.lane : { name: sessionLane(request.session), limit: 1 };
   const names = new Set([definition.lane, settings.retries[source].sharedLane].filter((name) => name !== undefined));
   return {
     lane: own ? { ...own, ...(request.order === undefined ? {} : { order: request.order }) } : null,
-    sharedLanes: [...names].map((name) => sharedLane(request.agent, name, settings)),
+    sharedLanes: [...names].map((name) => sharedLane(request.agent, name, settings)).concat(agentLane(request.agent, definition, limits)),
   };
+}
+
+/** The lane that bounds how many tasks of an agent run at once; none when nothing bounds them. */
+function agentLane(agent: string, { maxRunning }: AgentDefinition, limits: TenantLimits | null): SharedLane[] {
+  const own = limits && Object.hasOwn(limits.runningByAgent, agent) ? limits.runningByAgent[agent] : undefined;
+  const limit = own ?? maxRunning;
+  return limit === undefined ? [] : [{ name: laneOfAgent(agent), limit }];
 }
 
 function sharedLane(agent: string, name: string, { lanes }: Settings): SharedLane {

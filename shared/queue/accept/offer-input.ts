@@ -30,7 +30,7 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   if (earlier) return earlier;
   if (target.state.status !== 'running') throw notRunning(input.task);
   const definition = await findDefinition(intake, input.tenant, target.body.agent);
-  const task = buildTask(request, definition, intake.ledger.settings, undefined);
+  const task = buildTask(request, definition, intake.ledger, undefined);
   const answer = await offerMessage(intake.ledger, task, input.task);
   if (answer.kind !== 'refused') return await reportAcceptance(intake, task, answer);
   if (answer.why === 'not-running') throw notRunning(input.task);

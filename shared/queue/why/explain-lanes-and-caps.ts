@@ -80,7 +80,8 @@ function behind(before: string | null, lane: string, ahead: number): Pick<WaitRe
 }
 
 function nameOf(lane: string): string {
-  const [, kind, name] = /^(session|task):(.*)$/s.exec(lane) ?? [];
+  const [, kind, name] = /^(session|task|agent):(.*)$/s.exec(lane) ?? [];
   if (kind === 'session') return `session "${name}"`;
+  if (kind === 'agent') return `the tasks of agent "${name}"`;
   return kind === 'task' ? `the lane of task ${name}` : `lane "${lane}"`;
 }

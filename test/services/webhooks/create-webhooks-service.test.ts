@@ -255,6 +255,7 @@ test("over its tenant's rate a sender is told when to come back", async () => {
     runningByClass: {},
     runningLow: null,
     weight: 1,
+    runningByAgent: {},
     rates: { webhook: rate },
   };
   await fleet.tenants.save({ id: 'default', name: 'Default', disabled: false, limits, createdAt: 0 });

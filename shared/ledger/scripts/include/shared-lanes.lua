@@ -13,10 +13,13 @@ local function first_of_shared(context, lane)
   return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
 end
 
+-- The limit of a lane: the one that its tenant has now, else the one that the task was accepted with.
+local function limit_of(context, lane) return (context.laneLimits or {})[lane.name] or lane.limit end
+
 -- Whether each of the task's shared lanes has room, and no other task waits for it before this one.
 local function shared_are_free(context, id, task)
   for _, lane in ipairs(task.sharedLanes or {}) do
-    if count(context, 'holds=' .. lane.name .. '/') >= lane.limit then return false end
+    if count(context, 'holds=' .. lane.name .. '/') >= limit_of(context, lane) then return false end
     local first = first_of_shared(context, lane)
     if first and first < waits_member(lane, id, task) then return false end
   end

@@ -158,6 +158,8 @@ describe('tenants', () => {
       running: 4,
       runningByClass: { proactive: 10, user: 2, webhook: 5 },
     });
+    expect(await patch({ runningByAgent: { echo: 2, slow: 3 } })).toMatchObject({ runningByAgent: { echo: 2, slow: 3 } });
+    expect(await patch({ runningByAgent: { slow: null } })).toMatchObject({ runningByAgent: { echo: 2 } });
     expect(await patch({ runningByClass: { user: null }, runningLow: null })).toMatchObject({ waiting: 7, runningLow: null });
     const { body } = await api.call('GET', '/v1/tenants/limited');
     expect(body.limits.runningByClass).toEqual({ proactive: 10, webhook: 5 });

@@ -18,6 +18,7 @@ const settings: SettingsInput = {
     echo: { kind: 'echo' },
     slow: { kind: 'echo', timeoutMs: 77_000, maxAttempts: 9 },
     shared: { kind: 'echo', lane: 'printer' },
+    capped: { kind: 'echo', maxRunning: 2, lane: 'printer' },
     talker: { kind: 'function', run: () => Promise.resolve(''), takesInput: true },
     silent: { kind: 'function', run: () => Promise.resolve('') },
     program: { kind: 'command', command: ['true'], takesInput: true },
@@ -31,6 +32,7 @@ const settings: SettingsInput = {
     tenant: { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} },
     tenants: {
       strict: { running: 1, waiting: 1, runningByClass: {}, runningLow: null, rates: {} },
+      picky: { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {}, runningByAgent: { echo: 1, capped: 3 } },
       rated: { rates: { webhook: { perMinute: 60, perHour: 1000, burst: 1 } } },
     },
     backpressure: { warningDepth: 3, criticalDepth: 5, shed: false },
@@ -108,6 +110,14 @@ describe('what a task has that a request did not say', () => {
 
   it('is a lane of one when it has a session', async () => {
     expect((await stored({ session: 's', order: 17 })).state).toMatchObject({ lane: 'session:s', laneLimit: 1, order: '17' });
+  });
+
+  it('is a lane of its agent when so many of its tasks may run at once, by its tenant or by itself', async () => {
+    const printer = { name: 'printer', limit: 2 };
+    expect((await stored({ agent: 'capped' })).state.sharedLanes).toEqual([printer, { name: 'agent:capped', limit: 2 }]);
+    expect((await stored({ agent: 'capped', tenant: 'picky' })).state.sharedLanes).toEqual([printer, { name: 'agent:capped', limit: 3 }]);
+    expect((await stored({ tenant: 'picky' })).state.sharedLanes).toEqual([{ name: 'agent:echo', limit: 1 }]);
+    expect((await stored()).state.sharedLanes).toBeUndefined();
   });
 
   it('is its session’s or its producer’s, and it shares its agent’s and its source’s besides, with the limits of the configuration', async () => {

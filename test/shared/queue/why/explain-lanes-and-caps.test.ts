@@ -13,7 +13,7 @@ const TENANT = 'default';
 const DONE = { kind: 'completed', output: '', result: null, usage: null } as const;
 
 const parts = await useEmptyParts({
-  agents: { echo: { kind: 'echo' }, shared: { kind: 'echo', lane: 'printer' } },
+  agents: { echo: { kind: 'echo' }, shared: { kind: 'echo', lane: 'printer' }, capped: { kind: 'echo', maxRunning: 1 } },
   lanes: { printer: { limit: 1 } },
   routing: { queue: { collect: { debounceMs: 60_000 } } },
 });
@@ -42,6 +42,16 @@ describe('why a message waits', () => {
     const shared = { agent: 'shared', session: undefined } as never as Partial<AcceptRequest>;
     const [first, second] = [await submit(shared), await submit(shared)];
     expect((await why(second))?.detail).toBe(`behind task ${first} in lane "printer", 1 before it`);
+  });
+
+  it('names its agent, when no more of its tasks may run', async () => {
+    const capped = { agent: 'capped', session: undefined } as never as Partial<AcceptRequest>;
+    const [first, second] = [await submit(capped), await submit(capped)];
+    expect(await why(second)).toMatchObject({
+      gate: 'lane',
+      taskId: first,
+      detail: `behind task ${first} in the tasks of agent "capped", 1 before it`,
+    });
   });
 
   it('names the running task that it was offered to', async () => {
