@@ -6,6 +6,7 @@ import { callbackRoutes, deliveryRoutes } from './deliveries.ts';
 import { getFailures } from './failures.ts';
 import { fleetRoutes } from './fleet.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
+import { postLimitsPreview } from './preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -57,6 +58,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...fleetRoutes(parts),
     getMetrics(parts),
     ...tenantRoutes(parts),
+    postLimitsPreview(parts),
     ...tenantKeyRoutes(parts),
   ];
 }

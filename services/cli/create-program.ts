@@ -8,6 +8,7 @@ import { addFailureCommands } from './commands/failures.ts';
 import { addFleetCommands } from './commands/fleet.ts';
 import { addHookCommands } from './commands/hooks.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addLimitCommands } from './commands/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
 import { addQueueCommands } from './commands/queues.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
@@ -61,6 +62,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
   addFleetCommands(program, contextOf);
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
+  addLimitCommands(program, contextOf);
   addWatchCommand(program, contextOf);
   addOpenCommand(program, contextOf);
   program

@@ -8,3 +8,4 @@ export { cancelAction } from './cancel-action.ts';
 export { type ActionRequest, countTasks, createAction } from './create-action.ts';
 export { type FailureFilter, type FailureGroup, listFailures } from './list-failures.ts';
 export { runActions } from './run-actions.ts';
+export { scanTasks } from './scan-tasks.ts';

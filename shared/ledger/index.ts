@@ -4,7 +4,7 @@
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
 export { acceptMessage } from './accept/accept-task.ts';
-export type { NewTask } from './accept/new-task.ts';
+export { type NewTask, rateWindows } from './accept/new-task.ts';
 export { offerMessage } from './accept/offer-message.ts';
 export {
   type CancelAnswer,

@@ -93,6 +93,8 @@ export const limitsSchema = z
     tenant: tenantLimitsSchema.prefault({}),
     /** Per tenant, instead of `tenant`. The tenant `default` has no limits unless it is named here. */
     tenants: z.record(z.string(), tenantLimitsSchema).default({}),
+    /** Tasks that a preview of limits reads at most, the newest of the last day. */
+    maxPreviewed: int(10_000),
     /** Tenants of the fleet, and what each may keep: API keys, and agents made by API. */
     maxTenants: int(10_000),
     maxKeysPerTenant: int(1000),

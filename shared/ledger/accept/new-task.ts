@@ -34,10 +34,11 @@ export function submissionLimits(ledger: Ledger, tenant: string): Record<string,
   const maxInLine = ledger.settings.sessions.maxWaiting;
   const limits = ledger.limitsOf(tenant);
   if (!limits) return { maxInLine };
-  const rates = Object.fromEntries(Object.entries(limits.rates).map(([name, rate]) => [name, windowsOf(rate)]));
+  const rates = Object.fromEntries(Object.entries(limits.rates).map(([name, rate]) => [name, rateWindows(rate)]));
   return { maxInLine, rates, ...(limits.waiting === null ? {} : { waiting: limits.waiting }) };
 }
 
-function windowsOf({ perMinute, perHour, burst }: Rate): Record<string, { everyMs: number; burst: number }> {
+/** The windows of a rate: one task every so many ms, and so many at once. */
+export function rateWindows({ perMinute, perHour, burst }: Rate): Record<string, { everyMs: number; burst: number }> {
   return { minute: { everyMs: MINUTE_MS / perMinute, burst: burst ?? perMinute }, hour: { everyMs: HOUR_MS / perHour, burst: perHour } };
 }
