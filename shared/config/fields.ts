@@ -18,6 +18,8 @@ export const executionFields = {
   /** Before the second attempt; `retryBackoff` says how it grows. In milliseconds. */
   retryDelayMs: z.number().int().min(0).max(3_600_000).optional(),
   retryBackoff: z.enum(['exponential', 'linear']).optional(),
+  /** Whether a task that runs at its deadline is aborted, and fails for good. */
+  deadlineAborts: z.boolean().optional(),
 };
 
 export type Network = [first: ipaddr.IPv4 | ipaddr.IPv6, bits: number];

@@ -32,7 +32,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     scheduledFor: toIso(body.scheduledFor),
     retryAt: toIso(retryAtOf(state)),
     requirements: body.requirements ?? null,
-    execution: body.execution,
+    execution: { ...body.execution, deadlineAborts: body.execution.deadlineAborts ?? false },
     callbackUrl: body.callbackUrl,
     output,
     result: result ?? null,

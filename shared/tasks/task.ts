@@ -30,6 +30,8 @@ export interface ResolvedExecution {
   maxAttempts: number;
   retryDelayMs: number;
   retryBackoff: 'linear' | 'exponential';
+  /** Whether it is aborted at its deadline; absent for no. */
+  deadlineAborts?: true;
 }
 
 /** A place in a chat, as its platform's adapter wrote it down. */

@@ -36,6 +36,10 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
     case 'lease-lost':
       // The ledger refuses it: another attempt has the task, or may have it.
       return { kind: 'interrupted', reason: 'the lease was lost', delayMs: 0 };
+    case 'deadline': {
+      const failure = new TaskFailure('DEADLINE_PASSED', 'The task was aborted at its deadline');
+      return { kind: 'failed', error: storedError(failure, false, context), ...NO_RETRY, usage: null, isExpired: true };
+    }
     case 'timeout': {
       const { timeoutMs } = context.state;
       const failure = new TaskFailure('EXECUTION_TIMEOUT', `The attempt took longer than ${timeoutMs} ms`);

@@ -33,11 +33,19 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
   return answer;
 }
 
-/** Under the task's timeout. A stopped agent gets the grace to end. */
+/** Until when an attempt may run: until its timeout, or until a deadline that aborts it and comes sooner. */
+function boundOf({ attempt, body, state }: Execution): { stop: StopReason; ms: number } {
+  const untilDeadline = body.deadline !== null && body.execution.deadlineAborts ? attempt.msUntil(body.deadline) : Infinity;
+  if (untilDeadline < state.timeoutMs) return { stop: { kind: 'deadline' }, ms: Math.max(0, untilDeadline) };
+  return { stop: { kind: 'timeout' }, ms: state.timeoutMs };
+}
+
+/** Under the task's timeout and deadline. A stopped agent gets the grace to end. */
 async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
-  const { attempt, state, output } = execution;
+  const { attempt, output } = execution;
   const diagnostics: Diagnostics = {};
-  const timer = setTimeout(() => attempt.stop({ kind: 'timeout' }), state.timeoutMs);
+  const { stop, ms } = boundOf(execution);
+  const timer = setTimeout(() => attempt.stop(stop), ms);
   let grace: NodeJS.Timeout | undefined;
   const stopped = new Promise<AgentAnswer>((resolve) => {
     attempt.onStop((stop) => {

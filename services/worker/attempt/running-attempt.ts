@@ -4,7 +4,7 @@ import type { FirstState } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 
 /** Why an attempt was stopped from outside its agent. */
-export type StopReason = { kind: 'cancel'; reason: string } | { kind: 'drain' } | { kind: 'timeout' } | { kind: 'lease-lost' };
+export type StopReason = { kind: 'cancel'; reason: string } | { kind: 'drain' } | { kind: 'timeout' | 'deadline' } | { kind: 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */
 class AttemptStopped extends Error {
@@ -72,6 +72,11 @@ export class RunningAttempt {
   /** Redis's wall time at this monotonic time, by the claim's answer; never ahead of the real one. */
   redisNow(monotonic: number): number {
     return Math.floor(this.#claimedAt.redis + monotonic - this.#claimedAt.monotonic);
+  }
+
+  /** Milliseconds until a time of Redis's clock; negative once it has passed. */
+  msUntil(redisTime: number): number {
+    return redisTime - this.redisNow(this.#clock.monotonic());
   }
 
   /** The task's state as this attempt left it in the ledger, by its claim or since. */

@@ -7,6 +7,8 @@ export const taskSettingsSchema = z.strictObject({
   timeoutMs: int(300_000),
   /** Longest that a task, or an agent made by API, may ask for. Agents of the configuration may say more. */
   maxTimeoutMs: int(14_400_000),
+  /** Whether a task that runs at its deadline is aborted, unless the task or its agent says. */
+  deadlineAborts: z.boolean().default(false),
   maxInputBytes: int(262_144),
   /** Bytes of `context` and `metadata` together. */
   maxContextBytes: int(65_536),

@@ -22,6 +22,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   cpuIntensive: 'Whether it computes much.',
   createdAt: 'When it was made.',
   cursor: '`nextCursor` of the page before.',
+  deadlineAborts: 'Whether a task that runs at its deadline is aborted, and fails for good.',
   deadline: 'It fails when it has not ended by then.',
   deliveredAt: 'When all of it was delivered.',
   deliveryHeader: 'Header that holds the id of a delivery.',

@@ -21,6 +21,8 @@ export type AttemptEnd =
       usage: TaskUsage | null;
       nextTimeoutMs?: number;
       reason?: string;
+      /** Aborted at its deadline. */
+      isExpired?: true;
     };
 
 /** What becomes of the task: its next state, when it continues, and the events of its transitions. */
@@ -85,7 +87,8 @@ function afterFailure(state: TaskState, verdict: Failure, now: number, attempt: 
   const events = [eventOf('running', verdict.kind)];
   if (verdict.delayMs === null) {
     const { reason } = verdict;
-    const end: End = reason === undefined ? { now, outcome: { kind: 'ran' } } : { now, outcome: { kind: 'ran', reason }, note: reason };
+    const kind = verdict.isExpired ? 'expired' : 'ran';
+    const end: End = reason === undefined ? { now, outcome: { kind } } : { now, outcome: { kind, reason }, note: reason };
     return endTask(failed, 'permanently_failed', end, events);
   }
   const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };

@@ -122,6 +122,7 @@ function resolveExecution(request: AcceptRequest, definition: AgentDefinition, s
     maxAttempts: own.maxAttempts ?? definition.maxAttempts ?? policy.maxAttempts,
     retryDelayMs: own.retryDelayMs ?? definition.retryDelayMs ?? policy.retryDelayMs,
     retryBackoff: own.retryBackoff ?? definition.retryBackoff ?? policy.retryBackoff,
+    ...((own.deadlineAborts ?? definition.deadlineAborts ?? settings.tasks.deadlineAborts) ? { deadlineAborts: true } : {}),
   };
 }
 

@@ -16,6 +16,15 @@ const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
 
 describe('classifying an error of an agent', () => {
+  it('fails a task for good that was aborted at its deadline', () => {
+    expect(classifyAnswer({ kind: 'stopped', stop: { kind: 'deadline' } }, context)).toMatchObject({
+      kind: 'failed',
+      error: { code: 'DEADLINE_PASSED', retryable: false },
+      delayMs: null,
+      isExpired: true,
+    });
+  });
+
   it.each([
     ['a cycle', cycle],
     ['a BigInt', { amount: 1n }],

@@ -29,6 +29,13 @@ describe.each([
     );
   };
 
+  it('ends as expired when it was aborted at its deadline', async () => {
+    const held = await running({ deadline: Date.now() + 3_600_000 });
+    const error = { code: 'DEADLINE_PASSED', message: 'aborted', retryable: false };
+    await test.settle(held, { kind: 'failed', error, delayMs: null, usage: null, isExpired: true });
+    expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', outcome: { kind: 'expired' }, error });
+  });
+
   it.each([DONE, retry(null)])('forgets the deadline of a task that ends: %o', async (verdict) => {
     const deadlines = async (): Promise<number> => await test.redis.zcard(test.keys.shard(0).deadlines);
     const held = await running({ deadline: Date.now() + 3_600_000 });
