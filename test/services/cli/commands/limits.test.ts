@@ -25,7 +25,7 @@ it('shows what limits would have done, limit by limit', async () => {
   const { stdout, code } = await runMuster(args, { env });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Of 240 tasks since 2026-05-01T09:00:00.000Z, 12 would have waited .*, and 3 would have been refused.$/m);
-  expect(stdout).toMatch(/^running +12 +0 +4 s$/m);
+  expect(stdout).toMatch(/^running +12 +0 +4\.0 s$/m);
   expect(JSON.parse(api.requests[0]?.body ?? '')).toEqual({
     limits: { running: 5, runningByClass: { user: 3 }, runningByAgent: { echo: 1, other: 2 } },
   });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { laneOfAgent } from '#shared/ledger/context.ts';
 import { readSharedPlaces } from '#shared/ledger/read/read-lanes.ts';
-import { DONE, limitsOf } from './support/test-ledger.ts';
-import { useCheckedLedger } from './support/use-ledger.ts';
+import { DONE, limitsOf } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const test = await useCheckedLedger();
 const capped = { sharedLanes: [{ name: laneOfAgent('echo'), limit: 1 }] };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks } from './support/drive-tasks.ts';
-import { useApi } from './support/use-api.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
+import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ agents: { echo: { kind: 'echo' } }, limits: { maxPreviewed: 500 } });
 
@@ -9,6 +9,7 @@ const preview = (tenant: string, limits: object, key = api.key): ReturnType<type
   api.call('POST', `/v1/tenants/${tenant}/limits/preview`, { body: { limits }, key });
 
 it('answers what limits would have done to tasks that ran, and changes none', async () => {
+  await api.call('POST', '/v1/tenants', { body: { id: 'previewed' } });
   const key = await api.keyOf('previewed', ['submit']);
   const drive = driveTasks(api.parts, 'previewed');
   for (let count = 0; count < 2; count += 1) {
