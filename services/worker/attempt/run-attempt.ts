@@ -44,8 +44,8 @@ function boundOf({ attempt, body, state }: Execution): { stop: StopReason; ms: n
 async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
   const { attempt, output } = execution;
   const diagnostics: Diagnostics = {};
-  const { stop, ms } = boundOf(execution);
-  const timer = setTimeout(() => attempt.stop(stop), ms);
+  const bound = boundOf(execution);
+  const timer = setTimeout(() => attempt.stop(bound.stop), bound.ms);
   let grace: NodeJS.Timeout | undefined;
   const stopped = new Promise<AgentAnswer>((resolve) => {
     attempt.onStop((stop) => {

@@ -122,8 +122,14 @@ function resolveExecution(request: AcceptRequest, definition: AgentDefinition, s
     maxAttempts: own.maxAttempts ?? definition.maxAttempts ?? policy.maxAttempts,
     retryDelayMs: own.retryDelayMs ?? definition.retryDelayMs ?? policy.retryDelayMs,
     retryBackoff: own.retryBackoff ?? definition.retryBackoff ?? policy.retryBackoff,
-    ...((own.deadlineAborts ?? definition.deadlineAborts ?? settings.tasks.deadlineAborts) ? { deadlineAborts: true } : {}),
+    ...deadlineRule([own, definition, settings.tasks]),
   };
+}
+
+/** Whether the task is aborted at its deadline, by the first that says. */
+function deadlineRule(rules: readonly { deadlineAborts?: boolean | undefined }[]): Pick<ResolvedExecution, 'deadlineAborts'> {
+  const first = rules.find(({ deadlineAborts }) => deadlineAborts !== undefined);
+  return first?.deadlineAborts ? { deadlineAborts: true } : {};
 }
 
 function timeOf(text: string | undefined): number | null {
