@@ -322,7 +322,7 @@ const STATUS_OF: Readonly<Record<OutcomeKind, readonly TaskStatus[]>> = {
   rejected: ['cancelled'],
   dropped: ['cancelled'],
   cancelled: ['cancelled'],
-  expired: ['stale'],
+  expired: ['stale', 'permanently_failed'],
 };
 
 /** What ended has one outcome, which fits its status; what went into another task is there, once, and in no other. */
