@@ -9,7 +9,7 @@ let dashboardUrl: string;
 let mine: FleetCall;
 let theirs: FleetCall;
 /** What tenant `theirs` has. */
-let own: { task: string; failed: string; agent: string; hook: string; schedule: string; delivery: string; keyId: string };
+let own: { task: string; failed: string; agent: string; hook: string; schedule: string; delivery: string; action: string; keyId: string };
 
 const UNKNOWN_TASK = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
@@ -43,6 +43,8 @@ beforeAll(async () => {
     hook: hook.id,
     schedule: (await fleet.client.make('/v1/schedules', { every: '1d', agent: 'work', message: 'x' }, theirs)).id,
     delivery: '',
+    action: (await fleet.client.call('POST', '/v1/tasks/actions', { ...theirs, body: { action: 'retry', filter: { agent: 'nobody' } } }))
+      .body.id,
     keyId,
   };
   await fleet.client.reaches(own.task, ['running'], theirs);
@@ -69,7 +71,7 @@ async function endpoints(url?: string): Promise<string[]> {
 }
 
 describe('an id of another tenant', () => {
-  type Ids = { tasks: string; failed: string; agents: string; hooks: string; schedules: string; deliveries: string };
+  type Ids = { tasks: string; failed: string; agents: string; hooks: string; schedules: string; deliveries: string; actions: string };
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
     ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries'].map(
       (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
@@ -78,6 +80,8 @@ describe('an id of another tenant', () => {
     ['POST', `/v1/tasks/${ids.failed}/retry`, ids.failed],
     ['POST', `/v1/tasks/${ids.tasks}/input`, ids.tasks, { text: 'x' }],
     ['POST', `/v1/deliveries/${ids.deliveries}/retry`, ids.deliveries],
+    ['GET', `/v1/tasks/actions/${ids.actions}`, ids.actions],
+    ['POST', `/v1/tasks/actions/${ids.actions}/cancel`, ids.actions],
     ['GET', `/v1/schedules/${ids.schedules}`, ids.schedules],
     ['GET', `/v1/schedules/${ids.schedules}/runs`, ids.schedules],
     ['POST', `/v1/schedules/${ids.schedules}/run`, ids.schedules],
@@ -105,6 +109,7 @@ describe('an id of another tenant', () => {
       hooks: UNKNOWN_TASK,
       schedules: UNKNOWN_TASK,
       deliveries: `${UNKNOWN_TASK}-callback`,
+      actions: UNKNOWN_TASK,
     });
     for (const [position, [method, path, id, body]] of calls({
       tasks: own.task,
@@ -113,6 +118,7 @@ describe('an id of another tenant', () => {
       hooks: own.hook,
       schedules: own.schedule,
       deliveries: own.delivery,
+      actions: own.action,
     }).entries()) {
       const url = path.startsWith('/v1/hooks') ? { url: webhooksUrl } : {};
       const [, unknownPath = '', unknownId = '', unknownBody] = unknown[position] ?? [];
@@ -130,6 +136,12 @@ describe('an id of another tenant', () => {
     expect((await fleet.client.call('GET', `/v1/hooks/${own.hook}`, { ...theirs, url: webhooksUrl })).body.enabled).toBe(true);
   });
 
+  it('is not looked up in the fleet, which belongs to the default tenant', async () => {
+    for (const [method, path] of fleetCalls('worker')) {
+      expect([path, (await fleet.client.call(method, path, mine)).status]).toEqual([path, 403]);
+    }
+  });
+
   it('covers every endpoint that takes an id', async () => {
     const documented = [...(await endpoints()), ...(await endpoints(webhooksUrl))];
     const withId = documented.filter((path) => path.includes(':id') && !path.includes('/tenants'));
@@ -140,15 +152,22 @@ describe('an id of another tenant', () => {
       hooks: ':id',
       schedules: ':id',
       deliveries: ':id',
+      actions: ':id',
     }).map(([method, path]) => `${method} ${path}`);
     // PUT makes an agent of one's own under the same name.
     const known = new Set([...tested, 'PUT /v1/agents/:id', 'POST /hooks/:id']);
     // A session is a name, and none is unknown; see below.
     for (const [method, path] of sessionCalls(':id')) known.add(`${method} ${path}`);
+    for (const [method, path] of fleetCalls(':id')) known.add(`${method} ${path}`);
     expect(withId.length).toBeGreaterThan(10);
     expect(withId.filter((path) => !known.has(path))).toEqual([]);
   });
 });
+
+const fleetCalls = (id: string): [method: string, path: string][] => [
+  ['GET', `/v1/fleet/${id}`],
+  ['POST', `/v1/fleet/${id}/drain`],
+];
 
 const sessionCalls = (id: string): [method: string, path: string, body?: object][] => [
   ['GET', `/v1/sessions/${id}`],

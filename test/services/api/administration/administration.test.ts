@@ -82,6 +82,7 @@ describe('queues', () => {
     expect(await queueOf('webhooks')).toEqual({
       name: 'webhooks',
       paused: false,
+      ready: 0,
       waiting: 0,
       prioritized: 0,
       delayed: 0,
