@@ -59,7 +59,8 @@ export class RunningSlots {
 
   /** Uses a slot for a ticket of this queue; `next` is what its ticket probably is. */
   take(queue: TaskQueue, lease: number, next: WaitingTicket | null): Permit {
-    const band = next ? bandOf(next, this.#policy, Date.now()) : 'normal';
+    const guess = queue === LOW_QUEUE ? 'low' : 'normal';
+    const band = next ? bandOf(next, this.#policy, Date.now()) : guess;
     const permit: Permit = { queue, lease, band, ticket: null };
     this.#count(permit, 1);
     this.#countFetch(permit, 1);

@@ -55,9 +55,10 @@ export class SlotPool {
   mayKeep(permit: Permit): boolean {
     const lease = this.#leaseOf(permit.queue);
     if (!lease.mayKeep(permit.lease)) return false;
-    if (!this.#isWaitedFor(lease.kind)) return true;
+    const { slots } = this.#options;
+    if (!this.#isWaitedFor(lease.kind) && !slots.mayHoldBack(permit.queue, 0)) return true;
     const waiting = this.#line.all().flatMap(({ next }) => next ?? []);
-    return waiting.length === this.#line.length && this.#options.slots.keepsSlot(permit, waiting);
+    return waiting.length === this.#line.length && slots.keepsSlot(permit, waiting);
   }
 
   /** Counts a permit by the ticket that it is used for. */

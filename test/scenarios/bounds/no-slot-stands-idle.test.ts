@@ -10,6 +10,8 @@ let worker: ServiceProcess;
 const LONG = { workMs: [120_000] };
 /** Of a worker's 28 slots, 6 are kept for critical tasks. */
 const ORDINARY_SLOTS = 22;
+/** 15 percent of 28. */
+const LOW_SLOTS = 4;
 
 afterEach(async () => {
   await fleet.stop();
@@ -29,6 +31,8 @@ const untilRunning = (count: number): Promise<unknown> =>
   waitFor(() => running() === count, { deadlineMs: 30_000, what: `${count} tasks that run` });
 
 const work = (n: number): { workMs: [number] } => ({ workMs: [600 + (n % 7) * 150] });
+
+const isOther = (input: string): boolean => input.startsWith('other');
 
 async function submitAll(inputs: readonly string[], request: object): Promise<string[]> {
   return await Promise.all(inputs.map((input) => fleet.client.submit({ input, ...request })));
@@ -60,6 +64,29 @@ describe('a worker with all queues', () => {
     await fleet.client.call('POST', `/v1/tasks/${fleet.journal()[0]?.task}/cancel`);
     await waitFor(() => starts().length > before, { deadlineMs: 10_000, what: 'another start' });
     expect(starts()[before]).toBe('a message');
+  });
+
+  it('runs low tasks in all slots while nothing else waits, and beside others at most their share', async () => {
+    await open();
+    await submitAll(numbers(80), { context: { workMs: [1000] }, priority: 'low' });
+    await untilRunning(ORDINARY_SLOTS);
+    const others = await submitAll(
+      numbers(80).map((n) => `other ${n}`),
+      { context: { workMs: [1000] } },
+    );
+    const from = fleet.journal().length;
+    await fleet.client.ended(others, 60_000);
+    const journal = fleet.journal();
+    const lows = journal.map(({ event }, at) => {
+      const before = journal.slice(0, at + 1).filter(({ input }) => !isOther(input));
+      return { event, count: before.reduce((sum, each) => sum + (each.event === 'start' ? 1 : -1), 0) };
+    });
+    // Until then others wait in any case.
+    const to = journal.findLastIndex(({ event, input }) => event === 'start' && isOther(input)) - ORDINARY_SLOTS;
+    const started = lows.slice(from, to).filter(({ event }, at) => event === 'start' && !isOther(journal[from + at]?.input ?? ''));
+    expect(started.length).toBeGreaterThan(0);
+    // A low ticket may also start while the tickets of the others are still on their way from the ledger.
+    expect(Math.max(...started.map(({ count }) => count))).toBeLessThanOrEqual(2 * LOW_SLOTS);
   });
 });
 

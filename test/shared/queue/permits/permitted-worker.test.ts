@@ -121,6 +121,18 @@ const add = async (queue: (typeof QUEUES)[number], task: string, priority = 5): 
 };
 const untilStarted = (count: number): Promise<unknown> =>
   waitFor(() => started.length >= count, { deadlineMs: 10_000, what: `${count} starts` });
+/** Until the takers of this many queues wait for tickets in Redis. */
+const untilBlocked = (count: number): Promise<unknown> =>
+  waitFor(async () => (await redis.info('clients')).includes(`blocked_clients:${count}\r`), {
+    deadlineMs: 10_000,
+    what: `${count} idle takers`,
+  });
+/** Adds a ticket and waits until the full worker has passed its wake-up on: its taker waits for a slot. */
+async function addToFull(queue: (typeof QUEUES)[number], task: string): Promise<void> {
+  await add(queue, task);
+  const marker = queues.get(0, queue).toKey('marker');
+  await waitFor(async () => (await redis.exists(marker)) === 1, { deadlineMs: 10_000, what: `the wake-up for ${task} to be passed on` });
+}
 const hold = (): Promise<void> => (isOver ? Promise.resolve() : new Promise((resolve) => held.push(resolve)));
 
 describe('takers under a cap', () => {
@@ -207,7 +219,8 @@ describe('takers of one worker', () => {
     startWorker('one', { ...roomy, slots: 3 });
     for (let n = 0; n < 50; n += 1) await add('tasks', `t${n}`);
     await untilStarted(2);
-    await add('chat', 'a message');
+    await untilBlocked(2);
+    await addToFull('chat', 'a message');
     held.shift()?.();
     await untilStarted(3);
     expect(started.at(-1)).toBe('a message');
@@ -217,7 +230,9 @@ describe('takers of one worker', () => {
     startWorker('one', { ...roomy, slots: 5 });
     for (let n = 0; n < 10; n += 1) await add('tasks', `low ${n}`, 1);
     await untilStarted(4);
-    for (let n = 0; n < 3; n += 1) await add('chat', `message ${n}`);
+    await untilBlocked(2);
+    await addToFull('chat', 'message 0');
+    for (let n = 1; n < 3; n += 1) await add('chat', `message ${n}`);
     for (let n = 0; n < 3; n += 1) {
       held.shift()?.();
       await untilStarted(n + 5);
