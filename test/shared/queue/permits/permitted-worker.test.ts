@@ -29,12 +29,14 @@ let atOnce: number;
 let inside: number;
 let held: (() => void)[];
 let isOver: boolean;
+/** Queues whose takers wait for a slot. */
+let waiting: Set<string>;
 
 beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
   queues = openQueues(redis, keys, log);
-  [stops, started, held, atOnce, inside, isOver] = [[], [], [], 0, 0, false];
+  [stops, started, held, atOnce, inside, isOver, waiting] = [[], [], [], 0, 0, false, new Set()];
 });
 
 afterEach(async () => {
@@ -76,6 +78,11 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
   const policy = { slots, reserved: Math.min(1, slots - 1), weights, shares, lowAgeMs };
   const permits = new FleetPermits({ fleet: { redis, keys, settings }, worker: name, policy, subscribe, clock: systemClock, log });
   permits.start();
+  const acquire = permits.pool.acquire.bind(permits.pool);
+  permits.pool.acquire = async (request) => {
+    waiting.add(request.queue);
+    return await acquire(request).finally(() => waiting.delete(request.queue));
+  };
   const takers = QUEUES.map(
     (queue) =>
       new TicketWorker({
@@ -133,6 +140,9 @@ async function addToFull(queue: (typeof QUEUES)[number], task: string): Promise<
   const marker = queues.get(0, queue).toKey('marker');
   await waitFor(async () => (await redis.exists(marker)) === 1, { deadlineMs: 10_000, what: `the wake-up for ${task} to be passed on` });
 }
+/** A taker that is still fetching is passed over. */
+const untilWaiting = (...names: (typeof QUEUES)[number][]): Promise<unknown> =>
+  waitFor(() => names.every((name) => waiting.has(name)), { deadlineMs: 10_000, what: `the takers of ${names.join(' and ')} to wait` });
 const hold = (): Promise<void> => (isOver ? Promise.resolve() : new Promise((resolve) => held.push(resolve)));
 
 describe('takers under a cap', () => {
@@ -221,6 +231,7 @@ describe('takers of one worker', () => {
     await untilStarted(2);
     await untilBlocked(2);
     await addToFull('chat', 'a message');
+    await untilWaiting('tasks', 'chat');
     held.shift()?.();
     await untilStarted(3);
     expect(started.at(-1)).toBe('a message');
@@ -234,6 +245,7 @@ describe('takers of one worker', () => {
     await addToFull('chat', 'message 0');
     for (let n = 1; n < 3; n += 1) await add('chat', `message ${n}`);
     for (let n = 0; n < 3; n += 1) {
+      await untilWaiting('tasks', 'chat');
       held.shift()?.();
       await untilStarted(n + 5);
     }
