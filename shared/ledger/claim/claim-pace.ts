@@ -1,9 +1,7 @@
 import type { TaskQueue } from '../../config/index.ts';
 
-/** Claims are counted for so long. */
+/** Claims are counted for so long. In a busy process it takes about that until the ticket that a claim lets out can be claimed. */
 const SPAN_MS = 250;
-/** About what it takes from a claim until the ticket that it lets out is claimed itself. */
-const LEAD_MS = 100;
 
 interface Span {
   /** Monotonic, ms. */
@@ -30,9 +28,11 @@ export class ClaimPace {
     this.#spanOf(queue).claims += 1;
   }
 
-  /** Tickets of a queue that this process claims in `LEAD_MS`, going by the span before. */
+  /** Tickets of a queue that this process claims in `SPAN_MS`, going by the span before, or by this one once it has more. */
   of(queue: TaskQueue): number {
-    return this.#spans.has(queue) ? Math.round((this.#spanOf(queue).before * LEAD_MS) / SPAN_MS) : 0;
+    if (!this.#spans.has(queue)) return 0;
+    const { before, claims } = this.#spanOf(queue);
+    return Math.max(before, claims);
   }
 
   #spanOf(queue: TaskQueue): Span {

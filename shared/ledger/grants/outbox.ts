@@ -22,3 +22,8 @@ export function parseOutboxEntry(entry: string): { tenant: string; tickets: Requ
   });
   return { tenant, tickets };
 }
+
+/** Whether an entry that a script let out is of a ticket that goes ahead: such a ticket has an entry of its own. */
+export function isAheadEntry(entry: string): boolean {
+  return entry.endsWith(`.${AHEAD}`);
+}

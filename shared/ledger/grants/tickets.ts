@@ -1,7 +1,7 @@
 import type { TaskQueue } from '../../config/index.ts';
 import type { NewTask } from '../accept/new-task.ts';
 import type { Ledger } from '../ledger.ts';
-import { parseOutboxEntry } from './outbox.ts';
+import { isAheadEntry } from './outbox.ts';
 
 /** A ticket that is out: all that its job in BullMQ is made of. */
 export interface IssuedTicket {
@@ -48,25 +48,29 @@ export function ticketTail({
   return `${costMs ?? DEFAULT_COST_MS}/${maxAttempts}/${agent}/${lane ?? ''}`;
 }
 
-/** Reads tickets in the reply of a script: entry in the outbox and text of each. */
+/** Reads tickets in the reply of a script: entry in the outbox, empty for that of the ticket before, and text of each. */
 export function parseTickets(reply: readonly string[]): IssuedTicket[] {
-  return Array.from({ length: reply.length / 2 }, (_, at) => parseTicket(reply[at * 2] ?? '', reply[at * 2 + 1] ?? ''));
+  let entry = '';
+  return Array.from({ length: reply.length / 2 }, (_, at) => {
+    entry = reply[at * 2] || entry;
+    return parseTicket(entry, reply[at * 2 + 1] ?? '');
+  });
 }
 
 function parseTicket(entry: string, text: string): IssuedTicket {
-  const [queue = '', rank = '', tenant = '', acceptedAt, , , maxAttempts = '', agent = '', ...lane] = text.split('/');
-  const [{ task, number, isAhead } = { task: '', number: 1, isAhead: false }] = parseOutboxEntry(entry).tickets;
+  const [queue = '', rank = '', tenant = '', acceptedAt, name = '', , maxAttempts = '', agent = '', ...lane] = text.split('/');
+  const [task = '', number = '1'] = name.split('.');
   return {
     tenant,
     task,
-    number,
+    number: Number(number),
     agent,
     // A lane's name may hold slashes.
     lane: lane.join('/') || null,
     queue: queue as TaskQueue,
     priority: RANKS - Number(rank),
     maxAttempts: Number(maxAttempts),
-    isAhead,
+    isAhead: isAheadEntry(entry),
     acceptedAt: Number(acceptedAt),
     entry,
   };

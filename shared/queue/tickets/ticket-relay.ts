@@ -33,6 +33,8 @@ export class TicketRelay {
   readonly #owed = new Map<string, number>();
   /** Shards whose outbox has tickets that found no room. */
   readonly #overflowed = new Set<number>();
+  /** Removals of delivered entries that are under way: the next tickets need not wait for them. */
+  readonly #removing = new Set<Promise<void>>();
   #running: Promise<void> | undefined;
 
   constructor(options: TicketRelayOptions) {
@@ -67,6 +69,8 @@ export class TicketRelay {
         this.#options.log.warn({ err: error, tickets: batch.length }, 'tickets could not be added now; the sweep will add them');
       }
     }
+    await Promise.all(this.#removing);
+    if (this.#buffer.length > 0 || this.#overflowed.size > 0) return await this.#drain();
     // Entries with dropped or failed tickets are the sweep's, and must not gather here.
     if (this.#owed.size > MAX_OWED) this.#owed.clear();
     this.#running = undefined;
@@ -77,6 +81,7 @@ export class TicketRelay {
     const { redis, keys, readOwed } = this.#options;
     const [shard] = this.#overflowed;
     if (shard === undefined || !readOwed) return;
+    await Promise.all(this.#removing);
     const { outbox } = keys.shard(shard);
     const entries = await redis.zrange(outbox, '0', String(PAGE - 1));
     if (entries.length < PAGE) this.#overflowed.delete(shard);
@@ -89,18 +94,30 @@ export class TicketRelay {
   }
 
   async #deliver(batch: Ticket[]): Promise<void> {
-    const { keys, queues, redis } = this.#options;
+    const { keys, queues } = this.#options;
     const groups = Map.groupBy(batch, (ticket) => queues.get(keys.shardOf(ticket.tenant), ticket.queue));
     const adding = [...groups].map(async ([queue, tickets]) => {
       await queue.addBulk(tickets.map((ticket) => ticketJob(ticket)));
       const settled = this.#settle(tickets);
-      const shard = keys.shardOf(tickets[0]?.tenant ?? '');
-      // An entry that stays when this fails costs one needless ticket, which its claim refuses.
-      if (settled.length > 0) await redis.zrem(keys.shard(shard).outbox, ...settled);
+      if (settled.length > 0) this.#remove(keys.shardOf(tickets[0]?.tenant ?? ''), settled);
     });
     // All of them, so that the delivered tickets are counted before a failure ends this.
     const failed = (await Promise.allSettled(adding)).find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
+  }
+
+  #remove(shard: number, entries: readonly string[]): void {
+    const { redis, keys, log } = this.#options;
+    // An entry that stays when this fails costs one needless ticket, which its claim refuses.
+    const removing = redis
+      .zrem(keys.shard(shard).outbox, ...entries)
+      .then(
+        () => undefined,
+        (error: unknown) =>
+          log.warn({ err: error, entries: entries.length }, 'entries of the outbox could not be removed; the sweep will remove them'),
+      )
+      .finally(() => this.#removing.delete(removing));
+    this.#removing.add(removing);
   }
 
   /** The outbox entries whose last ticket is among these. */

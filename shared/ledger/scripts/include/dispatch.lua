@@ -2,6 +2,8 @@
 
 -- Tickets that one call lets out of the ready ones at most; the next call goes on.
 local MAX_DISPATCHED = 200
+-- Tickets of one tenant that share an entry of the outbox at most.
+local MAX_ENTRY = 32
 
 local function open_dispatch(context, ready, window, turns, weights)
   context.ready, context.window, context.turns, context.weights = ready, window, turns, weights
@@ -75,17 +77,17 @@ local function place_ticket(context, id, number, text)
   return name .. '.ahead'
 end
 
--- Notes a ticket that is out: for the reply, and for the outbox, where it stands until it is in BullMQ.
-local function issue_ticket(context, entry, text)
+-- Notes tickets that are out: for the reply, and for the outbox, where they stand under one entry until they are in BullMQ.
+local function issue_tickets(context, entry, texts)
   append(context.placed.outbox, context.now, entry)
-  append(context.tickets, entry, text)
+  for position, text in ipairs(texts) do append(context.tickets, position == 1 and entry or '', text) end
 end
 
 -- Gives a task that was granted now its ticket.
 local function give_ticket(context, id, task)
   local text = ticket_text(context, id, task)
   local name = place_ticket(context, id, task.ticket, text)
-  if name then issue_ticket(context, context.tenant .. '/' .. name, text) end
+  if name then issue_tickets(context, context.tenant .. '/' .. name, { text }) end
 end
 
 -- Writes the tickets that were placed.
@@ -143,14 +145,15 @@ local function take_turns(context, level, room)
       -- Should the turns be lost, they begin anew.
       tenant, start, has_rival = string.match(first, '^[^/]+/%d+/([^/]+)/'), level.number * TIMES, true
     end
-    local texts, cost = first_ready(context, level.prefix .. tenant .. '/', has_rival and 1 or left), 0
-    redis.call('ZREM', context.ready, unpack(texts))
-    for _, text in ipairs(texts) do
-      local id, number, each = string.match(text, '^[^/]+/%d+/[^/]+/%d+/([^/.]+)%.(%d+)/(%d+)/')
+    local texts = first_ready(context, level.prefix .. tenant .. '/', has_rival and 1 or math.min(left, MAX_ENTRY))
+    redis.call('ZREMRANGEBYLEX', context.ready, '[' .. texts[1], '[' .. texts[#texts])
+    local names, cost = {}, 0
+    for position, text in ipairs(texts) do
+      local id, number, each = string.match(text, '^%d+/([^/.]+)%.(%d+)/(%d+)/', #level.prefix + #tenant + #'/' + 1)
       add_to_window(context, level, tenant, id)
-      issue_ticket(context, tenant .. '/' .. id .. '.' .. number, text)
-      cost = cost + each
+      names[position], cost = id .. '.' .. number, cost + each
     end
+    issue_tickets(context, tenant .. '/' .. table.concat(names, ','), texts)
     charge(context, level, tenant, start, cost)
     left = left - #texts
   end
@@ -177,7 +180,7 @@ local function dispatch(context)
 end
 
 -- The end of a script: writes what it placed, and fills the room that it made. Returns the tickets that are out, for BullMQ: entry in the
--- outbox and text of each.
+-- outbox, empty for that of the ticket before, and text of each.
 local function close_dispatch(context)
   write_placed(context)
   if context.has_room then dispatch(context) end

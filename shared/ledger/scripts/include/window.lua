@@ -16,9 +16,15 @@ local function level_number(prefix)
   return first_level(queue) + tonumber(rank), queue
 end
 
+local flows = {}
+
 local function window_score(number, tenant)
-  local flow = 0
-  for position = 1, #tenant do flow = (flow * 33 + string.byte(tenant, position)) % FLOWS end
+  local flow = flows[tenant]
+  if not flow then
+    flow = 0
+    for position = 1, #tenant do flow = (flow * 33 + string.byte(tenant, position)) % FLOWS end
+    flows[tenant] = flow
+  end
   return number * FLOWS + flow
 end
 

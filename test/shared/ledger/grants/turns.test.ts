@@ -31,7 +31,7 @@ async function takeOut(): Promise<Out[]> {
   });
 }
 
-const idsOf = (out: readonly Out[]): string[] => out.map(({ task }) => task);
+const idsOf = (out: readonly Pick<Out, 'task'>[]): string[] => out.map(({ task }) => task);
 
 async function accept(wish: TaskWish = {}): Promise<AcceptedAnswer> {
   const answer = await acceptMessage(test.ledger, aTask(wish));
@@ -153,6 +153,22 @@ describe('the window of a queue', () => {
     const counts = await Promise.all([dispatchReady(test.ledger, 0), dispatchReady(test.rival, 0)]);
     expect(counts.reduce((sum, each) => sum + each, 0)).toBe(3);
     expect(new Set(idsOf(await takeOut()))).toEqual(new Set(ids.slice(1, 4)));
+    await drain();
+  });
+
+  it('names what goes out together for one tenant in few entries of the outbox', async () => {
+    test.window = 1;
+    const ids = await acceptMany(41);
+    await takeOut();
+    test.window = 41;
+    expect(await dispatchReady(test.ledger, 0)).toBe(40);
+    const entries = await test.redis.zrange(shard.outbox, '0', '-1');
+    expect(entries.map((entry) => parseOutboxEntry(entry).tickets.length).toSorted((one, other) => other - one)).toEqual([32, 8]);
+    expect(new Set(idsOf(test.granted))).toEqual(new Set(ids.slice(1)));
+    expect(test.granted.filter(({ number, isAhead }) => number !== 1 || isAhead)).toEqual([]);
+    const named = test.granted.filter(({ entry, task }) => entries.includes(entry) && entry.includes(`${task}.1`));
+    expect(named.length).toBe(40);
+    await takeOut();
     await drain();
   });
 

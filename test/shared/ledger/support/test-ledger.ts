@@ -239,8 +239,14 @@ export class TestLedger {
       costOf: (_tenant, agent) => this.costs.get(agent) ?? 1000,
       onTicket: (ticket) => this.granted.push(ticket),
       offeredSlots: () => this.window - LOOK_AHEAD,
-      // Its clock stands, so that a window is as large as the test says.
-      pace: new ClaimPace(() => 0),
+      // Each claim is long ago by its clock, so that a window is as large as the test says.
+      pace: new ClaimPace(longAfter()),
     });
   }
+}
+
+/** A clock that goes on by an hour at each reading, ms. */
+function longAfter(): () => number {
+  let now = 0;
+  return () => (now += 3_600_000);
 }
