@@ -62,17 +62,17 @@ describe('one session at a time', () => {
   it("holds when a failed task of it is retried by Bull Board's own button: it takes its place in the order again", async () => {
     await Promise.all([fleet.start('worker'), fleet.start('worker')]);
     const { url } = await fleet.start('dashboard');
-    const submit = (input: string, failRuns = 0): Promise<string> =>
-      fleet.client.submit({ session: 'board', input, context: { workMs: [300], failRuns }, execution: { maxAttempts: 1 } });
-    const failed = await submit('fails once', 1);
+    const submit = (input: string, { failRuns = 0, workMs = 300 } = {}): Promise<string> =>
+      fleet.client.submit({ session: 'board', input, context: { workMs: [workMs], failRuns }, execution: { maxAttempts: 1 } });
+    const failed = await submit('fails once', { failRuns: 1 });
     await fleet.client.reaches(failed, ['permanently_failed']);
-    const after = [await submit('second'), await submit('third')];
-    await fleet.client.reaches(after[0] ?? '', ['running']);
-
     const ownPage = { 'sec-fetch-site': 'same-origin' };
     const form = { 'content-type': 'application/x-www-form-urlencoded', ...ownPage };
     const signIn = await fetch(`${url}/sign-in`, { method: 'POST', redirect: 'manual', headers: form, body: `key=${fleet.adminKey}` });
     const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    // It runs for longer than the board needs to take the retry, so that the retry finds the third one waiting.
+    const after = [await submit('second', { workMs: 4000 }), await submit('third')];
+    await fleet.client.reaches(after[0] ?? '', ['running']);
     await waitFor(
       async () =>
         (await fleet.client.call('PUT', `/board/api/queues/tasks/${failed}/retry`, { url, key: null, headers: { cookie, ...ownPage } }))
