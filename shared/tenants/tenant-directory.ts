@@ -166,9 +166,10 @@ export class TenantDirectory {
     this.#applied = read;
     const tenants = new Map([[DEFAULT_TENANT, DEFAULT]]);
     const unreadable = new Map<string, UnreadableRecord>();
-    for (const [id, json] of Object.entries(stored)) {
-      const tenant = this.#read(id, json, unreadable);
-      if (tenant) tenants.set(id, tenant);
+    for (const [name, json] of Object.entries(stored)) {
+      const tenant = this.#read(name, json, unreadable);
+      // By its id, which is not its name where the name was used before.
+      if (tenant) tenants.set(tenant.id, tenant);
     }
     this.#unreadable = unreadable;
     this.#tenants = tenants;

@@ -62,13 +62,13 @@ describe('one line answers', () => {
     [
       'a changed message',
       'telegram',
-      'changed is not read again',
+      'changed message is not read again',
       telegramUpdate({ update_id: 1, edited_message: { ...base, text: 'What I meant', edit_date: 1_777_000_100 } }),
     ],
     [
       'a changed message',
       'slack',
-      'changed is not read again',
+      'changed message is not read again',
       slackEvent({
         type: 'message',
         subtype: 'message_changed',

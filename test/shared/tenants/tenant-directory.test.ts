@@ -90,6 +90,23 @@ describe('the directory of tenants', () => {
     expect([first.get('zebra'), (await started()).get('zebra')]).toEqual([null, null]);
   });
 
+  it('knows a tenant whose name was used before by its own id, and forgets it at its end', async () => {
+    const here = directory();
+    const { id: _, ...draft } = tenant('again', { limits });
+    const first = await here.create('again', draft);
+    if (first === null || first === 'full') throw new Error('expected a tenant');
+    await here.end(first, 1);
+    const second = await here.create('again', draft);
+    if (second === null || second === 'full') throw new Error('expected a tenant');
+    await here.refresh();
+    expect(here.get(second.id)).toMatchObject({ id: 'again~2' });
+    expect(here.limitsOf(second.id)).toMatchObject({ running: 3 });
+    await here.end(second, 2);
+    expect(here.find('again')).toBeNull();
+    await here.refresh();
+    expect(here.list().map(({ id }) => id)).toEqual(['default']);
+  });
+
   it('learns within seconds what another process changed', async () => {
     const [mine, theirs] = [await started(), await started()];
     await theirs.save(tenant('acme'));
