@@ -34,7 +34,8 @@ describe('every webhook of GitHub while workers are killed', () => {
   let hookUrl: string;
 
   beforeEach(async () => {
-    fleet = await openFleet({ settings: { worker: { leaseMs: 1000 }, retries: { webhook: { maxAttempts: 5 } } } });
+    // Few slots, so that the work lasts while several workers are killed.
+    fleet = await openFleet({ settings: { worker: { leaseMs: 1000, slots: 3 }, retries: { webhook: { maxAttempts: 5 } } } });
     await fleet.start('api');
     const webhooks = await fleet.start('webhooks');
     // Five of the examples are there twice, byte for byte.
