@@ -86,16 +86,27 @@ class CapSimulation {
     this.#grantAll(entry.task.readyAt);
   }
 
-  /** Ends what ends until then. Each end makes room for others. */
+  /** Ends what ends until then. What ends in one millisecond makes room at once, whatever its order. */
   advance(until: number): void {
-    for (let run = this.#runs.at(-1); run && run.endsAt <= until; run = this.#runs.at(-1)) {
-      this.#runs.pop();
-      const { lane, caps } = run.entry;
-      for (const { name } of lane ? [...caps, lane] : caps) this.#use(name, -1);
-      const next = lane && this.#lines.get(lane.name)?.shift();
-      if (next) this.#takeLane(next);
-      this.#grantAll(run.endsAt);
+    for (let next = this.#runs.at(-1); next && next.endsAt <= until; next = this.#runs.at(-1)) {
+      const { endsAt } = next;
+      const ended = this.#takeEnded(endsAt);
+      for (const { lane, caps } of ended) for (const { name } of lane ? [...caps, lane] : caps) this.#use(name, -1);
+      for (const { lane } of ended) {
+        const waiter = lane && this.#lines.get(lane.name)?.shift();
+        if (waiter) this.#takeLane(waiter);
+      }
+      this.#grantAll(endsAt);
     }
+  }
+
+  #takeEnded(endsAt: number): Entry[] {
+    const ended: Entry[] = [];
+    for (let run = this.#runs.at(-1); run?.endsAt === endsAt; run = this.#runs.at(-1)) {
+      ended.push(run.entry);
+      this.#runs.pop();
+    }
+    return ended;
   }
 
   #takeLane(entry: Entry): void {
