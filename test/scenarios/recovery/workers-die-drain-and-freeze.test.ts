@@ -97,7 +97,8 @@ it('a frozen worker is dead until it wakes up, and obeys a drain of the meantime
   await reaches(frozen, 'dead');
   await frozen.kill('SIGCONT');
   await reaches(frozen, 'idle');
-  expect(frozen.lines.some(({ event }) => event === 'worker.returned')).toBe(true);
+  const hasReturned = (): boolean => frozen.lines.some(({ event }) => event === 'worker.returned');
+  await waitFor(hasReturned, { deadlineMs: DEADLINE_MS, what: 'the log to say that it returned' });
 
   await frozen.kill('SIGSTOP');
   await reaches(frozen, 'dead');
