@@ -45,8 +45,9 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           testTimeout: isChaos ? 1_800_000 : 120_000,
           hookTimeout: 60_000,
-          // After the parts: each starts a fleet of its own, which mostly waits. At full size one at a time has the machine.
-          maxWorkers: isChaos ? 1 : 2,
+          // One at a time and after the parts: each starts a fleet of its own, some measure how fast it recovers, and workers end the
+          // orphaned processes of any fleet on their machine.
+          maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
       },
