@@ -2,10 +2,12 @@ import { defineConfig } from 'vitest/config';
 import { ChaosReporter } from './test/support/reporters/chaos-reporter.ts';
 import { ClosingLineReporter } from './test/support/reporters/closing-line-reporter.ts';
 import { SlowFilesReporter } from './test/support/reporters/slow-files-reporter.ts';
-import { testEnvironment } from './test/support/test-environment.ts';
+import { shareCompiledCode, testEnvironment } from './test/support/test-environment.ts';
 
 /** `npm run chaos` runs the scenarios alone and at full size. */
 const { isChaos, isCi } = testEnvironment;
+
+shareCompiledCode();
 
 export default defineConfig({
   test: {

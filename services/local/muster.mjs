@@ -3,6 +3,7 @@
 // so it imports only Node itself until both are settled.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import * as nodeModules from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +22,8 @@ if (!existsSync(join(root, 'node_modules', 'commander'))) {
 async function run() {
   // The reader of a pipe may leave early (`muster tasks | head -1`), which is no failure.
   process.stdout.on('error', () => process.exit(0));
+  // Half of the time of a short command is compiling. Where the folder cannot be written, Node goes on without it.
+  nodeModules.enableCompileCache(join(root, 'node_modules', '.cache', 'node'));
   const { runCli } = await import('../cli/run-cli.ts');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   process.exitCode = await runCli({ args: process.argv.slice(2), doctor, version });

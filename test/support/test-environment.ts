@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /** What the tests read from the environment; `process.env` is read nowhere else in them. */
 export const testEnvironment = {
   /** On a CI host nothing is skipped or replaced because it is missing. */
@@ -22,4 +24,12 @@ export function childEnvironment(extra: Record<string, string> = {}): Record<str
 /** Its helper container needs a download, and the containers here are stopped by the tests that start them. */
 export function disableContainerReaper(): void {
   process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
+}
+
+/**
+ * Lets this process and its children keep compiled code between runs. The fleets of the tests start hundreds of processes, and compiling
+ * is about half of the CPU time that a start takes.
+ */
+export function shareCompiledCode(): void {
+  process.env['NODE_COMPILE_CACHE'] ||= join(import.meta.dirname, '../../node_modules/.cache/node');
 }
