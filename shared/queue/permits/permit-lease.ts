@@ -1,6 +1,7 @@
+import type { TaskQueue } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { Clock } from '../../time/index.ts';
-import { type Fleet, leasePermits, type PermitKind, reservedOf } from './lease-permits.ts';
+import { type Fleet, kindOf, leasePermits, type PermitKind, reservedOf } from './lease-permits.ts';
 import { UNKNOWN_RANK } from './next-ticket.ts';
 
 export interface PermitLeaseOptions {
@@ -157,4 +158,11 @@ export class PermitLease {
     this.#heldUntil = 0;
     this.#isRegistered = false;
   }
+}
+
+/** The lease whose permits the tickets of this queue need. */
+export function leaseFor(leases: readonly PermitLease[], queue: TaskQueue): PermitLease {
+  const lease = leases.find(({ kind }) => kind === kindOf(queue));
+  if (!lease) throw new Error(`This worker has no slots for the queue "${queue}"`);
+  return lease;
 }
