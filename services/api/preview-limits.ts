@@ -5,7 +5,7 @@ import type { Ledger } from '#shared/ledger/index.ts';
 import { previewLimits } from '#shared/limits/index.ts';
 import { patchLimits, type TenantDirectory } from '#shared/tenants/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+import { assertFleetOwner, FLEET_OWNERS } from './fleet/fleet-owner.ts';
 import { findTenant, tenantPathSchema } from './tenants.ts';
 
 const requestSchema = z

@@ -3,7 +3,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, measureReady, type ReadyTickets } from '#shared/ledger/index.ts';
 import { bullPriority, isQueueName, QUEUE_NAMES, type QueueName, type Queues, type TicketQueue } from '#shared/queue/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+import { assertFleetOwner, FLEET_OWNERS } from './fleet/fleet-owner.ts';
 import { onePageSchema } from './lists.ts';
 
 export interface QueuePorts {

@@ -13,7 +13,7 @@ import {
   SCOPES,
   type TenantDirectory,
 } from '#shared/tenants/index.ts';
-import { assertFleetOwner } from './fleet-owner.ts';
+import { assertFleetOwner } from './fleet/fleet-owner.ts';
 import { onePageSchema } from './lists.ts';
 import { findTenant, tenantPathSchema } from './tenants.ts';
 

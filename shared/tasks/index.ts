@@ -31,25 +31,27 @@ export {
   taskRequestSchema,
 } from './task-request.ts';
 export {
+  type OutcomeKind,
+  type ReplyAddress,
+  type ResolvedExecution,
+  TRIGGERS,
+  type Task,
+  type TaskBody,
+  type TaskOutcome,
+  type TaskUsage,
+  type Trigger,
+} from './task.ts';
+export {
   type FirstState,
   GATES,
   type Gate,
-  type OutcomeKind,
   type PartOfInput,
-  type ReplyAddress,
-  type ResolvedExecution,
   SUBSCRIBERS,
   type SharedLane,
   type StoredAttempt,
   type StoredError,
   type Subscriber,
-  TRIGGERS,
-  type Task,
-  type TaskBody,
-  type TaskOutcome,
   type TaskState,
-  type TaskUsage,
-  type Trigger,
-} from './task.ts';
+} from './task-state.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';

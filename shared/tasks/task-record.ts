@@ -2,7 +2,8 @@ import { truncate } from '../text/index.ts';
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
 import { traceIdOf } from './ids.ts';
-import type { Gate, StoredAttempt, StoredError, Task, TaskError, TaskState, TaskOutcome, ResolvedExecution } from './task.ts';
+import type { Task, TaskError, TaskOutcome, ResolvedExecution } from './task.ts';
+import type { Gate, StoredAttempt, StoredError, TaskState } from './task-state.ts';
 import { publicTenantId } from '../tenants/index.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */

@@ -3,7 +3,7 @@ import { SOURCES } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { readThroughput, type Throughput } from '#shared/metrics/index.ts';
 import { PRIORITY_BANDS } from '#shared/tasks/index.ts';
-import { assertFleetOwner } from '../fleet-owner.ts';
+import { assertFleetOwner } from '../fleet/fleet-owner.ts';
 import { type Capacity, readCapacity, type CapacityPorts } from './read-capacity.ts';
 import { type Load, readLoad, type LoadPorts } from './read-load.ts';
 

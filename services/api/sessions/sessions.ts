@@ -1,21 +1,12 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import {
-  listSessions,
-  notifySession,
-  setMode,
-  stopSession,
-  readTranscript,
-  type SessionRecord,
-  type SessionSummary,
-  readSession,
-  countTurns,
-} from '#shared/sessions/index.ts';
+import { listSessions, notifySession, setMode, stopSession, readTranscript, readSession, countTurns } from '#shared/sessions/index.ts';
 import { sessionIdSchema } from '#shared/tasks/index.ts';
 import { QUEUE_MODES } from '#shared/config/index.ts';
 import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { nextCursorSchema, onePageSchema } from '../lists.ts';
+import { sessionSummary, sessionSummarySchema, sessionView, sessionViewSchema } from './session-view.ts';
 
 interface SessionPorts {
   readonly ledger: Ledger;
@@ -40,7 +31,7 @@ export function getSessions({ ledger }: SessionPorts): Route {
     responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }) },
     handle: async ({ query: { limit, cursor, active } }, { tenant }) => {
       const { items, next } = await listSessions(ledger, tenant, { limit, after: cursor, active: active === true });
-      return { status: 200, body: { items: items.map((each) => viewSummary(each)), nextCursor: next } };
+      return { status: 200, body: { items: items.map((each) => sessionSummary(each)), nextCursor: next } };
     },
   });
 }
@@ -140,68 +131,8 @@ export function getTranscript({ ledger }: SessionPorts): Route {
 /** Path of everything about one session. A session is a name that is there from the first use on, so none is unknown. */
 export const sessionPathSchema = z.object({ id: sessionIdSchema.meta({ description: "The session's id." }) });
 
-const holderSchema = z.strictObject({
-  taskId: z.string(),
-  startedAt: z.iso.datetime().nullable().meta({ description: 'Null while it does not run: before its start, and between attempts.' }),
-  worker: z.string().nullable(),
-});
-
-const waitingSchema = z.array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }));
-
-const modeSchema = {
-  mode: z.enum(QUEUE_MODES),
-  modeSource: z.enum(['message', 'session', 'surface', 'global']).meta({ description: 'Where the mode comes from.' }),
-};
-
-/** A session in a list. */
-const sessionSummarySchema = z
-  .strictObject({
-    id: z.string(),
-    ...modeSchema,
-    surface: z.string(),
-    holder: holderSchema.nullable(),
-    waiting: waitingSchema.meta({ description: 'The next ten, in order.' }),
-    waitingTotal: z.int(),
-  })
-  .meta({ id: 'SessionSummary' });
-
-/** A session as callers see it. */
-const sessionViewSchema = z
-  .strictObject({
-    id: z.string(),
-    ...modeSchema,
-    surface: z.string().meta({ description: 'Where its messages come from.' }),
-    holder: holderSchema
-      .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
-      .nullable()
-      .meta({ description: 'The task whose turn it is.' }),
-    waiting: waitingSchema.meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
-    waitingTotal: z.int(),
-    transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
-  })
-  .meta({ id: 'Session' });
-
-function viewSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
-  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
-}
-
-function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waitingSchema> {
-  return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
-}
-
-function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
-  const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
-  return { id, mode, modeSource, surface, holder: viewHolder(holder), waiting: viewWaiting(waiting), waitingTotal, transcriptLength };
-}
-
-function viewHolder(holder: SessionRecord['holder']): z.infer<typeof sessionViewSchema>['holder'] {
-  if (holder === null) return null;
-  const { taskId, startedAt, worker, status, reason } = holder;
-  return { taskId, startedAt: toIso(startedAt), worker, status, reason };
-}
-
 /** A session as it is now. */
 async function showSession(ledger: Ledger, tenant: string, id: string): Promise<z.infer<typeof sessionViewSchema>> {
   const [record, length] = await Promise.all([readSession({ ledger }, tenant, id), countTurns(ledger, tenant, id)]);
-  return viewSession(record, length);
+  return sessionView(record, length);
 }

@@ -1,7 +1,8 @@
 import express from 'express';
 import { CHAT_PLATFORMS, type ChatPlatformName } from '#shared/config/chat.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
-import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import type { TaskBody } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createChatService } from '../../../services/chat/create-chat-service.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyVerdict, type AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { runScript } from '#shared/redis/script.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { ownScript } from './support/own-script.ts';
 import { DONE, FAILURE, retry } from './support/test-ledger.ts';

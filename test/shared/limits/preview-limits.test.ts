@@ -5,7 +5,7 @@ import { type PastTask, pastTask } from '#shared/limits/past-task.ts';
 import { simulateLimits } from '#shared/limits/preview-limits.ts';
 import { type Caps, simulateCaps } from '#shared/limits/simulate-caps.ts';
 import { simulateRates } from '#shared/limits/simulate-rates.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 
 const limitsOf = (limits: Partial<TenantLimits>): TenantLimits =>
   tenantLimitsSchema.parse({ running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {}, ...limits });

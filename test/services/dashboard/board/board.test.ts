@@ -6,7 +6,7 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { OWN_PAGE, type CallOptions } from '../running-dashboard.ts';
 import { useWorker } from '../../../support/use-worker.ts';

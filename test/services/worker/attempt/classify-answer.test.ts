@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import type { TaskBody, TaskState } from '#shared/tasks/task.ts';
+import type { TaskBody } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { classifyAnswer, type ClassifyContext } from '../../../../services/worker/attempt/classify-answer.ts';
 
 const context: ClassifyContext = {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { readState } from '#shared/ledger/read/read-states.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import type { ToIsolated } from '../../../../services/worker/isolation/isolation-messages.ts';
 import { readJournal } from '../../../support/fleet/journal.ts';
 import { startRedisProxy } from '../../../support/fleet/redis-proxy.ts';

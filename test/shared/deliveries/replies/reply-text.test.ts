@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endingText } from '#shared/deliveries/replies/reply-text.ts';
-import type { OutcomeKind, TaskState } from '#shared/tasks/task.ts';
+import type { OutcomeKind } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 
 interface End {

@@ -7,7 +7,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { readInputs } from '#shared/ledger/claim/take-input.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { aTask, DONE, limitsOf, retry, TENANT, type Held, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';

@@ -5,7 +5,7 @@ import { isShort, parseShort, parseState } from '#shared/ledger/codec/state.ts';
 import { runScript } from '#shared/redis/script.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
-import type { FirstState } from '#shared/tasks/task.ts';
+import type { FirstState } from '#shared/tasks/task-state.ts';
 import { ownScript } from '../support/own-script.ts';
 import { DONE, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useLedger } from '../support/use-ledger.ts';

@@ -16,7 +16,8 @@ import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
-import type { Task, TaskBody, TaskState } from '#shared/tasks/task.ts';
+import type { Task, TaskBody } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 
 export const TENANT = 'acme';

@@ -1,32 +1,6 @@
 import { z } from 'zod';
-import type { Settings } from '#shared/config/index.ts';
-import { MusterError } from '#shared/errors/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
-import {
-  listWorkers,
-  readSnapshots,
-  readWorker,
-  type RegistryPorts,
-  requestDrain,
-  type Snapshot,
-  WORKER_STATUSES,
-  type WorkerRecord,
-} from '#shared/queue/index.ts';
-import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { type Snapshot, WORKER_STATUSES, type WorkerRecord } from '#shared/queue/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
-
-export interface FleetPorts {
-  readonly redis: RedisClient;
-  readonly keys: Keys;
-  readonly config: { readonly settings: Settings };
-}
-
-/** `/v1/fleet`: the workers, what they do, and draining them. */
-export function fleetRoutes({ redis, keys, config }: FleetPorts): Route[] {
-  const registry = { redis, keys, settings: config.settings };
-  return [getFleet(registry), getWorker(registry), postDrain(registry)];
-}
 
 const instant = z.iso.datetime();
 const UNREPORTED = 'null when its release does not report it.';
@@ -65,7 +39,8 @@ const SNAPSHOT_EXAMPLE = {
   sessions: 3,
 };
 
-const workerSchema = z
+/** A worker as callers see it. */
+export const workerViewSchema = z
   .strictObject({
     id: z.string().meta({ description: 'Its name in records and logs: machine, process and a random part.' }),
     host: z.string().meta({ description: 'The machine, or the pod.' }),
@@ -115,7 +90,8 @@ const workerSchema = z
   })
   .meta({ id: 'Worker', description: 'A worker, as of its last heartbeat.', examples: [WORKER_EXAMPLE] });
 
-const snapshotSchema = z
+/** A snapshot as callers see it. */
+const snapshotViewSchema = z
   .strictObject({
     at: instant.meta({ description: "When it was taken, by Redis's clock." }),
     host: z.string().meta({ description: 'The machine of the figures of CPU, memory and load.' }),
@@ -134,80 +110,17 @@ const snapshotSchema = z
     examples: [SNAPSHOT_EXAMPLE],
   });
 
-const fleetSchema = z
+/** What `GET /v1/fleet` answers. */
+export const fleetViewSchema = z
   .strictObject({
-    workers: z.array(workerSchema).meta({ description: 'The last heartbeat first, dead ones at the end.' }),
+    workers: z.array(workerViewSchema).meta({ description: 'The last heartbeat first, dead ones at the end.' }),
     daemons: z.array(z.never()).meta({ description: 'Empty: no daemon connects yet.' }),
     hubs: z.array(z.never()).meta({ description: 'Empty: no hub runs yet.' }),
-    snapshots: z.array(snapshotSchema).meta({ description: 'Newest first, at most `fleet.maxSnapshots`.' }),
+    snapshots: z.array(snapshotViewSchema).meta({ description: 'Newest first, at most `fleet.maxSnapshots`.' }),
   })
   .meta({ id: 'Fleet', examples: [{ workers: [WORKER_EXAMPLE], daemons: [], hubs: [], snapshots: [SNAPSHOT_EXAMPLE] }] });
 
-/** `GET /v1/fleet`. */
-function getFleet(registry: RegistryPorts): Route {
-  return route({
-    method: 'get',
-    path: '/v1/fleet',
-    operationId: 'getFleet',
-    summary: 'The workers of the fleet, what they do, and snapshots of their machines',
-    description: FLEET_OWNERS,
-    scope: 'read',
-    responses: { 200: fleetSchema },
-    handle: async (_input, call) => {
-      assertFleetOwner(call);
-      const [workers, snapshots] = await Promise.all([listWorkers(registry), readSnapshots(registry)]);
-      const body = { workers: workers.map(viewWorker), daemons: [], hubs: [], snapshots: snapshots.map(viewSnapshot) };
-      return { status: 200, body };
-    },
-  });
-}
-
-const pathSchema = z.object({ id: z.string().max(300).meta({ description: 'The `id` of the worker.' }) });
-
-/** `GET /v1/fleet/:id`. */
-function getWorker(registry: RegistryPorts): Route {
-  return route({
-    method: 'get',
-    path: '/v1/fleet/:id',
-    operationId: 'getWorker',
-    summary: 'One worker',
-    description: FLEET_OWNERS,
-    scope: 'read',
-    request: { params: pathSchema },
-    responses: { 200: workerSchema },
-    handle: async ({ params: { id } }, call) => {
-      assertFleetOwner(call);
-      return { status: 200, body: viewWorker(found(await readWorker(registry, id), id)) };
-    },
-  });
-}
-
-/** `POST /v1/fleet/:id/drain`. */
-function postDrain(registry: RegistryPorts): Route {
-  return route({
-    method: 'post',
-    path: '/v1/fleet/:id/drain',
-    operationId: 'drainWorker',
-    summary: 'Let a worker take nothing more and end once its work has',
-    description: `${FLEET_OWNERS} It obeys at once, or at its next heartbeat. Running tasks end, however long they take; then its process ends with 0. In one process with other services only its worker stops.`,
-    scope: 'operate',
-    request: { params: pathSchema },
-    responses: { 202: workerSchema },
-    handle: async ({ params: { id } }, call) => {
-      assertFleetOwner(call);
-      const worker = found(await requestDrain(registry, id), id);
-      call.log.info({ event: 'worker.drain-requested', worker: id, by: call.key?.id }, `The drain of the worker ${id} was requested`);
-      return { status: 202, body: viewWorker(worker) };
-    },
-  });
-}
-
-function found(worker: WorkerRecord | null, id: string): WorkerRecord {
-  if (worker === null) throw new MusterError('worker.not-found', 'There is no such worker', { details: { worker: id } });
-  return worker;
-}
-
-function viewWorker({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerSchema> {
+export function workerView({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
   return {
     ...worker,
     blocked: { ...blocks, lastAt: toIso(blocks.lastAt) },
@@ -217,6 +130,6 @@ function viewWorker({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerS
   };
 }
 
-function viewSnapshot(snapshot: Snapshot): z.infer<typeof snapshotSchema> {
+export function snapshotView(snapshot: Snapshot): z.infer<typeof snapshotViewSchema> {
   return { ...snapshot, at: new Date(snapshot.at).toISOString() };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
-import { acceptedViewSchema, taskViewSchema } from '../../../services/api/tasks/task-view.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { driveTasks } from './support/drive-tasks.ts';
-import type { Api, Reply } from './support/start-api.ts';
-import { useApi } from './support/use-api.ts';
+import { acceptedViewSchema, taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
+import type { Api, Reply } from '../support/start-api.ts';
+import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({
   http: { maxBodyBytes: 20_000, maxBulk: 5, maxWaitMs: 5000 },

@@ -3,7 +3,7 @@ import { newDelivery, type Delivery, type DeliveryKind } from '#shared/deliverie
 import { countFailure } from '#shared/deliveries/callbacks/callback-records.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
-import { useApi } from './support/use-api.ts';
+import { useApi } from '../support/use-api.ts';
 
 const api = await useApi();
 

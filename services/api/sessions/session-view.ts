@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { QUEUE_MODES } from '#shared/config/index.ts';
+import type { SessionRecord, SessionSummary } from '#shared/sessions/index.ts';
+import { toIso } from '#shared/time/index.ts';
+
+const holderSchema = z.strictObject({
+  taskId: z.string(),
+  startedAt: z.iso.datetime().nullable().meta({ description: 'Null while it does not run: before its start, and between attempts.' }),
+  worker: z.string().nullable(),
+});
+
+const waitingSchema = z.array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }));
+
+const modeSchema = {
+  mode: z.enum(QUEUE_MODES),
+  modeSource: z.enum(['message', 'session', 'surface', 'global']).meta({ description: 'Where the mode comes from.' }),
+};
+
+/** A session in a list. */
+export const sessionSummarySchema = z
+  .strictObject({
+    id: z.string(),
+    ...modeSchema,
+    surface: z.string(),
+    holder: holderSchema.nullable(),
+    waiting: waitingSchema.meta({ description: 'The next ten, in order.' }),
+    waitingTotal: z.int(),
+  })
+  .meta({ id: 'SessionSummary' });
+
+/** A session as callers see it. */
+export const sessionViewSchema = z
+  .strictObject({
+    id: z.string(),
+    ...modeSchema,
+    surface: z.string().meta({ description: 'Where its messages come from.' }),
+    holder: holderSchema
+      .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
+      .nullable()
+      .meta({ description: 'The task whose turn it is.' }),
+    waiting: waitingSchema.meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
+    waitingTotal: z.int(),
+    transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
+  })
+  .meta({ id: 'Session' });
+
+export function sessionSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
+  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
+}
+
+function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waitingSchema> {
+  return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
+}
+
+export function sessionView(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
+  const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
+  return { id, mode, modeSource, surface, holder: viewHolder(holder), waiting: viewWaiting(waiting), waitingTotal, transcriptLength };
+}
+
+function viewHolder(holder: SessionRecord['holder']): z.infer<typeof sessionViewSchema>['holder'] {
+  if (holder === null) return null;
+  const { taskId, startedAt, worker, status, reason } = holder;
+  return { taskId, startedAt: toIso(startedAt), worker, status, reason };
+}

@@ -1,0 +1,130 @@
+import { scriptJson } from '../../redis/index.ts';
+import type { FirstState, TaskState, TaskStatus } from '../../tasks/index.ts';
+import type { AttemptRef } from '../claim/leases.ts';
+import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
+import { levelName } from '../grants/tickets.ts';
+import { applyVerdict, type AttemptEnd, type Settlement } from './apply-verdict.ts';
+
+/** What the worker knows of the task: its state as the claim stored it, what it began with, and Redis's time now, ms since the epoch. */
+export interface SeenTask {
+  stored: string;
+  first: FirstState;
+  now: number;
+}
+
+/** What the script commits for one attempt, if the task is still as it was seen. */
+export interface Decision extends Omit<AttemptRef, 'token'> {
+  token: number;
+  laneLimit: number | '';
+  class: string;
+  seen: string;
+  next: string;
+  status: TaskStatus;
+  continuation: Settlement['continuation'];
+  /** The next ticket for `now`, the due time for `later` and `yield`. */
+  at: number | '';
+  /** Where its ticket returns to, for `now`. */
+  level: string;
+  subscribers: string;
+  events: string;
+  fact: string;
+  attempt: string;
+  output: string;
+  result: string;
+  shared: string;
+  hasDeadline: 1 | '';
+}
+
+/** Of the first attempt: the only one whose state may be short. */
+const FIRST_TOKEN = 1;
+
+/** Decides what the script is to commit for an attempt that ended so. */
+export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen: SeenTask): Decision {
+  if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored))
+    return completeShort(attempt, verdict, seen);
+  const running = parseState(seen.stored, seen.first);
+  if (running.status !== 'running' || running.token !== attempt.token) return decideLost(attempt, running);
+  const settlement = applyVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
+  const { state, continuation, events, attempt: ended } = settlement;
+  return {
+    ...decisionOf(attempt, running, state.completedAt ?? 0),
+    seen: seen.stored,
+    next: scriptJson(state),
+    status: state.status,
+    continuation,
+    at: nextOf(settlement),
+    level: settlement.continuation === 'now' ? levelName(state.queue, state.priority) : '',
+    events: events.join(','),
+    fact: factOf(settlement),
+    attempt: ended === null ? '' : JSON.stringify(ended),
+    ...answerOf(verdict),
+  };
+}
+
+/** The next ticket, or the due time, of a task that continues. */
+function nextOf({ continuation, state }: Settlement): number | '' {
+  if (continuation === 'end') return '';
+  return (continuation === 'now' ? state.ticket : state.notBefore) ?? '';
+}
+
+/** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
+function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first, now }: SeenTask): Decision {
+  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
+  return {
+    ...decisionOf(attempt, first, completedAt),
+    seen: stored,
+    next: completedShort(stored, completedAt, verdict.usage),
+    events: 'task.completed',
+    ...answerOf(verdict),
+  };
+}
+
+/** The attempt's token is not the task's any more: no state is the one seen, so that the script answers `lost`. */
+function decideLost(attempt: AttemptRef, { status, lane }: TaskState): Decision {
+  return { ...decisionOf(attempt, { class: '' }, 0), lane: lane ?? null, laneLimit: lane === undefined ? '' : 1, status };
+}
+
+/** A decision about a task, as it began or as it is, that completes without an answer. The lane is that of the state: it may be new. */
+function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Partial<TaskState>, endedAt: number): Decision {
+  const { tell = [], sharedLanes, createdAt, deadline, lane, laneLimit = 1 } = state;
+  return {
+    tenant: attempt.tenant,
+    id: attempt.id,
+    lane: lane ?? null,
+    token: attempt.token,
+    laneLimit: lane === undefined ? '' : laneLimit,
+    class: state.class,
+    seen: '',
+    next: '',
+    status: 'completed',
+    continuation: 'end',
+    at: '',
+    level: '',
+    // By the record's own time: a subscriber knows by it whether the end is the one that it has received already.
+    subscribers: tell.map((kind) => `${kind}/${endedAt}`).join(','),
+    events: '',
+    fact: '',
+    attempt: '',
+    output: '',
+    result: '',
+    shared: sharedLanes === undefined ? '' : scriptJson({ createdAt, sharedLanes }),
+    hasDeadline: deadline === undefined ? '' : 1,
+  };
+}
+
+const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
+
+/** JSON of what the event says of an attempt besides its end. */
+function factOf({ state: { attempt, error, status }, continuation }: Settlement): string {
+  if (!FAILURES.has(status)) return JSON.stringify({ attempt });
+  return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });
+}
+
+type Completed = Extract<AttemptEnd, { kind: 'completed' }>;
+
+/** The final text and the result of a task that completed. */
+function answerOf(verdict: AttemptEnd): Pick<Decision, 'output' | 'result'> {
+  if (verdict.kind !== 'completed') return { output: '', result: '' };
+  const { output, result } = verdict;
+  return { output, result: result === null || result === undefined ? '' : JSON.stringify(result) };
+}

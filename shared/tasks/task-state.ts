@@ -1,0 +1,119 @@
+import type { QueueMode, Source, TaskQueue } from '../config/index.ts';
+import type { OutcomeKind, TaskUsage } from './task.ts';
+import type { TaskStatus } from './transitions.ts';
+
+export interface StoredAttempt {
+  number: number;
+  worker: string;
+  daemon?: string;
+  startedAt: number;
+  endedAt?: number;
+  status: 'running' | 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted';
+  error?: StoredError;
+}
+
+/** As the scripts store it: `details` is JSON text, because Lua would turn its empty arrays into objects. */
+export interface StoredError {
+  code: string;
+  message: string;
+  retryable: boolean;
+  details?: string;
+}
+
+/** What a parked task can wait at. */
+export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'provider', 'suspect'] as const;
+export type Gate = (typeof GATES)[number];
+
+/** A lane that tasks have besides their own, and how many of its tasks run at once. */
+export interface SharedLane {
+  name: string;
+  limit: number;
+}
+
+/** Who outside the ledger is notified of a task's end: a chat, a URL, its schedule. */
+export const SUBSCRIBERS = ['reply', 'callback', 'run'] as const;
+export type Subscriber = (typeof SUBSCRIBERS)[number];
+
+/** A message whose input is part of another task's. */
+export interface PartOfInput {
+  /** The message's own task. */
+  id: string;
+  how: 'steered' | 'merged' | 'carried';
+}
+
+/** What changes, as the ledger's scripts work on it. Times are milliseconds since the epoch. */
+export interface TaskState {
+  status: TaskStatus;
+  agent: string;
+  source: Source;
+  queue: TaskQueue;
+  priority: number;
+  /** For caps: the letter of its source class, and 0 for low priority, else 1. */
+  class: string;
+  lane?: string;
+  laneLimit?: number;
+  /** Lanes shared with tasks of other lanes; it takes all of them at once, after its own. Absent for none. */
+  sharedLanes?: SharedLane[];
+  /** Its place in the lane, by default the time it was accepted. Text, because Lua would shorten a long number. */
+  order?: string;
+  deadline?: number;
+  /** How long it is expected to run, ms; stored with a deadline, to escalate the task when that is near. */
+  estimateMs?: number;
+  /** What its tickets count in the turns of tenants, ms of a slot; absent for the default. */
+  costMs?: number;
+  notBefore?: number;
+  gate?: Gate;
+  granted?: boolean;
+  maxAttempts: number;
+  timeoutMs: number;
+  /** Fencing token of the current or last attempt. */
+  token: number;
+  /** Attempts that count, since it was accepted or opened again. */
+  spent: number;
+  /** Number of the attempt before it was opened again; the numbers continue from there. */
+  earlier?: number;
+  attempt: number;
+  /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
+  losses?: number;
+  /** Of the current attempt: whether its process holds only suspects (`shared`), or only this one (`own`). */
+  isolation?: 'own' | 'shared';
+  /** Number of its newest ticket. */
+  ticket: number;
+  worker?: string;
+  createdAt: number;
+  queuedAt?: number;
+  scheduledAt?: number;
+  startedAt?: number;
+  completedAt?: number;
+  /** A stop on its way to the worker; `by` is the task that takes this one's place. */
+  cancel?: { at: number; reason: string; by?: string };
+  /** What it does when its session is busy; absent for a task that only waits its turn. */
+  mode?: QueueMode;
+  user?: string;
+  /** As in its body; absent for none. */
+  visitor?: string;
+  /** Whether messages may go into its run. */
+  takesInput?: boolean;
+  /** While it waits: the running task whose input it was offered as. */
+  steer?: string;
+  /** Of mode `collect`: how long its claim waits for more messages. */
+  collect?: { debounceMs: number; longestWaitMs: number };
+  /** Messages whose input belongs to its own, in order. */
+  inputs?: PartOfInput[];
+  /** `<call> <count>`: the call that took the last of them, to recognize it when it is sent again. */
+  taking?: string;
+  /** Beginnings of messages that were left out of its turn because too many waited, oldest first. */
+  leftOut?: string[];
+  /** Who is notified of its end. */
+  tell?: Subscriber[];
+  /** Lets the next of its lane go first while it waits for a retry. */
+  yields?: boolean;
+  error?: StoredError;
+  usage?: TaskUsage;
+  outcome?: { kind: OutcomeKind; taskId?: string; reason?: string };
+  /** Every status it had: `<status>@<ms>[ <note>]`, separated by semicolons. See `parseTimeline`. */
+  log: string;
+}
+
+/** The part of its state that a task begins with. */
+export type FirstState = Omit<TaskState, 'status' | 'token' | 'spent' | 'attempt' | 'ticket' | 'createdAt' | 'log'>;
