@@ -8,6 +8,7 @@ export { createRouter } from './create-router.ts';
 export type { EventStream } from './event-stream.ts';
 export { invalidRequest, pageLimitSchema, problemsOf, withoutNulls } from './parse-input.ts';
 export { requestError, sendProblem, toMusterError, toProblem } from './problems.ts';
+export type { Readiness } from './probes.ts';
 export { RefusalLimit, networkOf } from './rate-limits.ts';
 export { type ServerLoad, contextOf, createServerLoad } from './request-context.ts';
 export { type Answer, type Call, type Route, type RouteDescription, rememberRoutes, route } from './route.ts';

@@ -42,7 +42,7 @@ export interface WatchOptions {
   registry: Registry;
 }
 
-/** Probes and scrapes come every few seconds for ever and say nothing new. */
+/** Probes and scrapes come every few seconds and say nothing new; what keeps a process from being ready is logged by itself. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
@@ -82,7 +82,7 @@ function report(request: Request, response: Response, context: RequestContext, d
     ...(context.tenant === null ? {} : { tenant: context.tenant }),
     ...(response.writableFinished ? {} : { isCut: true }),
   };
-  if (response.statusCode >= 500) context.log.warn(line, 'request failed');
-  else if (QUIET.has(path)) context.log.trace(line, 'request');
+  if (QUIET.has(path)) context.log.trace(line, 'request');
+  else if (response.statusCode >= 500) context.log.warn(line, 'request failed');
   else context.log.info(line, 'request');
 }

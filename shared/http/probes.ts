@@ -1,13 +1,17 @@
 import { Router } from 'express';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
+import type { Log } from '../log/index.ts';
 import { LATE, withinAttentive } from '../time/index.ts';
 import { rememberRoutes, type RouteDescription } from './route.ts';
 
+/** What keeps a process from taking work: its start or stop, or problems as text; none when it is ready. */
+export type Readiness = 'starting' | 'shutting down' | readonly string[];
+
 export interface ProbeOptions {
-  /** What keeps this process from taking work; nothing when it is ready. */
-  readiness: () => Promise<string[]>;
+  readiness: () => Promise<Readiness>;
   registries: Registry[];
+  log: Log;
 }
 
 /** Probes are asked every few seconds and given up by those who ask after a few. */
@@ -42,18 +46,21 @@ const PROBES: readonly RouteDescription[] = [
 ];
 
 /** `/healthz`: the process is up. `/readyz`: it can take work. `/metrics`: Prometheus text. None needs a key. */
-export function probeRouter({ readiness, registries }: ProbeOptions): Router {
+export function probeRouter({ readiness, registries, log }: ProbeOptions): Router {
+  const watch = new ReadinessWatch(log);
   const router = Router();
   router.get('/healthz', (_request, response) => {
     response.json({ ok: true });
   });
   router.get('/readyz', async (_request, response) => {
-    const problems = await withinAttentive(readiness(), READINESS_MS).catch((error: unknown) => [String(error)]);
-    const named = problems === LATE ? ['the checks did not end in time'] : problems;
+    const answer = await withinAttentive(readiness(), READINESS_MS).catch((error: unknown) => [String(error)]);
+    const found = answer === LATE ? ['the checks did not end in time'] : answer;
+    watch.note(found);
+    const problems = typeof found === 'string' ? [found] : found;
     response
-      .status(named.length === 0 ? 200 : 503)
+      .status(problems.length === 0 ? 200 : 503)
       .set('Cache-Control', 'no-store')
-      .json({ ok: named.length === 0, problems: named });
+      .json({ ok: problems.length === 0, problems });
   });
   router.get('/metrics', async (_request, response) => {
     // Merged anew each time: what was registered since is there too.
@@ -62,4 +69,26 @@ export function probeRouter({ readiness, registries }: ProbeOptions): Router {
   });
   rememberRoutes(router, PROBES);
   return router;
+}
+
+/** ReadinessWatch is responsible for logging once that a process stopped being ready, and once that it is ready again. */
+class ReadinessWatch {
+  readonly #log: Log;
+  #isReady = true;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  note(found: Readiness): void {
+    if (typeof found === 'string') {
+      this.#log.debug({ event: 'process.not-ready', reason: found }, 'not ready');
+      return;
+    }
+    const wasReady = this.#isReady;
+    this.#isReady = found.length === 0;
+    if (this.#isReady === wasReady) return;
+    if (this.#isReady) this.#log.info({ event: 'process.ready' }, 'ready again');
+    else this.#log.warn({ event: 'process.not-ready', reason: found.join('; ') }, 'not ready: it can take no work');
+  }
 }

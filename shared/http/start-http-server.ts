@@ -5,7 +5,7 @@ import type { Config } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import { docsRouter } from './openapi/openapi.ts';
-import { probeRouter } from './probes.ts';
+import { probeRouter, type Readiness } from './probes.ts';
 import { refuseUnreadable, requestError, sendProblem } from './problems.ts';
 import { contextOf, createServerLoad, type ServerLoad } from './request-context.ts';
 import { routesOf } from './route.ts';
@@ -20,8 +20,8 @@ export interface HttpServerOptions {
   port: number;
   config: Config;
   log: Log;
-  /** What keeps this process from taking work, for `/readyz`; nothing when it is ready. */
-  readiness: () => Promise<string[]>;
+  /** For `/readyz`. */
+  readiness: () => Promise<Readiness>;
   /** The services' own metrics, for `/metrics`. */
   registries?: readonly Registry[];
 }
@@ -79,7 +79,7 @@ function createApp({ routers, config, log, readiness, registries = [] }: HttpSer
   app.set('trust proxy', config.env.MUSTER_TRUST_PROXY ? 1 : false);
   app.use(watchRequests({ log, load, registry: own }));
   app.use(secureHeaders());
-  const probes = probeRouter({ readiness, registries: [own, ...registries] });
+  const probes = probeRouter({ readiness, registries: [own, ...registries], log });
   app.use(probes);
   app.use(docsRouter([...routers, probes].flatMap((router) => routesOf(router))));
   for (const router of routers) app.use(router);

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
-import type { HttpServer, HttpServerOptions } from '../http/index.ts';
+import type { HttpServer, HttpServerOptions, Readiness } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
 import { LATE, within } from '../time/index.ts';
 
@@ -55,8 +55,8 @@ export async function serve({
   redisProblems,
 }: ServeOptions): Promise<Served> {
   let phase: 'starting' | 'ready' | 'shutting down' = 'starting';
-  const readiness = async (): Promise<string[]> => {
-    if (phase !== 'ready') return [phase];
+  const readiness = async (): Promise<Readiness> => {
+    if (phase !== 'ready') return phase;
     return [...(await redisProblems()), ...services.flatMap((service) => service.problems?.() ?? [])];
   };
   const routers = services.flatMap((service) => (service.router ? [service.router] : []));

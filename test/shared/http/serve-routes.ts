@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { createRouter } from '#shared/http/create-router.ts';
+import type { Readiness } from '#shared/http/probes.ts';
 import type { Route } from '#shared/http/route.ts';
 import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
 import { createLog, type Log } from '#shared/log/create-log.ts';
@@ -20,7 +21,7 @@ export interface ServeOptions {
   tenants?: Tenant[];
   /** Mounted before the routes. */
   router?: Router;
-  readiness?: () => Promise<string[]>;
+  readiness?: () => Promise<Readiness>;
 }
 
 export interface Served {
@@ -50,7 +51,7 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
   const find = (id: string): Tenant | null => tenants.find((tenant) => tenant.id === id) ?? null;
   const parts = { redis, keys, config, tenants: { get: find, find } };
   const own = createRouter({ routes, parts, log });
-  const readiness = options.readiness ?? ((): Promise<string[]> => Promise.resolve([]));
+  const readiness = options.readiness ?? ((): Promise<Readiness> => Promise.resolve([]));
   const server = await startHttpServer({ routers: router ? [router, own] : [own], host: '127.0.0.1', port: 0, config, log, readiness });
   return {
     url: `http://127.0.0.1:${server.port}`,

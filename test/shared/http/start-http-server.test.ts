@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/route.ts';
 import { secureHeaders } from '#shared/http/middleware.ts';
+import type { Readiness } from '#shared/http/probes.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
@@ -76,6 +77,33 @@ describe('probes and metrics', () => {
     const notReady = await fetch(`${served.url}/readyz`);
     problems = [];
     expect([notReady.status, await notReady.json()]).toEqual([503, { ok: false, problems: ['Redis does not answer'] }]);
+  });
+
+  it('logs once that it stopped being ready and once that it is ready again, and warns of no start', async () => {
+    let found: Readiness = 'starting';
+    const probed = await serveRoutes({ redisUrl: redis.url, routes: [], readiness: () => Promise.resolve(found) });
+    try {
+      const answers = ['starting' as const, [], ['Redis does not answer'], ['Redis does not answer'], [], [], 'shutting down' as const];
+      const statuses: number[] = [];
+      for (const answer of answers) {
+        found = answer;
+        statuses.push((await fetch(`${probed.url}/readyz`)).status);
+      }
+      expect(statuses).toEqual([503, 200, 503, 503, 200, 200, 503]);
+      const lines = probed
+        .logged()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { level: string; msg: string; reason?: string });
+      expect(
+        lines.filter(({ level }) => level !== 'trace' && level !== 'debug').map(({ level, msg, reason }) => [level, msg, reason]),
+      ).toEqual([
+        ['warn', 'not ready: it can take no work', 'Redis does not answer'],
+        ['info', 'ready again', undefined],
+      ]);
+    } finally {
+      await probed.close();
+    }
   });
 
   it('is not ready when the checks hang or fail', async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
+import type { Readiness } from '#shared/http/probes.ts';
 import type { HttpServer, HttpServerOptions } from '#shared/http/start-http-server.ts';
 import { serve, type Served, type Service } from '#shared/lifecycle/service.ts';
 import { createLog } from '#shared/log/create-log.ts';
@@ -47,7 +48,7 @@ test('it serves the paths of those services that have some, and stops services a
 
 test('it is ready while Redis answers, and neither without it nor from the moment it begins to stop', async () => {
   let given: HttpServerOptions | undefined;
-  let whileStopping: string[] | undefined;
+  let whileStopping: Readiness | undefined;
   const start = async (options: HttpServerOptions): Promise<HttpServer> => {
     given = options;
     return { port: 1, close: async () => void (whileStopping = await options.readiness()) };
@@ -55,7 +56,7 @@ test('it is ready while Redis answers, and neither without it nor from the momen
   const { it } = await served(start);
   expect(await given?.readiness()).toEqual([]);
   await it.stop(100);
-  expect(whileStopping).toEqual(['shutting down']);
+  expect(whileStopping).toBe('shutting down');
   await served(start, ['Redis does not answer']);
   expect(await given?.readiness()).toEqual(['Redis does not answer']);
 });
