@@ -158,7 +158,7 @@ function openTicketWorkers(parts: Parts, { executor, permits, source }: Taking):
           shard,
           queue,
           slots,
-          permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue), redis }),
+          permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue) }),
           handle: (ticket) => executeTicket(executor, ticket),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),

@@ -1,6 +1,5 @@
 import type { Job } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
-import type { RedisClient } from '../../redis/index.ts';
 import type { TicketQueue } from '../queues.ts';
 import { taskPriority } from '../tickets/ticket.ts';
 import type { WaitingTicket } from './choose-next.ts';
@@ -35,7 +34,11 @@ export async function readNextTicket(queue: TicketQueue, name: TaskQueue): Promi
   return due.toSorted((one, other) => (one.rank < other.rank ? -1 : 1))[0] ?? null;
 }
 
-/** Lets a process that waits for jobs of this queue poll it, as BullMQ does when it adds a job. */
-export async function wakePoller(queue: TicketQueue, redis: RedisClient): Promise<void> {
-  await redis.zadd(queue.toKey('marker'), 0, '0');
+/**
+ * Lets a process that waits for tickets of this queue poll it: BullMQ wakes one for each ticket that is added, so the last one is added again,
+ * at its own priority, which leaves the order as it is.
+ */
+export async function wakePoller(queue: TicketQueue): Promise<void> {
+  const [last] = await queue.getJobs(['prioritized', 'waiting'], 0, 0);
+  await last?.changePriority({ priority: last.priority });
 }

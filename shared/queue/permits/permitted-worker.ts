@@ -1,6 +1,5 @@
 import { type Job, Worker } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
-import type { RedisClient } from '../../redis/index.ts';
 import type { TicketQueue } from '../queues.ts';
 import { readNextTicket, ticketOf, wakePoller } from './next-ticket.ts';
 import type { Permit, PermitRequest } from './permit-line.ts';
@@ -14,17 +13,16 @@ export interface TicketPermits extends Omit<PermitRequest, 'signal'> {
 interface TakerParts {
   pool: SlotPool;
   tickets: TicketQueue;
-  redis: RedisClient;
 }
 
 /** Where the taker of this queue's tickets gets its slots and permits. */
-export function permitsFor(queue: TaskQueue, { pool, tickets, redis }: TakerParts): TicketPermits {
+export function permitsFor(queue: TaskQueue, { pool, tickets }: TakerParts): TicketPermits {
   return {
     pool,
     queue,
     readNext: () => readNextTicket(tickets, queue),
     // Without it the others poll by themselves after `consumers.pollMs`.
-    wakeAnother: () => wakePoller(tickets, redis).catch(() => undefined),
+    wakeAnother: () => wakePoller(tickets).catch(() => undefined),
   };
 }
 

@@ -2,6 +2,7 @@ import { nat, record, sample } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
+import { wakePoller } from '#shared/queue/permits/next-ticket.ts';
 import { permitsFor } from '#shared/queue/permits/permitted-worker.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
 import { ticketJob } from '#shared/queue/tickets/ticket.ts';
@@ -90,7 +91,7 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
         slots,
         shard: 0,
         source,
-        permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(0, queue), redis }),
+        permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(0, queue) }),
         handle: async ({ task }) => {
           started.push(task);
           inside += 1;
@@ -277,5 +278,31 @@ describe('takers of one worker', () => {
       await waitFor(isFull, { deadlineMs: 10_000, what: `no free slot beside ${added - started.length} tickets` });
     }
     expect(started.length).toBeGreaterThan(inAll);
+  });
+});
+
+describe('a wake-up that is passed on', () => {
+  const order = async (): Promise<string[]> =>
+    (await queues.get(0, 'tasks').getJobs(['prioritized'], 0, -1, true)).map(({ data: { task }, priority }) => `${task} ${priority}`);
+  const isWakeUpThere = async (): Promise<boolean> => (await redis.exists(queues.get(0, 'tasks').toKey('marker'))) === 1;
+  /** As when a taker took it: BullMQ's consumers wait for this key. */
+  const takeWakeUp = (): Promise<unknown> => redis.zpopmin(queues.get(0, 'tasks').toKey('marker'));
+
+  it('leaves every ticket in its place and with its priority', async () => {
+    for (const [task, priority] of Object.entries({ low: 1, five: 5, urgent: 9, 'another five': 5, 'another low': 1 }))
+      await add('tasks', task, priority);
+    const before = await order();
+    await takeWakeUp();
+    await wakePoller(queues.get(0, 'tasks'));
+    expect([await isWakeUpThere(), await order()]).toEqual([true, before]);
+  });
+
+  it('wakes nobody for a queue that is paused or has no ticket', async () => {
+    await wakePoller(queues.get(0, 'tasks'));
+    expect(await isWakeUpThere()).toBe(false);
+    await add('tasks', 'one');
+    await queues.get(0, 'tasks').pause();
+    await wakePoller(queues.get(0, 'tasks'));
+    expect(await isWakeUpThere()).toBe(false);
   });
 });
