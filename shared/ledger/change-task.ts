@@ -51,15 +51,15 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
   return kind === 'changed' ? { kind, state: parseFullState(`${state}`) } : { kind };
 }
 
-export type RedriveAnswer = { kind: 'reopened' | 'refused'; status: TaskStatus } | { kind: 'unknown' };
+export type ReopenAnswer = { kind: 'reopened' | 'refused'; status: TaskStatus } | { kind: 'unknown' };
 
 /** Reopens a permanently failed task, with all its attempts anew. Its ticket goes to `onTicket`. */
-export async function redriveTask(ledger: Ledger, place: TaskPlace): Promise<RedriveAnswer> {
+export async function reopenTask(ledger: Ledger, place: TaskPlace): Promise<ReopenAnswer> {
   const [kind, status] = (await runInContext(ledger, {
-    script: 'redrive-task',
+    script: 'reopen-task',
     tenant: place.tenant,
     keys: [...taskKeys(ledger, place), ledger.keys.tenant(place.tenant).attempts],
     args: [place.id],
-  })) as [RedriveAnswer['kind'], TaskStatus];
+  })) as [ReopenAnswer['kind'], TaskStatus];
   return kind === 'unknown' ? { kind } : { kind, status };
 }

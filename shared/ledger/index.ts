@@ -9,11 +9,11 @@ export { offerMessage } from './accept/offer-message.ts';
 export {
   type CancelAnswer,
   type PriorityAnswer,
-  type RedriveAnswer,
+  type ReopenAnswer,
   cancelTask,
   changePriority,
   expireDeadline,
-  redriveTask,
+  reopenTask,
 } from './change-task.ts';
 export { dropBlame, readBlame, writeBlame } from './claim/blame.ts';
 export { type ClaimAnswer, type ClaimIsolation, claimTask } from './claim/claim-task.ts';

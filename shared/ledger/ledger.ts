@@ -51,7 +51,7 @@ export type ScriptName =
   | 'promote-due'
   | 'read-heads'
   | 'read-states'
-  | 'redrive-task'
+  | 'reopen-task'
   | 'reissue-ticket'
   | 'remove-task'
   | 'renew-leases'

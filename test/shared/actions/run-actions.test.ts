@@ -57,7 +57,7 @@ function ledgerWith(before: (retries: number) => Promise<void> | void): Ledger {
   return {
     ...ledger,
     run: async (name, keysOfCall, args) => {
-      if (name === 'redrive-task') await before((retries += 1));
+      if (name === 'reopen-task') await before((retries += 1));
       return await ledger.run(name, keysOfCall, args);
     },
   };

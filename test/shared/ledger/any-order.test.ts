@@ -43,7 +43,7 @@ const action: Arbitrary<Action> = oneof(
       dies: boolean(),
     }),
   },
-  { weight: 6, arbitrary: record({ kind: constantFrom('sweep', 'lose', 'expire', 'cancel', 'redrive', 'due'), pick }) },
+  { weight: 6, arbitrary: record({ kind: constantFrom('sweep', 'lose', 'expire', 'cancel', 'reopen', 'due'), pick }) },
   { weight: 2, arbitrary: record({ kind: constant('reprioritize' as const), pick, priority: constantFrom(1, 5, 10) }) },
 );
 
@@ -85,7 +85,7 @@ async function play({
   const ended = await Promise.all(fleet.accepted.map(async (id) => (await test.state(id)).status));
   expect(ended.every(isTerminal)).toBe(true);
   // Each life of a task ends once: as often as it was opened.
-  expect((await ends()).length).toBe(fleet.accepted.length + fleet.redriven);
+  expect((await ends()).length).toBe(fleet.accepted.length + fleet.reopened);
 }
 
 async function ends(): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { leaseMember } from '#shared/ledger/claim/leases.ts';
-import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
+import { cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { promoteBacklog } from '#shared/ledger/grants/promote-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
@@ -19,7 +19,7 @@ const failedForGood = async (wish: Parameters<TestLedger['accepted']>[0] = {}): 
   await test.settle(held, retry(null));
   return held.id;
 };
-const redrive = async (id: string): Promise<unknown> => await redriveTask(test.ledger, await test.place(id));
+const reopen = async (id: string): Promise<unknown> => await reopenTask(test.ledger, await test.place(id));
 
 describe('cancelling', () => {
   it.each([
@@ -162,7 +162,7 @@ describe('caps that were raised while nothing ends', () => {
 describe('redriving', () => {
   it('opens a permanently failed task again, with all its attempts anew and the old ones kept', async () => {
     const id = await failedForGood({ maxAttempts: 1 });
-    expect(await redrive(id)).toEqual({ kind: 'reopened', status: 'queued' });
+    expect(await reopen(id)).toEqual({ kind: 'reopened', status: 'queued' });
     const task = await test.read(id);
     expect(task.state).toMatchObject({ status: 'queued', spent: 0, granted: true });
     expect([task.state.completedAt, task.state.outcome, task.state.error]).toEqual([undefined, undefined, undefined]);
@@ -179,9 +179,9 @@ describe('redriving', () => {
 
   it('counts on, however often it is opened: a number stays that of one attempt', async () => {
     const id = await failedForGood({ maxAttempts: 1 });
-    await redrive(id);
+    await reopen(id);
     await test.settle(await test.claimed(id), retry(null));
-    await redrive(id);
+    await reopen(id);
     expect((await test.claimed(id)).state).toMatchObject({ spent: 1, attempt: 3 });
     expect((await test.read(id)).attempts.map(({ number }) => number)).toEqual([1, 2, 3]);
   });
@@ -207,18 +207,18 @@ describe('redriving', () => {
     ['running', async () => (await running()).id],
   ])('refuses a task that is %s', async (status, make) => {
     const id = await make();
-    expect(await redrive(id)).toEqual({ kind: 'refused', status });
+    expect(await reopen(id)).toEqual({ kind: 'refused', status });
     expect(await test.statuses(id)).toEqual([status]);
   });
 
   it('does not know a task of another tenant', async () => {
     const id = await failedForGood();
-    expect(await redriveTask(test.ledger, { tenant: 'other', id, lane: null })).toEqual({ kind: 'unknown' });
+    expect(await reopenTask(test.ledger, { tenant: 'other', id, lane: null })).toEqual({ kind: 'unknown' });
   });
 
   it('opens it once when many ask', async () => {
     const place = await test.place(await failedForGood());
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => redriveTask(n % 2 ? test.ledger : test.rival, place)));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => reopenTask(n % 2 ? test.ledger : test.rival, place)));
     expect(answers.filter(({ kind }) => kind === 'reopened')).toHaveLength(1);
     expect(test.granted).toHaveLength(1);
   });
@@ -226,19 +226,19 @@ describe('redriving', () => {
   it('takes its place in the lane and under the caps like any other', async () => {
     const id = await failedForGood({ lane: LANE });
     const holder = await running({ lane: LANE });
-    expect(await redrive(id)).toEqual({ kind: 'reopened', status: 'pending' });
+    expect(await reopen(id)).toEqual({ kind: 'reopened', status: 'pending' });
     expect((await test.state(id)).gate).toBe('lane');
     await test.settle(holder, DONE);
     expect(await test.statuses(id)).toEqual(['queued']);
     const other = await failedForGood();
     test.limits = limitsOf({ running: 1 });
-    await redrive(other);
+    await reopen(other);
     expect((await test.state(other)).gate).toBe('cap');
   });
 
   it('ends where it ends the second time, and nowhere else', async () => {
     const id = await failedForGood();
-    await redrive(id);
+    await reopen(id);
     await cancel(id);
     expect(await test.statuses(id)).toEqual(['cancelled']);
   });
@@ -407,7 +407,7 @@ describe('removing', () => {
     expect(await removeTask(test.ledger, await test.read(id))).toBe(false);
     const failed = await failedForGood();
     const ended = await test.read(failed);
-    await redrive(failed);
+    await reopen(failed);
     expect(await removeTask(test.ledger, ended)).toBe(false);
     expect(await test.statuses(id, failed)).toEqual(['queued', 'queued']);
   });

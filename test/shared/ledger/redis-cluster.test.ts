@@ -4,7 +4,7 @@ import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
-import { cancelTask, changePriority, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
+import { cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { listEnded, removeTask } from '#shared/ledger/ended-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
@@ -75,7 +75,7 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     expect(await renewLeases(ledger, ledger.keys.shardOf(tenant), [leaseMember(attempt)])).toEqual(['held']);
     expect(await expireLease(ledger, attempt)).toBe('held');
     expect(await settleAttempt(ledger, attempt, retry(null))).toEqual({ kind: 'settled', status: 'permanently_failed' });
-    expect(await redriveTask(ledger, place)).toEqual({ kind: 'reopened', status: 'pending' });
+    expect(await reopenTask(ledger, place)).toEqual({ kind: 'reopened', status: 'pending' });
     const nextPlace = { ...place, id: next.body.id };
     const nextClaim = await claimTask(ledger, nextPlace, 'w');
     const nextToken = nextClaim.kind === 'claimed' ? nextClaim.state.token : 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
-import { cancelTask, expireDeadline, redriveTask } from '#shared/ledger/change-task.ts';
+import { cancelTask, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -163,7 +163,7 @@ const settleHolder = async (): Promise<void> => {
 const claim = async (id: string): Promise<unknown> => await test.claim(id);
 const cancel = async (id: string): Promise<unknown> => await cancelTask(test.ledger, await test.place(id), 'no');
 const expire = async (id: string): Promise<unknown> => await expireDeadline(test.ledger, await test.place(id));
-const redrive = async (id: string): Promise<unknown> => await redriveTask(test.ledger, await test.place(id));
+const reopen = async (id: string): Promise<unknown> => await reopenTask(test.ledger, await test.place(id));
 const makeDue = async (id: string): Promise<void> => await test.makeDue(id);
 const take = async (): Promise<unknown> => {
   const [id = ''] = await test.redis.zrange(test.keys.tenant(TENANT).laneHeld(LANE.name), '0', '0');
@@ -230,24 +230,24 @@ const MOVES: [what: string, arrange: () => Promise<string>, act: (id: string) =>
   ['a claim of its retry after a timeout', async () => await after(timeout(0)), claim],
   ['a cancel before its retry', async () => await after(retry(60_000)), cancel],
   ['a cancel as a suspect', async () => await lost(), cancel],
-  ['a redrive', async () => await after(retry(null)), redrive],
+  ['a reopened task', async () => await after(retry(null)), reopen],
   [
-    'a redrive behind another',
+    'a reopened task behind another',
     async () => {
       const id = await after(retry(null));
       await holder();
       return id;
     },
-    redrive,
+    reopen,
   ],
   [
-    'a redrive with its cap full',
+    'a reopened task with its cap full',
     async () => {
       const id = await after(retry(null));
       await capped();
       return id;
     },
-    redrive,
+    reopen,
   ],
 ];
 

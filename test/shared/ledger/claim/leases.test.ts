@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { cancelTask, redriveTask } from '#shared/ledger/change-task.ts';
+import { cancelTask, reopenTask } from '#shared/ledger/change-task.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
 import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -103,7 +103,7 @@ describe('taking an attempt back', () => {
     expect((await test.state(held.id)).status).toBe('failed');
     await lostAgain(held.id, 'own');
     expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', spent: 2, losses: 3 });
-    await redriveTask(test.ledger, await test.place(held.id));
+    await reopenTask(test.ledger, await test.place(held.id));
     expect(await claimTask(test.ledger, await test.place(held.id), 'w1', 'offered')).toEqual({ kind: 'suspect', losses: 2 });
     await lostAgain(held.id, 'own');
     expect((await test.state(held.id)).status).toBe('permanently_failed');

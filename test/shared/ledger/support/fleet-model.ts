@@ -1,7 +1,7 @@
 import type { QueueMode } from '#shared/config/sources.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
-import { cancelTask, changePriority, type NewPriority, redriveTask } from '#shared/ledger/change-task.ts';
+import { cancelTask, changePriority, type NewPriority, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
@@ -30,7 +30,7 @@ export type Action =
   | { kind: 'take'; how: 'steered' | 'merged'; max: number }
   | { kind: Simple; pick: number };
 
-type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'redrive' | 'due' | 'input' | 'start';
+type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'reopen' | 'due' | 'input' | 'start';
 
 /** A message, as its sender and its agent make it. */
 export interface Offer {
@@ -74,7 +74,7 @@ export class FleetModel {
   readonly #lanes = new Map<string, string | null>();
   #tickets: Ticket[] = [];
   #work: Work[] = [];
-  redriven = 0;
+  reopened = 0;
   readonly #actions: Record<Simple, (pick: number, ledger: Ledger) => Promise<void>> = {
     deliver: (pick) => this.#deliver(pick),
     sweep: (pick, ledger) => this.#sweep(pick, ledger),
@@ -82,7 +82,7 @@ export class FleetModel {
     claim: (pick, ledger) => this.#claim(pick, ledger),
     expire: (pick, ledger) => this.#expire(pick, ledger),
     cancel: (pick, ledger) => this.#cancel(pick, ledger),
-    redrive: (pick, ledger) => this.#redrive(pick, ledger),
+    reopen: (pick, ledger) => this.#reopen(pick, ledger),
     due: (pick) => this.#due(pick),
     input: (pick, ledger) => this.#input(pick, ledger),
     start: (_pick, ledger) => this.#start(ledger),
@@ -299,8 +299,8 @@ export class FleetModel {
     if (id !== undefined) await this.#test.makeDue(id);
   }
 
-  async #redrive(pick: number, ledger: Ledger): Promise<void> {
+  async #reopen(pick: number, ledger: Ledger): Promise<void> {
     const id = this.#anyone(pick);
-    if (id !== undefined && (await redriveTask(ledger, this.#place(id))).kind === 'reopened') this.redriven += 1;
+    if (id !== undefined && (await reopenTask(ledger, this.#place(id))).kind === 'reopened') this.reopened += 1;
   }
 }
