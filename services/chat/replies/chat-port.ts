@@ -1,5 +1,5 @@
 import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
-import { LATE, within } from '#shared/time/index.ts';
+import { LATE, Recent, within } from '#shared/time/index.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
 import { refusalOf, type CallKind } from './refusal-of.ts';
 
@@ -63,25 +63,16 @@ const MAX_CHATS = 10_000;
  * them together.
  */
 class ChatPace {
-  readonly #now: () => number;
-  /** Chat -> when it was changed last, the oldest first. */
-  readonly #changedAt = new Map<string, number>();
-
-  /** `now`: monotonic, ms. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
+  /** Chat -> when it was changed last, monotonic ms. */
+  readonly #changedAt = new Recent<string, number>({ maxEntries: MAX_CHATS });
 
   changed(chat: string): void {
-    this.#changedAt.delete(chat);
-    this.#changedAt.set(chat, this.#now());
-    const [oldest] = this.#changedAt.keys();
-    if (this.#changedAt.size > MAX_CHATS && oldest !== undefined) this.#changedAt.delete(oldest);
+    this.#changedAt.set(chat, performance.now());
   }
 
   /** How long until the chat may be changed again, when at least `everyMs` are between two changes. */
   quietMs(chat: string, everyMs: number): number {
     const changedAt = this.#changedAt.get(chat);
-    return changedAt === undefined ? 0 : Math.max(0, changedAt + everyMs - this.#now());
+    return changedAt === undefined ? 0 : Math.max(0, changedAt + everyMs - performance.now());
   }
 }

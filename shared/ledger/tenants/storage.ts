@@ -1,5 +1,6 @@
 import { MusterError } from '../../errors/index.ts';
 import { publicTenantId } from '../../tenants/index.ts';
+import { LastKnown } from '../../time/index.ts';
 import type { LedgerOptions } from '../ledger.ts';
 import type { Keys, RedisClient } from '../../redis/index.ts';
 
@@ -9,55 +10,29 @@ const MAX_TENANTS = 10_000;
 /** Room comes when ended tasks are forgotten. */
 const RETRY_MS = 60_000;
 
-interface Measured {
-  bytes: number;
-  at: number;
-}
-
 /**
  * StoredBytes is responsible for refusing what a tenant wants kept beyond its limit. It knows what the tenant's keys took some seconds
  * ago, so that accepting a task sends Redis no other command.
  */
 export class StoredBytes {
   readonly #options: Pick<LedgerOptions, 'redis' | 'keys' | 'limitsOf'>;
-  readonly #measured = new Map<string, Measured>();
+  readonly #bytes: LastKnown<string, number>;
 
   constructor(options: Pick<LedgerOptions, 'redis' | 'keys' | 'limitsOf'>) {
     this.#options = options;
+    this.#bytes = new LastKnown({ read: (tenant) => measureTenant(options, tenant), freshMs: MAX_AGE_MS, maxEntries: MAX_TENANTS });
   }
 
   /** Errors: `limit.storage`. */
   assertRoom(tenant: string): void {
     const maxBytes = this.#options.limitsOf(tenant)?.storedBytes ?? null;
     if (maxBytes === null) return;
-    const bytes = this.#lastKnown(tenant);
+    const bytes = this.#bytes.get(tenant) ?? 0;
     if (bytes < maxBytes) return;
     throw new MusterError('limit.storage', `Tenant ${publicTenantId(tenant)} has ${bytes} bytes stored, of ${maxBytes} that it may have`, {
       details: { storedBytes: bytes, maxStoredBytes: maxBytes },
       retryAfterMs: RETRY_MS,
     });
-  }
-
-  #lastKnown(tenant: string): number {
-    const known = this.#measured.get(tenant) ?? { bytes: 0, at: 0 };
-    if (performance.now() - known.at > MAX_AGE_MS || !this.#measured.has(tenant)) this.#refresh(tenant, known);
-    return known.bytes;
-  }
-
-  /** In the background: nobody waits for it, and while Redis is away what was known stays. */
-  #refresh(tenant: string, known: Measured): void {
-    this.#remember(tenant, { ...known, at: performance.now() });
-    measureTenant(this.#options, tenant).then(
-      (bytes) => this.#remember(tenant, { bytes, at: performance.now() }),
-      () => undefined,
-    );
-  }
-
-  #remember(tenant: string, measured: Measured): void {
-    this.#measured.delete(tenant);
-    this.#measured.set(tenant, measured);
-    const [oldest] = this.#measured.keys();
-    if (this.#measured.size > MAX_TENANTS && oldest !== undefined) this.#measured.delete(oldest);
   }
 }
 

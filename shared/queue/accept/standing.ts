@@ -1,5 +1,6 @@
 import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
 import { kindOf, readRoom } from '../permits/lease-permits.ts';
+import { Recent } from '../../time/index.ts';
 import type { Queues } from '../queues.ts';
 import type { Standing } from '../why/estimate-start.ts';
 import { ticketsBefore } from '../why/explain-queue.ts';
@@ -7,6 +8,8 @@ import type { Intake } from './request.ts';
 
 /** A count serves further tickets of this process for so long. */
 const FRESH_MS = 100;
+/** Counts that are kept: of a few queues and priorities in each shard. */
+const MAX_COUNTS = 1000;
 
 interface QueueCount {
   ahead: number;
@@ -15,15 +18,13 @@ interface QueueCount {
 }
 
 interface RecentCount {
-  /** Monotonic ms. */
-  at: number;
   /** Tickets that this process added since. */
   added: number;
   count: Promise<QueueCount>;
 }
 
 /** By shard, queue and priority. */
-const recentCounts = new WeakMap<Queues, Map<string, RecentCount>>();
+const recentCounts = new WeakMap<Queues, Recent<string, RecentCount>>();
 
 /** What is before a task that was accepted now: in its lane, in its tenant's backlog or, with a ticket, in its queue. */
 export async function readStanding(intake: Intake, task: NewTask, { entry, ahead, gate }: AcceptedAnswer): Promise<Standing> {
@@ -37,12 +38,12 @@ export async function readStanding(intake: Intake, task: NewTask, { entry, ahead
 
 function recentCount({ ledger, queues }: Intake, task: NewTask): RecentCount {
   const shard = ledger.keys.shardOf(task.body.tenant);
-  const known = recentCounts.get(queues) ?? new Map<string, RecentCount>();
+  const known = recentCounts.get(queues) ?? new Recent<string, RecentCount>({ maxEntries: MAX_COUNTS, keepMs: FRESH_MS });
   recentCounts.set(queues, known);
   const name = `${shard}/${task.queue}/${task.priority}`;
   const recent = known.get(name);
-  if (recent && performance.now() - recent.at <= FRESH_MS) return recent;
-  const counted = { at: performance.now(), added: 0, count: countBefore(ledger, queues, shard, task) };
+  if (recent) return recent;
+  const counted = { added: 0, count: countBefore(ledger, queues, shard, task) };
   known.set(name, counted);
   return counted;
 }
