@@ -25,7 +25,7 @@ const queueSchema = z
     name: z.enum(QUEUE_NAMES).meta({ description: 'The queue.' }),
     paused: z.boolean().meta({ description: 'Whether it starts nothing; what runs goes on.' }),
     waiting: z.int().meta({ description: 'Tickets without a priority that wait.' }),
-    prioritized: z.int().meta({ description: 'Tickets that wait by priority, those that are ready included.' }),
+    prioritized: z.int().meta({ description: 'Tickets that wait by priority, ready ones included.' }),
     ready: z.int().meta({ description: 'Tickets that wait for the turn of their tenant.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z.int().meta({ description: 'Tickets that a worker holds.' }),

@@ -35,7 +35,7 @@ const ENCODINGS = [
   { encoding: 'gzip', suffix: '.gz' },
 ] as const;
 
-/** Each name holds a digest of its file, so browsers may cache it for ever. */
+/** Each name holds a digest of its file, so browsers may cache it without an end. */
 const CACHE_OPTIONS = { index: false, redirect: false, immutable: true, maxAge: '365d' } as const;
 
 /**

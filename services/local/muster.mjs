@@ -37,7 +37,7 @@ async function doctor() {
 function runOnNewerNode() {
   const places = [join('.bin', 'node'), join('node', 'bin', 'node')];
   const node = places.map((place) => join(root, 'node_modules', place)).find((file) => existsSync(file));
-  // Without the mark, a folder of modules with an old Node in it would start itself for ever.
+  // Without the mark, a folder of modules with an old Node in it would start itself again and again.
   if (node === undefined || process.env.MUSTER_CLI_NODE === 'tried') {
     fail(`Muster needs Node ${NEEDED.join('.')} or newer, and this is ${process.versions.node}: run npm start in ${root} first.`);
     return;

@@ -151,7 +151,7 @@ export class WorkerService implements Service {
     await this.#quieting;
   }
 
-  /** Lets running attempts end, and stops those that do not: their tasks are handed back at the price of no attempt. Returns how many. */
+  /** Lets running attempts end, and stops the others: their tasks return to the queue and lose no attempt. Returns how many. */
   async #drain(end: number): Promise<number> {
     const { keeper, pool, clock, log, name } = this.#options;
     const running = this.#running;

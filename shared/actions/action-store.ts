@@ -95,7 +95,7 @@ export class ActionStore {
     return { tenant, id, now: Number(now) };
   }
 
-  /** Writes an action if it is still at that version. Returns it as it is stored now, or null when somebody else changed or removed it. */
+  /** Writes an action if it is still at that version. Returns it as it is stored now, or null when another process changed or removed it. */
   async save({ version }: StoredAction, action: Action, { afterMs, event }: SaveOptions = {}): Promise<StoredAction | null> {
     const own = this.#parts.keys.tenant(action.tenant);
     const written = await this.#run<number>(

@@ -11,7 +11,7 @@ import { scanTasks, type TaskSelection } from './scan-tasks.ts';
 export interface ActionRequest {
   tenant: string;
   action: ActionName;
-  /** Without statuses, those that `DEFAULT_STATUSES` names. */
+  /** Defaults to `DEFAULT_STATUSES`. */
   filter: Omit<ActionFilter, 'statuses'> & { statuses?: ActionFilter['statuses'] | undefined };
   /** Why, for the records of cancelled tasks. */
   reason: string | null;

@@ -49,7 +49,7 @@ export interface ScanOptions {
 
 /** Some tasks, in the order of the scan. */
 export interface ScanBatch {
-  /** Those that fit. */
+  /** The tasks that match. */
   tasks: ScannedTask[];
   /** How many were read for them. */
   read: number;

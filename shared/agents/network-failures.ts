@@ -95,7 +95,7 @@ const SECOND = 1000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: 60 * SECOND, h: 3600 * SECOND, d: 86_400 * SECOND };
 /** A throttled attempt does not count, so without a delay it would repeat in a tight loop. */
 const MIN_MS = SECOND;
-/** No provider means more than a day; a broken header must not park a task for ever. */
+/** No provider means more than a day; a broken header must not park a task without an end. */
 const MAX_MS = 86_400 * SECOND;
 const DEFAULT_MS = 30 * SECOND;
 

@@ -136,7 +136,7 @@ export const chatSettingsSchema = z.strictObject({
   access: chatAccessSchema,
   /** Calls spent on the answer of a command, which is sent at once and kept nowhere. */
   commandTries: z.number().int().min(1).max(20).default(4),
-  /** Estimated wait from which on a person is told that the agents are busy; null never. */
+  /** Estimated wait from which on a person is notified that the agents are busy; null for never. */
   busyMs: z.number().int().min(1000).nullable().default(60_000),
   /** Between two such notes in one session. */
   busyEveryMs: z.number().int().min(1000).default(300_000),

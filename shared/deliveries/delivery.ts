@@ -13,7 +13,7 @@ export type DeliveryError = z.infer<typeof errorSchema>;
 
 const partSchema = z.strictObject({
   index: z.int(),
-  /** The platform's id of the message; null while one is being posted, and for ever when the process died then. */
+  /** The platform's id of the message; null while it is being posted, and from then on when the process died meanwhile. */
   messageId: z.string().nullable(),
   /** Of the text that the message has; null while that is unknown. */
   digest: z.string().nullable(),

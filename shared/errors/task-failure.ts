@@ -9,7 +9,7 @@
  */
 export type FailureClass = 'transient' | 'daemon' | 'timeout' | 'permanent' | 'throttled';
 
-/** What follows a failed attempt: another one after the backoff, none, or another one later at the price of no attempt. */
+/** What follows a failed attempt: another one after the backoff, none, or another one later that costs no attempt. */
 export const FAILURE_ROUTES = ['retry', 'stop', 'wait'] as const;
 export type FailureRoute = (typeof FAILURE_ROUTES)[number];
 

@@ -14,7 +14,7 @@ type Access = Pick<Route, 'scope' | 'forVisitors'>;
 type CountCall = (name: string) => Promise<void>;
 
 /**
- * The client queues a command behind one that hangs and times it from then on: both together may exceed the promised wait. This is the
+ * The client queues a command behind a hanging one and times it from then on: both together may exceed the promised wait. This is the
  * first command that every call sends to Redis, so it is cut off here.
  */
 const AUTHENTICATE_MS = 1500;

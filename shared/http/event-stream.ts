@@ -59,7 +59,7 @@ export async function sendEvents(
     response.status(200).set(HEADERS).end();
     return;
   }
-  // A reader that left while its key was read emits no further close: the stream would stay open for ever.
+  // A reader that left while its key was read emits no further close: the stream would stay open.
   if (response.closed) return;
   const leave = streams.enter(owner ?? null);
   const gone = new AbortController();

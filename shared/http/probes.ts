@@ -14,7 +14,7 @@ export interface ProbeOptions {
   log: Log;
 }
 
-/** Probes are asked every few seconds and given up by those who ask after a few. */
+/** Orchestrators probe every few seconds and give up after a few. */
 const READINESS_MS = 1500;
 
 const readinessSchema = z

@@ -29,7 +29,7 @@ export function contextOf(request: Request, log: Log, load: ServerLoad): Request
   return context;
 }
 
-/** What one server has open for those who call it, each within its bounds. */
+/** What one server has open for its callers, each within its bounds. */
 export interface ServerLoad {
   readonly streams: OpenStreams;
   readonly bodies: OpenBodies;

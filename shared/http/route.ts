@@ -53,7 +53,7 @@ export interface RouteDescription {
   method: Method;
   /** As Express writes it: `/v1/tasks/:id`. */
   path: string;
-  /** Names it for generated clients, the same for ever: `submitTask`. */
+  /** Names it for generated clients and never changes: `submitTask`. */
   operationId: string;
   /** One sentence for the documentation. */
   summary: string;

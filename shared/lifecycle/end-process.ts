@@ -41,7 +41,7 @@ export function endOnSignals(options: EndOptions): void {
   void options.completion?.then(() => end(COMPLETION));
   const fail = (error: unknown): void => {
     if (handleStray(error)) return;
-    options.log.fatal({ event: 'process.failed', err: error }, 'An error that nobody caught ends this process');
+    options.log.fatal({ event: 'process.failed', err: error }, 'An uncaught error ends this process');
     options.abandon?.();
     host.exit(1);
   };

@@ -15,11 +15,11 @@ export interface Service {
   start(): Promise<void>;
   /** What is stuck in this process, as text for `/readyz`. */
   problems?(): string[];
-  /** Ends it: takes no new work, lets running work end, and hands back the rest when the time is over. Resolves by then; never rejects. */
+  /** Ends it: takes no new work, lets running work end, and returns the rest when the time is over. Resolves by then; never rejects. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** A service that does nothing but answer requests: these are the server's to drain, and connections belong to whoever opened them. */
+/** A service that only answers requests: the server drains them, and connections are closed by the code that opened them. */
 export function createRouterService(name: string, router: Router): Service {
   return { name, router, start: nothing, stop: nothing };
 }

@@ -15,7 +15,7 @@ export interface PastTask {
   isLow: boolean;
 }
 
-/** The task of a state; null for one that never ran. An attempt that still runs counts until `now`. */
+/** The task of a state; null for a task that never ran. An attempt that still runs counts until `now`. */
 export function pastTask(id: string, state: TaskState, now: number): PastTask | null {
   const ranMs = runningMs(state, now);
   if (ranMs === null) return null;

@@ -7,7 +7,7 @@ const OTHER = 'other';
 const CODE = /^[A-Z][A-Z0-9_]{0,47}$/;
 
 /**
- * CodeLabels is responsible for a bound on the codes that the fleet counts by: those that Muster gives, and the first that agents of
+ * CodeLabels is responsible for a bound on the codes that the fleet counts by: the codes of Muster, and the first that agents of
  * their own choice sent.
  */
 export class CodeLabels {

@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 const TOGETHER = 100;
 /** Calls kept for the next flush while Redis is away; the oldest go first. */
 const MAX_OWED = 2000;
-/** What stands for agents that tenants made: their names are no business of whoever reads the fleet's metrics. */
+/** What stands for agents that tenants made: readers of the fleet's metrics may not see their names. */
 const OTHER_AGENT = 'other';
 
 /**

@@ -67,18 +67,18 @@ export interface TakenCounts {
   agents: Map<string, AgentCounts>;
 }
 
-/** The code of an attempt that a provider put off, at the price of no attempt. */
+/** The code of an attempt that a provider put off; it costs no attempt. */
 const THROTTLED = 'THROTTLED';
 /** Results of agents that came to an end of their own. */
 const RAN: ReadonlySet<string> = new Set(['success', 'failed', 'timeout']);
 
-/** LocalCounts is responsible for counting in memory what this process does, at the price of two look-ups a step. */
+/** LocalCounts is responsible for counting in memory what this process does, for two look-ups a step. */
 export class LocalCounts {
   readonly #isOn: boolean;
   #tenants = new Map<string, TenantCounts>();
   #agents = new Map<string, AgentCounts>();
 
-  /** Counts nothing where nobody would take it. */
+  /** Counts nothing where no counter would be read. */
   constructor(isOn: boolean) {
     this.#isOn = isOn;
   }

@@ -23,10 +23,10 @@ export interface Throughput {
   /** Over `metrics.windowMs`. */
   waited: DurationSummary;
   ran: DurationSummary;
-  /** Of the attempts that came to an end of their own: those followed by another one, and those that took too long. */
+  /** Of the attempts that ended by themselves: attempts that another one followed, and timeouts. */
   retryRate: number;
   timeoutRate: number;
-  /** Of the tasks that ended by their attempts: those that failed for good. */
+  /** Of the tasks that ended by their attempts: permanently failed ones. */
   failureRate: number;
 }
 

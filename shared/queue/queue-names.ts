@@ -1,7 +1,7 @@
 import { type Settings, TASK_QUEUES, type TaskQueue } from '../config/index.ts';
 import type { SlotPolicy } from './permits/choose-next.ts';
 
-/** Queues that workers serve: those that carry tasks, and the fleet's own chores. */
+/** Queues that workers serve: the queues of tasks, and the fleet's own chores. */
 export const WORKER_QUEUES = [...TASK_QUEUES, 'maintenance'] as const;
 export type WorkerQueue = (typeof WORKER_QUEUES)[number];
 

@@ -22,7 +22,7 @@ interface ConnectOptions {
   role?: ConnectionRole;
 }
 
-/** A call may wait behind one that hangs, and both must end within the 2 s of a 503. */
+/** A call may wait behind a hanging one, and both must end within the 2 s of a 503. */
 export const COMMAND_TIMEOUT_MS = 900;
 /** BullMQ's own backoff makes a 20 s outage 38 s long; a second is short enough for people and long enough for Redis. */
 const RECONNECT_MAX_MS = 1000;

@@ -44,7 +44,7 @@ export async function announcePlatforms(
 /** Refuses a platform that no chat process serves, because results would be lost. Errors: `schedule.platform-off`. */
 export async function assertServed({ redis, keys }: Place, platform: SchedulePlatform | null | undefined): Promise<void> {
   if (platform == null || platform === WEB_CHAT || (await redis.exists(keys.fleet.servedPlatform(platform))) === 1) return;
-  throw new MusterError('schedule.platform-off', `platform: expected one that is on; no chat service serves ${platform} now`, {
+  throw new MusterError('schedule.platform-off', `platform: expected a platform that a chat service serves; none serves ${platform} now`, {
     details: { platform },
   });
 }

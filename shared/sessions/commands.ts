@@ -87,7 +87,7 @@ export function createCommands(ledger: Ledger, others: Readonly<Record<string, S
 function describeStop(withdrawn: number, stopped: number): string {
   if (withdrawn + stopped === 0) return 'Nothing runs and nothing waits.';
   const waiting = withdrawn === 0 ? 'Nothing waited' : `Withdrew ${withdrawn} that had not started`;
-  return `${waiting}; ${stopped === 0 ? 'nothing ran' : `stopping ${stopped === 1 ? 'the one that runs' : `${stopped} that run`}`}.`;
+  return `${waiting}; ${stopped === 0 ? 'nothing ran' : `stopping ${stopped === 1 ? 'the running task' : `${stopped} running tasks`}`}.`;
 }
 
 /** Text behind a command without arguments must not vanish without a word. */

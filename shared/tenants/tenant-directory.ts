@@ -48,7 +48,7 @@ export class TenantDirectory {
     });
   }
 
-  /** Resolves when the tenants were read. When that fails it rejects, and goes on trying all the same. */
+  /** Resolves when the tenants were read. When that fails it rejects, and keeps trying. */
   async start(): Promise<void> {
     this.#ticker.start();
     await this.refresh();

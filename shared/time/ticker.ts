@@ -4,7 +4,7 @@ export interface TickerOptions {
   isBackground?: boolean;
   /** Does one round. */
   run: () => Promise<void>;
-  /** Called when a round failed; the next one comes all the same. */
+  /** Called when a round failed; the next one follows. */
   onError: (error: unknown) => void;
 }
 

@@ -41,7 +41,7 @@ function identifiersOf({ path, text }: SourceFile): Set<string> {
   );
 }
 
-/** Names that stored records and configurations have: they are read for ever. */
+/** Names that stored records and configurations have: they stay readable. */
 const KEPT = new Set([
   'shared/config/agent-definitions.ts: writs',
   'shared/config/load-config.ts: writs',

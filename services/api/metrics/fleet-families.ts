@@ -13,11 +13,11 @@ export interface FamilyOptions {
   name: string;
   help: string;
   type: 'counter' | 'gauge' | 'histogram';
-  /** Its values now. One that cannot be read has none. */
+  /** Its values now; none when they cannot be read. */
   read: () => Promise<Sample[]>;
 }
 
-/** Registers a family whose values are read when somebody asks. prom-client's own counters and histograms only count by themselves. */
+/** Registers a family whose values are read at each scrape. prom-client's own counters and histograms only count by themselves. */
 export function addFamily(registry: Registry, { name, help, type, read }: FamilyOptions): void {
   const get = async (): Promise<object> => ({ name, help, type, aggregator: 'first', values: await read().catch(() => []) });
   // It is all that a registry uses of a metric.

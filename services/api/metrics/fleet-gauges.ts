@@ -46,7 +46,7 @@ function loadGauges(load: () => Promise<Load>): GaugeOptions[] {
     },
     {
       name: 'muster_tasks_parked',
-      help: 'Of these, those that may not run yet, by what they wait for',
+      help: 'Of these, tasks that may not run yet, by what they wait for',
       read: async () => sumBy((await load()).waiting, ({ gate, count }) => (gate === null ? null : [{ gate }, count])),
     },
     {
@@ -116,7 +116,7 @@ function shardGauges(read: () => Promise<ShardSums>): GaugeOptions[] {
   });
   return [
     one('muster_outbox_entries', 'Calls whose tickets may not be in BullMQ yet', ({ outbox }) => outbox),
-    one('muster_attempts_orphaned', 'Attempts whose lease ran out and that nobody has taken back yet', ({ orphans }) => orphans),
+    one('muster_attempts_orphaned', 'Attempts whose lease ran out and that no worker has reclaimed yet', ({ orphans }) => orphans),
     one('muster_deliveries_pending', 'Deliveries that are not done', ({ deliveries }) => deliveries),
     one('muster_schedules_late_seconds', 'How late the latest due occurrence is', ({ scheduleLateMs }) => scheduleLateMs / 1000),
     {
@@ -140,7 +140,7 @@ function workerGauges({ redis, keys, settings }: Ledger): GaugeOptions[] {
     },
     {
       name: 'muster_worker_slots',
-      help: 'Tasks that workers can run at once, and those that they run',
+      help: 'Tasks that workers can run at once, and tasks that they run',
       read: async () => {
         const live = (await workers()).filter(({ status }) => status !== 'dead');
         const sum = (count: (worker: WorkerRecord) => number | null): number => live.reduce((total, each) => total + (count(each) ?? 0), 0);

@@ -19,7 +19,7 @@ const waitingSchema = z.object({
   /** What they wait at before they may run; null for a free slot. */
   gate: z.string().nullable(),
   count: z.number(),
-  /** How long the one that could have run first has waited for a slot; null while none may run. */
+  /** How long the first task that may run has waited for a slot; null while none may run. */
   oldestMs: z.number().nullable(),
 });
 const loadSchema = z.object({

@@ -56,7 +56,7 @@ export function streamId({ output, log }: StreamPlace): string {
 
 /**
  * The place that a reader names. Errors: `request.invalid`, before the stream opens, because a reader that is cut off would repeat the same
- * id for ever.
+ * id again and again.
  */
 export function parseStreamPlace(id: string | undefined): StreamPlace {
   if (id === undefined || id === '') return { output: null, log: null };

@@ -64,7 +64,7 @@ class CandidWhatsAppAdapter extends WhatsAppAdapter {
   }
 }
 
-/** A person's text. The adapter makes up a text for a file without a caption, and for every film. */
+/** A person's text. The adapter invents a text for a file without a caption, and for every film. */
 function captionOf({ raw, text }: Message): string {
   if (voiceSchema.safeParse(raw).success) return '';
   const media = mediaSchema.safeParse(raw);

@@ -20,7 +20,7 @@ const HISTORY = 'msg-history:';
 
 /**
  * ChatState is responsible for what adapters keep between messages (names, followed threads), so that it can neither hide a message nor
- * stay for ever.
+ * stay without an end.
  */
 export class ChatState extends IoRedisStateAdapter {
   readonly #redis: RedisClient;
@@ -36,7 +36,7 @@ export class ChatState extends IoRedisStateAdapter {
     this.#calls = calls;
   }
 
-  /** A connection that is not ready on the adapter's first check would count as failed for ever. */
+  /** A connection that is not ready on the adapter's first check would count as failed from then on. */
   override async connect(): Promise<void> {
     await this.#redis.ping();
     await super.connect();

@@ -141,7 +141,7 @@ export class MessageIntake {
   /** A repeated command runs once and is answered once. */
   async #sendOnce({ key, thread }: Pick<ChatMessage, 'key' | 'thread'>, text: string, onceMs = this.#parts.idempotencyMs): Promise<void> {
     const { state, port } = this.#platform;
-    const isFirst = await state.setIfNotExists(`told:${key}`, true, onceMs);
+    const isFirst = await state.setIfNotExists(`notified:${key}`, true, onceMs);
     if (isFirst) this.#parts.sender.send(port, thread, text);
   }
 

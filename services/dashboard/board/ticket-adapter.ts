@@ -33,7 +33,7 @@ export class TicketAdapter extends BullMQAdapter {
     super(queue, {
       prefix: hasShards ? `s${shard}:` : '',
       delimiter: hasShards ? ':' : '',
-      // The fleet's own chores repair it, so nobody stops or removes them here.
+      // The fleet's own chores repair it, so the board neither stops nor removes them.
       readOnlyMode: isReadOnly || !carriesTasks,
       description: DESCRIPTIONS[name] ?? '',
       ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),

@@ -34,7 +34,7 @@ export const requireSameOrigin: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** The key of the person who is signed in; null when nobody is, and before `requireSignIn`. */
+/** The key of the person who is signed in; null when no one is, and before `requireSignIn`. */
 export function knownPerson(request: object): ApiKey | null {
   return people.get(request) ?? null;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * When a process started, in the form of this system; null when it does not run or is a zombie.
- * With the pid it names one process for ever, because pids are reused.
+ * With the pid it names one process, although pids are reused.
  */
 export function processStart(pid: number): string | null {
   if (process.platform === 'linux') return startFromProc(pid);

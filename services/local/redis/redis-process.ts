@@ -8,7 +8,7 @@ import type { LocalRedisAddress, RedisCommand } from './redis-program.ts';
 /** Between two checks of a process that is no child of this one. */
 const POLL_MS = 200;
 
-/** A running Redis: a child of this process, or one that a killed fleet left behind. */
+/** A running Redis: a child of this process, or the orphan of a killed fleet. */
 export interface RedisProcess {
   readonly pid: number;
   readonly startedAt: string;

@@ -22,7 +22,7 @@ export async function buildConsole(root) {
   if (!result.ok) throw new SetUpProblem(`The console could not be built:\n\n${lastLines(result.output)}`);
 }
 
-/** The provided Node, because the one that runs this script may be too old for Vite. */
+/** The provided Node, because the Node that runs this script may be too old for Vite. */
 function nodeOf(root) {
   const provided = join(root, 'node_modules', '.bin', 'node');
   return existsSync(provided) ? provided : process.execPath;

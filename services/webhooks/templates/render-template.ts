@@ -16,7 +16,7 @@ const MAX_SESSION_CHARACTERS = 200;
 const MAX_SESSION_BYTES = 65_536;
 
 /**
- * Renders a hook's template within its bounds; where that cuts something off, a note at the end says so.
+ * Renders a hook's template within its bounds; a note at the end reports a cut.
  * Without a template, or when it renders to nothing, the result names the event and has the payload as JSON.
  * Throws `request.malformed` for a payload that is nested too deeply.
  */

@@ -30,7 +30,7 @@ const DIRECTIVE = /^ {0,3}\/schedule/im;
 
 /**
  * Applies the `/schedule` lines of an answer as the agent's tenant, and replaces each by its result. A later attempt of the same task
- * makes no second schedule. A refused line says so there and fails nothing. An attempt that is stopped meanwhile has not answered: the
+ * makes no second schedule. A refused line is answered there with its reason and fails nothing. An attempt that is stopped meanwhile has not answered: the
  * next one applies them.
  */
 export async function applyDirectives(parts: ApplyDirectivesParts, execution: Answered, answer: AgentAnswer): Promise<AgentAnswer> {

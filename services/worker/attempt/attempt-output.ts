@@ -63,7 +63,7 @@ export class AttemptOutput {
   #send(isLast = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // The two halves of a character must not become two entries, which nobody could read.
+    // The two halves of a character must not become two entries, which no reader could decode.
     const held = !isLast && OPEN_PAIR.test(this.#pending) ? this.#pending.slice(-1) : '';
     const text = this.#pending.slice(0, this.#pending.length - held.length);
     if (text === '') return;

@@ -23,7 +23,7 @@ interface EndedAttempt {
   ranMs: number;
 }
 
-/** Counts an attempt that was settled; another process counts one that was lost. */
+/** Counts a settled attempt; the process that takes a lost one back counts that. */
 export function countEnd({ counts }: Ledger, { body, state }: Execution, { end, settled, ranMs }: EndedAttempt): void {
   if (settled.kind === 'lost') return;
   const { status } = settled;

@@ -34,14 +34,14 @@ export function decideRetry({ body, state, settings, now }: RetryContext, reques
 /** A throttled task without a time from the provider waits this long. */
 const THROTTLE_MS = 30_000;
 
-/** How long a throttled task waits, at the price of no attempt; null once it was interrupted too often for that. */
+/** How long a throttled task waits without spending an attempt; null once it was interrupted too often for that. */
 export function throttleDelay({ retryAfterMs = THROTTLE_MS }: TaskFailure, { state, settings }: RetryContext): number | null {
-  // Every attempt takes a token; one that is interrupted gives back its number.
+  // Every attempt takes a token; an interrupted one returns its number.
   const interruptions = state.token - state.attempt;
   return interruptions < settings.retries.maxInterruptions ? bounded(retryAfterMs, settings) : null;
 }
 
-/** The delay that somebody requests, within the bounds of the configuration. */
+/** The requested delay, within the bounds of the configuration. */
 function bounded(requestedMs: number, { retries }: Settings): number {
   const ms = Number.isNaN(requestedMs) ? THROTTLE_MS : requestedMs;
   return Math.ceil(Math.min(Math.max(ms, 1), retries.maxThrottleMs));
@@ -49,7 +49,7 @@ function bounded(requestedMs: number, { retries }: Settings): number {
 
 const MAX_TIMEOUT_MS = 86_400_000;
 
-/** The timeout of the attempt after one that took too long. */
+/** The timeout of the attempt that follows a timeout. */
 export function growTimeout(timeoutMs: number, { retries }: Settings): number {
   return Math.round(Math.min(timeoutMs * retries.timeoutGrowth, MAX_TIMEOUT_MS));
 }

@@ -63,7 +63,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   const { ledger, keeper, clock, redact } = parts;
   keeper.add(attempt);
   countStart(ledger, execution);
-  // Messages that an earlier attempt was offered may still wait, and nobody notifies of them again.
+  // Messages that an earlier attempt was offered may still wait, and no signal comes for them again.
   if (attempt.takesInput && state.token > 1) attempt.notifyInput();
   log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
@@ -79,7 +79,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
     return { kind: 'done', note: 'completed' };
   } catch (error) {
-    // A mistake of ours. The keeper would renew the lease for ever; once released, the task continues elsewhere.
+    // A defect of this program. The keeper would go on renewing the lease; once released, the task continues elsewhere.
     keeper.release(attempt);
     log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be brought to its end');
     throw error;

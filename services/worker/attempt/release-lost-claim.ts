@@ -17,7 +17,7 @@ export interface ReleaseLostClaimParts {
 const GIVE_UP_MS = 300_000;
 
 /**
- * Releases a task that this worker claimed without knowing: Redis applied the claim, and its answer was lost. Nobody runs the task, and
+ * Releases a task that this worker claimed without knowing: Redis applied the claim, and its answer was lost. No worker runs the task, and
  * its lease would run out as if the worker had died, and would make it a suspect. Returns whether there was such a claim.
  *
  * The read comes after the claim on the same connection, and an attempt is in the keeper before anything else is done for it. So a task

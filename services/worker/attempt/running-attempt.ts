@@ -46,7 +46,7 @@ export class RunningAttempt {
   /** Whether its agent read what a visitor wrote earlier. */
   hasVisitorInput = false;
   readonly #claimedAt: RunningAttemptOptions['claimedAt'];
-  /** Made when somebody reads the signal: many agents never do, and a signal costs more than the claim. */
+  /** Made when an agent reads the signal: many never do, and a signal costs more than the claim. */
   #controller: AbortController | undefined;
   /** Runs work as the first reader of the signal, so that the error of an agent's listener is known as the agent's. */
   #runAsAgent: (<T>(work: () => T) => T) | undefined;
@@ -103,7 +103,7 @@ export class RunningAttempt {
     return true;
   }
 
-  /** Resolves once there is a notice of input that nobody took. */
+  /** Resolves once there is a notice of input that was not taken. */
   get inputArrived(): Promise<void> {
     this.#input ??= Promise.withResolvers();
     if (this.#hasInputNotice) this.#input.resolve();

@@ -17,7 +17,7 @@ export interface SettleParts {
   onWaiting: () => void;
 }
 
-/** An outage of Redis that ends so soon after the lease costs no attempt: meanwhile nobody else could take the task back. */
+/** An outage of Redis that ends so soon after the lease costs no attempt: meanwhile no other worker could reclaim the task. */
 const AFTER_LEASE_MS = 300_000;
 
 /** Settles an attempt, logs its end and releases its lease. Returns what its ticket becomes. */

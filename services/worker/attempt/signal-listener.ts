@@ -11,7 +11,7 @@ interface SignalPorts {
 
 interface SignalListenerOptions {
   parts: SignalPorts;
-  /** Called with the lease member of an attempt that somebody wants to stop, here or elsewhere. */
+  /** Called with the lease member of an attempt that is to stop, here or elsewhere. */
   onStop: (member: string) => void;
   /** Called with the lease member of an attempt for whose run messages wait. */
   onInput: (member: string) => void;

@@ -26,8 +26,8 @@ const MAX_AUDITED = 5000;
 const LIVE_JOB_STATES = new Set(['waiting', 'prioritized', 'delayed', 'active', 'waiting-children']);
 
 /**
- * TicketAudit is responsible for the tickets of tasks that have waited for long: it replaces one that is gone, so that no accepted task is
- * lost when somebody empties a queue or removes a ticket.
+ * TicketAudit is responsible for the tickets of tasks that have waited for long: it replaces a missing ticket, so that no accepted task is
+ * lost when an operator empties a queue or removes a ticket.
  */
 export class TicketAudit {
   readonly #parts: Parts;

@@ -11,7 +11,7 @@ const STEP = 500;
 const MAX_PER_ROUND = 20_000;
 /** Tenants at once: thousands would keep everything else of this process waiting. */
 const CONCURRENCY = 20;
-/** No task is removed so soon after its end, however many there are: somebody may be about to read it. */
+/** No task is removed so soon after its end, however many there are: a client may be about to read it. */
 const FRESH_MS = 60_000;
 /** Behind every id. */
 const NO_END = '\u00ff';

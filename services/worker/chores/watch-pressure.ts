@@ -5,7 +5,7 @@ import { monitorOf, updateFleetPressure } from '#shared/queue/index.ts';
 
 type PressureParts = Pick<Parts, 'ledger' | 'tenants' | 'log'>;
 
-/** Updates the level of tenants that have one, which also falls while nobody sends anything, and that of the fleet. */
+/** Updates the level of tenants that have one, which also falls while no task comes, and that of the fleet. */
 export async function watchPressure(parts: PressureParts): Promise<void> {
   const { ledger, log } = parts;
   for (let shard = 0; shard < ledger.keys.shards; shard += 1) {

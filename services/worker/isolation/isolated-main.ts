@@ -97,7 +97,7 @@ receive = (message) => {
   if (message.kind === 'close') void close();
 };
 
-// Its worker is gone: nobody else would put the tickets back.
+// Its worker is gone: no other process would return the tickets.
 process.on('disconnect', () => void close());
 if (!process.connected) void close();
 for (const message of pending) receive(message);

@@ -6,7 +6,7 @@ export type ToIsolated =
   /** First: its name in records, and the variables that are not in its environment. */
   | { kind: 'open'; worker: string; variables: Record<string, string> }
   | { kind: 'run'; call: number; ticket: TicketData; isolation: Extract<ClaimIsolation, 'own' | 'shared'> }
-  /** Hands back what runs, at the price of no attempt. */
+  /** Returns what runs without spending an attempt. */
   | { kind: 'drain' }
   /** Ends, once nothing runs. */
   | { kind: 'close' };

@@ -73,7 +73,7 @@ export class Reclaimer {
       const { leases, outbox } = keys.shard(shard);
       if (now >= this.#expireFrom) await this.#eachDue(leases, now, (member) => this.#expire(member));
       await this.#eachDue(outbox, now - settings.worker.outboxSweepMs, (entry) => this.#reissue(shard, entry));
-      // Windows that grew while nothing was claimed, and those that a dead process left half full.
+      // Windows that grew while nothing was claimed, and windows that a dead process left half full.
       await dispatchReady(this.#options.ledger, shard);
     }
   }

@@ -30,7 +30,7 @@ export async function findCulprit(): Promise<string | null> {
   const session = new Session();
   session.connectToMainThread();
   const found = Promise.withResolvers<string | null>();
-  // Whenever it pauses: it must resume even when nobody waits for the answer any more.
+  // Whenever it pauses: it must resume even when no caller waits for the answer any more.
   session.once('Debugger.paused', () => evaluate(session, found.resolve));
   session.post('Debugger.enable');
   session.post('Debugger.pause');

@@ -34,7 +34,7 @@ export async function deliverCallback(context: DeliveryContext, held: HeldDelive
 async function callOnce(context: DeliveryContext, held: HeldDelivery, task: Task, url: string): Promise<DeliveryEnd> {
   const { ledger, clock, fetch } = context;
   const { timeoutMs, secretOverlapMs } = ledger.settings.deliveries.callbacks;
-  // Counted before the call, so that a call that kills the process is not made for ever.
+  // Counted before the call, so that a call that kills the process is not repeated without an end.
   await held.save({ attempts: held.delivery.attempts + 1, nextTryAt: null, endedAt: task.state.completedAt ?? clock.now() });
   const { tenant, id, turn } = held.delivery;
   const now = clock.now();

@@ -10,7 +10,7 @@ export interface JsonBounds {
 }
 
 /**
- * Parses JSON within bounds, which are looked at before anything is made of the text. Throws the parser's own `SyntaxError`.
+ * Parses JSON within bounds, which are checked before the text is parsed. Throws the parser's own `SyntaxError`.
  * Errors: `request.too-large` for too many values, `request.invalid` for too many levels.
  */
 export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {

@@ -7,7 +7,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   algorithm: 'The hash of the signature.',
   apiKey: 'The key of the model; it is never shown.',
   attempts: 'How often it was tried.',
-  baseUrl: 'Address of an API that speaks like that of OpenAI.',
+  baseUrl: 'Address of an API that is compatible with that of OpenAI.',
   burst: 'How many may come at once before the rate counts.',
   callbackUrl: 'Address that is called when the work has ended.',
   capabilities: 'What the worker must be able to do.',

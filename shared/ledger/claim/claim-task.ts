@@ -69,7 +69,7 @@ async function claimTasks(ledger: Ledger, claims: readonly Claim[]): Promise<(Cl
 function claimAnswer(kind: string, detail: string, bodyText: string | null): ClaimReply | Error {
   if (kind === 'failed') return scriptFailure(detail, 'a task could not be claimed');
   if (kind === 'claimed') {
-    if (bodyText === null) return new Error('A task was claimed that nobody has accepted');
+    if (bodyText === null) return new Error('A task was claimed that was never accepted');
     const body = parseBody(bodyText);
     return { kind, body, state: parseState(detail, body.first), stored: detail };
   }

@@ -53,7 +53,7 @@ export interface TakenInput {
 
 /**
  * The messages that belong to a task's input (`state.inputs`), in order, for an attempt that did not take them itself. Left out are
- * those that are gone, and carried ones that were answered after all: a stopped task may complete all the same, with what went into it.
+ * missing ones, and carried ones that were answered after all: a stopped task may complete all the same, with what went into it.
  */
 export async function readInputs(ledger: Ledger, tenant: string, parts: readonly PartOfInput[]): Promise<TakenInput[]> {
   const tasks = await readTasks(

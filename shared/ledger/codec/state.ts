@@ -66,7 +66,7 @@ function expandState(short: ShortState, first: FirstState): TaskState {
   const accepted = {
     ...(first.notBefore === undefined ? first : withoutTime(first)),
     createdAt,
-    // Written when somebody reads it, which a worker does not.
+    // Written when it is read, which a worker does not.
     get log(): string {
       return timelineOf(short);
     },

@@ -8,7 +8,7 @@ export interface OutboxTicket {
 
 const AHEAD = 'ahead';
 
-/** The outbox's name for the tickets of one step: `<tenant>/<task>.<number>,...`, with `.ahead` behind the number of those that go ahead. */
+/** The outbox's name for the tickets of one step: `<tenant>/<task>.<number>,...`, with `.ahead` behind the number of a ticket that goes ahead. */
 export function outboxEntry(tenant: string, tickets: readonly OutboxTicket[]): string {
   return `${tenant}/${tickets.map(({ task, number, isAhead }) => `${task}.${number}${isAhead ? `.${AHEAD}` : ''}`).join(',')}`;
 }

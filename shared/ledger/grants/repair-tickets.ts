@@ -46,7 +46,7 @@ async function staleOf(ledger: Ledger, members: readonly string[]): Promise<stri
   return (await Promise.all(found)).flat();
 }
 
-/** Makes a new ticket in place of one that is missing. Returns the task's state with it; null when the task needs none. */
+/** Makes a new ticket in place of a missing one. Returns the task's state with it; null when the task needs none. */
 export async function reissueTicket(ledger: Ledger, tenant: string, { task, number }: OutboxTicket): Promise<TaskState | null> {
   const keys = ledger.keys.tenant(tenant);
   const { outbox, ready, window } = shardKeys(ledger, tenant);

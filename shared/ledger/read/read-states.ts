@@ -9,7 +9,7 @@ import { parseBody } from '../codec/body.ts';
 const BATCH = 500;
 
 /**
- * The states of a tenant's tasks by their ids, in their order; null where there is none, or none that can be read. Reads neither inputs nor outputs, so it is
+ * The states of a tenant's tasks by their ids, in their order; null for a missing or unreadable one. Reads neither inputs nor outputs, so it is
  * cheap enough to poll.
  */
 export async function readStates(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(TaskState | null)[]> {
@@ -55,7 +55,7 @@ type TaskHead = Pick<TaskBody, 'id' | 'agent' | 'source' | 'session' | 'schedule
 /** Tasks read together: Redis answers no one else meanwhile. */
 const HEADS_TOGETHER = 200;
 
-/** The heads of a tenant's tasks, by id; those that are not kept any more are missing. One round trip, however long their inputs are. */
+/** The heads of a tenant's tasks, by id; tasks that are not kept any more are missing. One round trip, however long their inputs are. */
 export async function readHeads(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<Map<string, TaskHead>> {
   const { bodies } = ledger.keys.tenant(tenant);
   const pages = Array.from({ length: Math.ceil(ids.length / HEADS_TOGETHER) }, (_, page) =>

@@ -5,13 +5,13 @@ import { parseState } from '../codec/state.ts';
 import { readState } from './read-states.ts';
 import { parseBody } from '../codec/body.ts';
 
-/** Tasks read together while nobody knows how long they are, and at most. */
+/** Tasks read together while their lengths are unknown, and at most. */
 const FIRST_TOGETHER = 10;
 const MAX_TOGETHER = 500;
 /** Characters that are read together, about: Redis answers no other caller meanwhile, and an output may have more than a million. */
 const TOGETHER_CHARACTERS = 2_000_000;
 
-/** The tasks of a tenant by their ids, in their order; null where there is none, or none that can be read. */
+/** The tasks of a tenant by their ids, in their order; null for a missing or unreadable one. */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
   const tasks: (Task | null)[] = [];
   for await (const batch of readInBatches(ledger, tenant, ids)) tasks.push(...batch.tasks);

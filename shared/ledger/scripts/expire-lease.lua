@@ -82,7 +82,7 @@ local return_at = context.now + math.floor(delay * (1 + loss.spread))
 
 if not is_guilty then
   task.spent = task.spent - 1
-  local event = enter(context, task, 'queued', 'lost with the worker ' .. task.worker .. ', at the price of no attempt')
+  local event = enter(context, task, 'queued', 'lost with the worker ' .. task.worker .. ', which costs no attempt')
   emit(context, id, event, facts_of(true))
   -- Its ticket may never come back from the worker that is gone, so it gets another one; the first to be claimed counts.
   if loss.blame == 'cleared' then grant(context, id, task) else park_until(context, keys.due, id, task, 'suspect', return_at) end

@@ -71,7 +71,7 @@ local function read_settlement(id)
   return settlement
 end
 
--- The answer for a task whose state is not the one that the worker saw.
+-- The answer for a task whose state is not what the worker saw.
 local function changed(state, settlement)
   local task = state and read_state(state, context.bodies, settlement.id)
   if not task or task.status ~= 'running' or task.token ~= tonumber(settlement.token) then return { 'lost' } end
@@ -117,7 +117,7 @@ local function leave_lanes(settlement)
   })
 end
 
--- `state`: the task's, as text, or false when it has none that could be settled.
+-- `state`: the task's, as text, or false when it cannot be settled.
 local function settle(settlement, state)
   local id, continuation = settlement.id, settlement.continuation
   -- This same call came before, and its answer was lost.

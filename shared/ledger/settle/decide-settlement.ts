@@ -100,7 +100,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     continuation: 'end',
     at: '',
     level: '',
-    // By the record's own time: a subscriber knows by it whether the end is the one that it has received already.
+    // By the record's own time: a subscriber knows by it whether it has received this end already.
     subscribers: tell.map((kind) => `${kind}/${endedAt}`).join(','),
     events: '',
     fact: '',

@@ -11,7 +11,7 @@ export interface JobSource {
   readonly queues: Queues;
   /** For claimed jobs. Waits for Redis as long as necessary. */
   readonly connection: RedisClient;
-  /** Opens a connection that may block; closed by whoever opened it. `clientName` shows it as a worker of its queue. */
+  /** Opens a connection that may block; the caller closes it. `clientName` shows it as a worker of its queue. */
   open(clientName?: string): RedisClient;
   /** Ends the process, which cannot go on. */
   fail(error: Error): void;

@@ -22,7 +22,7 @@ export interface Fleet {
 export interface PermitCall {
   worker: string;
   kind: PermitKind;
-  /** Permits that it keeps; those that it held beyond them return. */
+  /** Permits that it keeps; it returns the others. */
   holds: number;
   /** Permits that it has tickets for. */
   needs: number;

@@ -42,7 +42,7 @@ export interface Waiter {
 export class PermitLine {
   #waiters: Waiter[] = [];
 
-  /** Those that wait for a permit of this kind, in the order in which they came. */
+  /** Takers that wait for a permit of this kind, in the order in which they came. */
   of(kind: PermitKind): Waiter[] {
     return this.#waiters.filter(({ request }) => kindOf(request.queue) === kind);
   }

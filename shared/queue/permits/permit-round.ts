@@ -67,7 +67,7 @@ export class PermitRound {
   }
 
   /**
-   * Takers whose next tickets are to be read: new ones, those that compete with other workers, and others now and then, since their queues
+   * Takers whose next tickets are to be read: new ones, takers that compete with other workers, and others now and then, since their queues
    * may have a better ticket or none by now.
    */
   #waitersToRead(): Waiter[] {

@@ -10,13 +10,13 @@ interface SlotPoolOptions {
   slots: RunningSlots;
   /** For each kind of tickets that the worker serves. */
   leases: readonly PermitLease[];
-  /** Between two rounds while takers wait, ms: makes up for a message that was lost, and for a next ticket that changed. */
+  /** Between two rounds while takers wait, ms: for lost messages, and for a next ticket that changed. */
   pollMs: number;
 }
 
 /**
  * SlotPool is responsible for one worker's slots: every queue may use each of them, and a ticket is taken only with a free slot and a permit
- * of the fleet. While nobody waits, both go from one ticket to the next without a call to Redis.
+ * of the fleet. While no taker waits, both go from one ticket to the next without a call to Redis.
  */
 export class SlotPool {
   readonly #options: SlotPoolOptions;
@@ -48,7 +48,7 @@ export class SlotPool {
     return await result;
   }
 
-  /** Whether the holder of a permit may take the next ticket of its queue with it: nobody waits, or those that do would come later. */
+  /** Whether the holder of a permit may take the next ticket of its queue with it: no taker waits, or every waiting one comes later. */
   mayKeep(permit: Permit): boolean {
     const lease = leaseFor(this.#options.leases, permit.queue);
     if (!lease.mayKeep(permit.lease)) return false;

@@ -37,7 +37,7 @@ export function monitorOf({ ledger, log }: { ledger: Ledger; log: Log }): Pressu
 }
 
 /**
- * PressureMonitor is responsible for knowing, at the price of one update a second and tenant, how loaded tenants and the fleet are, and for
+ * PressureMonitor is responsible for knowing how loaded tenants and the fleet are, by one update a second and tenant, and for
  * counting refused tasks in Redis: while one update is under way, others gather for the next.
  */
 class PressureMonitor {
@@ -98,7 +98,7 @@ class PressureMonitor {
     return higherLevel(own === 'warning' || own === 'critical' ? own : 'none', fleet.level);
   }
 
-  /** Updates a tenant's level now, also one of which nobody sends anything. Rejects while Redis is away. */
+  /** Updates a tenant's level now, also while it sends nothing. Rejects while Redis is away. */
   async update(tenant: string): Promise<PressureReading> {
     return await this.#update(tenant, this.#entryOf(tenant));
   }

@@ -70,7 +70,7 @@ export function describeLoad<Level extends PressureLevel>({ level, scope, load, 
   };
 }
 
-/** The level of a load. One that was reached before ends below the share `recoverAt` of its limits. */
+/** The level of a load. A level that was reached before ends below the share `recoverAt` of its limits. */
 export function levelOf(load: Load, thresholds: Thresholds, previous: PressureLevel, recoverAt: number): PressureLevel {
   const level = reaches(load, thresholds, 'critical', 1) ? 'critical' : reaches(load, thresholds, 'warning', 1) ? 'warning' : 'none';
   const isHeld = previous !== 'none' && RANKS[level] < RANKS[previous] && reaches(load, thresholds, previous, recoverAt);

@@ -7,8 +7,8 @@ function takesFrom({ status, queues }: WorkerRecord, queue: QueueName): boolean 
 }
 
 /**
- * Slots of the workers that take tickets of a queue, each with its whole pool. Null while that is unknown: nobody says that it takes
- * them, and a worker of an earlier release does not say what it serves.
+ * Slots of the workers that take tickets of a queue, each with its whole pool. Null while that is unknown: no worker reports that it takes
+ * them, and a worker of an earlier release does not report what it serves.
  */
 export function slotsFor(workers: readonly WorkerRecord[], queue: QueueName): number | null {
   const slots = workers.filter((worker) => takesFrom(worker, queue)).reduce((total, worker) => total + (worker.slots ?? 0), 0);

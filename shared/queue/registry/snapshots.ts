@@ -36,7 +36,7 @@ export async function addSnapshot({ redis, keys, settings }: RegistryPorts, snap
     .exec();
 }
 
-/** All that are kept, newest first. One that this version cannot read is left out. */
+/** The kept snapshots, newest first. What this version cannot read is left out. */
 export async function readSnapshots({ redis, keys, settings }: RegistryPorts): Promise<Snapshot[]> {
   const stored = await redis.lrange(keys.fleet.snapshots, 0, settings.fleet.maxSnapshots - 1);
   return stored.flatMap((text) => readSnapshot(text) ?? []);

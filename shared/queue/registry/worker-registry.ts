@@ -74,7 +74,7 @@ export async function listWorkers(ports: RegistryPorts): Promise<WorkerRecord[]>
     redis.zrevrange(keys.fleet.workers, 0, last, 'WITHSCORES'),
     redis.zrevrange(keys.fleet.deadWorkers, 0, last, 'WITHSCORES'),
   ]);
-  // One that came back between the two reads is in both.
+  // A worker that came back between the two reads is in both.
   const beats = new Map([...pairs(dead), ...pairs(live)]);
   const ids = [...new Set([...pairs(live), ...pairs(dead)].map(([id]) => id))];
   return await readRecords(
@@ -83,7 +83,7 @@ export async function listWorkers(ports: RegistryPorts): Promise<WorkerRecord[]>
   );
 }
 
-/** One worker; null for one that is not known. */
+/** One worker; null for an unknown one. */
 export async function readWorker(ports: RegistryPorts, id: string): Promise<WorkerRecord | null> {
   const { redis, keys } = ports;
   const [live, dead] = await Promise.all([redis.zscore(keys.fleet.workers, id), redis.zscore(keys.fleet.deadWorkers, id)]);

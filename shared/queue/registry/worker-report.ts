@@ -44,7 +44,7 @@ export const workerReportSchema = z.object({
 
 export type WorkerReport = z.infer<typeof workerReportSchema>;
 
-/** Reads a stored report; null for one that this version cannot read. */
+/** Reads a stored report; null when this version cannot read it. */
 export function parseReport(text: string): WorkerReport | null {
   try {
     return workerReportSchema.safeParse(JSON.parse(text)).data ?? null;

@@ -7,7 +7,7 @@
 -- ARGV[2] retention: int, ms after its last heartbeat for which a dead worker is kept
 -- ARGV[3] records: int, how many workers are kept, dead ones included
 -- ARGV[4] max: int, workers that one call moves, and drops
--- RETURNS {worker, ...}: those that are dead now and were not before
+-- RETURNS {worker, ...}: workers that are dead now and were not before
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 

@@ -19,7 +19,7 @@ const BATCH = 128;
 const BUFFER = 10_000;
 /** Entries of the outbox that are read together. */
 const PAGE = 128;
-/** Entries remembered once the buffer is empty. The sweep clears those that are forgotten. */
+/** Entries remembered once the buffer is empty. The sweep clears forgotten ones. */
 const MAX_OWED = 1000;
 
 /**

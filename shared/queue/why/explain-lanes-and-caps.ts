@@ -44,7 +44,7 @@ function capsOf(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
 }
 
 /**
- * The task that a task waits for in each of its lanes: the running one that it was offered to, the one before it in line, or the holder
+ * The task that a task waits for in each of its lanes: the running task that it was offered to, the task before it in line, or the holder
  * of the lane. The line is ordered by arrival, and tasks with a number of their platform by that number. See lanes.lua.
  */
 export async function explainLane(ledger: Ledger, task: WaitingTask): Promise<Waiting> {

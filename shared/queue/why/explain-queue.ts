@@ -7,7 +7,7 @@ import { readUnserved } from '../registry/unserved-queues.ts';
 import { bullPriority } from '../tickets/ticket.ts';
 import type { WaitGate, Waiting, WaitingTask } from './wait-reason.ts';
 
-/** Why a granted task has not started: its queue is paused, nobody serves it, its turn is to come, the fleet is full, or others are before it. */
+/** Why a granted task has not started: its queue is paused, no worker serves it, its turn is to come, the fleet is full, or others are before it. */
 export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { body, state }: WaitingTask): Promise<Waiting> {
   const { ledger, queues } = parts;
   const name = state.queue;

@@ -20,7 +20,7 @@ export function deliveryQueue(kind: string): OutboundQueue {
 /** Ended jobs kept per queue, for the board. */
 const KEEP = 1000;
 
-/** The job's id, the same whoever adds it. Tenants' tasks have ids of their own, so it needs no tenant. */
+/** The job's id, the same from every process. Tenants' tasks have ids of their own, so it needs no tenant. */
 function jobId({ task, kind, number }: DeliveryJob): string {
   return `${task}-${kind}-${number}`;
 }
@@ -31,7 +31,7 @@ export function parseDeliveryJob({ id = '', name, data }: Pick<Job<TicketData>, 
 }
 
 /**
- * Sees to it that the delivery's job is in the queue. `isDue`: one that waits for a later time is due now.
+ * Puts the delivery's job into the queue where it is missing. `isDue`: a delayed job is due now.
  * Calling it again changes nothing. A job that ended although its delivery did not is made anew.
  */
 export async function ensureDeliveryJob(queues: Queues, shard: number, job: DeliveryJob, isDue: boolean): Promise<void> {

@@ -100,7 +100,7 @@ describe('the stream of a task', () => {
 
   it('refuses an id that is none, and more streams than it may have open', async () => {
     const id = await submit();
-    // The last three are none of Redis': a stream that began and then broke would be asked for again with the same id, for ever.
+    // The last three are none of Redis': a stream that began and then broke would be requested again and again with the same id.
     const largest = '18446744073709551615';
     for (const wrong of ['abc', '1-0 + 2', '$', '99999999999999999999-1', '1-18446744073709551616', `${largest}-${largest}`]) {
       expect((await api.call('GET', `/v1/tasks/${id}/stream`, { headers: { 'last-event-id': wrong } })).status).toBe(422);

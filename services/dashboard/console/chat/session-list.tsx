@@ -48,7 +48,7 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
           </li>
         ))}
       </ul>
-      {data !== undefined && shown.length === 0 ? <p className="faint">Conversations appear here once somebody wrote in them.</p> : null}
+      {data !== undefined && shown.length === 0 ? <p className="faint">Conversations appear here once a person wrote in them.</p> : null}
     </nav>
   );
 }

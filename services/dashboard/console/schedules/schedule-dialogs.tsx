@@ -78,7 +78,7 @@ export function DeleteSchedule({ schedule, name, onDeleted }: DeleteScheduleProp
       </ActionIcon>
       <Modal opened={isConfirming} onClose={close} title="Delete this schedule?" closeButtonProps={{ 'aria-label': 'Close' }}>
         <Text>
-          #{schedule.number} {name} fires no more. Runs that have begun go on, and those that ended stay readable.
+          #{schedule.number} {name} fires no more. Runs that have begun go on, and ended runs stay readable.
         </Text>
         {remove.error === null ? null : <ProblemNote title="It was not deleted" error={remove.error} />}
         <div className={classes['buttons']}>

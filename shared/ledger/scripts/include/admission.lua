@@ -50,7 +50,7 @@ local function refuse_request(context, intake, request)
   return nil
 end
 
--- Writes what remembers an accepted request, or removes the body of one that was not accepted after all. Returns the answer.
+-- Writes what remembers an accepted request, or removes the body of a request that was not accepted after all. Returns the answer.
 local function conclude_request(context, intake, request, answer)
   if answer[1] ~= 'accepted' then
     redis.call('HDEL', context.bodies, request.id)

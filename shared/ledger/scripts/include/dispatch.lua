@@ -34,7 +34,7 @@ local function has_own(context, level)
   return false
 end
 
--- Whether the tenant has nothing that waits and has not had more than its share: it need not wait for those that keep the queue full.
+-- Whether the tenant has nothing that waits and has not had more than its share: it need not wait for the tenants that keep the queue full.
 local function may_go_ahead(context, level)
   if level.has_own == nil then level.has_own = has_own(context, level) end
   return not level.has_own and own_turn(context, level) <= time_of(context, level)

@@ -13,7 +13,7 @@ local function first_of_shared(context, lane)
   return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
 end
 
--- The limit of a lane: the one that its tenant has now, else the one that the task was accepted with.
+-- The limit of a lane: that of its tenant now, else that with which the task was accepted.
 local function limit_of(context, lane) return (context.laneLimits or {})[lane.name] or lane.limit end
 
 -- Whether each of the task's shared lanes has room, and no other task waits for it before this one.

@@ -72,7 +72,7 @@ local function read_state(text, bodies, id)
   return cjson.decode(text)
 end
 
--- A state that is kept in full, or nil for a short one: enough for whoever asks for what no short state has.
+-- A state that is kept in full, or nil for a short one: enough for a caller that needs what no short state has.
 local function full_state(text)
   if is_short(text) then return nil end
   return cjson.decode(text)

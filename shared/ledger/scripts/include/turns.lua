@@ -42,7 +42,7 @@ local function charge(context, level, tenant, start, cost)
   redis.call('ZADD', context.turns, start + math.ceil(cost / weight), level.prefix .. tenant)
 end
 
--- Forgets who has had what in queues where nothing is ready and the window has room: nobody waits for a turn there.
+-- Forgets the tenants' shares in queues where nothing is ready and the window has room: no tenant waits for a turn there.
 local function end_turns(context)
   local from = 0
   while true do

@@ -349,7 +349,7 @@ describe('changing the priority', () => {
 });
 
 describe('a task in a backoff', () => {
-  it('says when it starts again, and starts now when it is asked to, at the price of no attempt', async () => {
+  it('says when it starts again, and starts now on request without spending an attempt', async () => {
     const id = await submit({ execution: { maxAttempts: 2 } });
     await drive.fail(id, 600_000);
     const { body } = await get(id);

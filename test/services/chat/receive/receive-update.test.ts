@@ -124,7 +124,7 @@ describe('an update that its platform signed and nobody can read', () => {
       'a time that is none',
       () => whatsappMessages('1', [{ id: 'wamid.52', timestamp: 'now', type: 'text', text: { body: 'hi' } }]),
     ],
-  ])('is acknowledged and let go, because %s would send it again for ever: %s', async (name, _what, make) => {
+  ])('is acknowledged and dropped, because %s would send it again and again: %s', async (name, _what, make) => {
     expect((await chat.post(name, make())).status).toBe(200);
     expect(await chat.tasks()).toEqual([]);
   });

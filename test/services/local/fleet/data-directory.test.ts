@@ -34,7 +34,7 @@ test('a directory that cannot be made is refused with its path and the variable 
   expect(() => openDataDirectory(wanted)).toThrow(new RegExp(`${wanted}.*MUSTER_DATA_DIR`));
 });
 
-test('a place where nobody can make a directory is refused too, not tried for ever', () => {
+test('a place where no directory can be made is refused too, not tried again and again', () => {
   expect(() => openDataDirectory('/proc/muster/data')).toThrow(/MUSTER_DATA_DIR/);
 });
 

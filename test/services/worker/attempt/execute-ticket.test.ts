@@ -55,7 +55,7 @@ describe('executing a ticket', () => {
     expect(keeper.running).toEqual([]);
   });
 
-  it('waits for a Redis that is away when it reads the agent of a tenant, at the price of no attempt', async () => {
+  it('waits for a Redis that is away when it reads the agent of a tenant, and spends no attempt', async () => {
     let reads = 0;
     const find: ExecuteTicketParts['catalog']['find'] = () => {
       reads += 1;

@@ -53,7 +53,7 @@ describe('what an ended tenant left', () => {
     expect(await redis.zscore(keys.fleet.tenantsToClean, tenant.id)).toBeNull();
   });
 
-  it('does not keep a state that a later tenant of its name would meet, nor its end for ever', async () => {
+  it('keeps neither a state that a later tenant of its name would meet nor, after a time, its end', async () => {
     const [first, second] = [await made('again'), null];
     expect(second).toBeNull();
     await tenants.end(first, 1000);

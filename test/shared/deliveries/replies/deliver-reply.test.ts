@@ -207,7 +207,7 @@ describe('replies of one session', () => {
     expect(port.texts()).toEqual(['first', expect.stringMatching(/^queued for/), 'second']);
   });
 
-  it('do not wait for ever for an earlier one', async () => {
+  it('wait a bounded time for an earlier one', async () => {
     const { port, drive } = await open({ deliveries: { orderWaitMs: 50 } });
     const [first, second] = await both();
     port.refuse('post', 'throttled', { retryAfterMs: 600_000 });

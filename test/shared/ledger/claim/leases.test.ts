@@ -22,7 +22,7 @@ const lostAgain = async (id: string, isolation: 'own' | 'shared', isOwnEnd = tru
 };
 
 describe('taking an attempt back', () => {
-  it('puts its task off as a suspect, at the price of no attempt, with the reason', async () => {
+  it('puts its task off as a suspect with the reason, and spends no attempt', async () => {
     const held = await running();
     const from = Date.now();
     await test.endLease(held);
