@@ -1,3 +1,5 @@
+import { CodedError } from './coded-error.ts';
+
 /** `later`: the same request may succeed later; `never`: only after the request, or what it is about, has changed. */
 type RetryClass = 'later' | 'never';
 
@@ -69,27 +71,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-interface MusterErrorOptions {
-  /** What a caller may see besides the message: values expected and got, never a secret. */
-  details?: Record<string, unknown>;
-  /** When trying again makes sense, in milliseconds from now; becomes `Retry-After`. */
-  retryAfterMs?: number;
-  cause?: unknown;
-}
-
-/** The one error that crosses a boundary of this product: a stable code, a sentence, and details. */
-export class MusterError extends Error {
-  readonly code: ErrorCode;
-  readonly details: Record<string, unknown> | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(code: ErrorCode, message: string, options: MusterErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'MusterError';
-    this.code = code;
-    this.details = options.details;
-    this.retryAfterMs = options.retryAfterMs;
-  }
+/** The one error that crosses a boundary of this product: a stable code, a sentence, and details. Its `retryAfterMs` becomes `Retry-After`. */
+export class MusterError extends CodedError<ErrorCode> {
+  override readonly name = 'MusterError';
 }
 
 /** Whether a value is a MusterError with this code; reads the code, so that it also holds across processes. */

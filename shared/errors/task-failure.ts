@@ -1,3 +1,5 @@
+import { CodedError } from './coded-error.ts';
+
 /**
  * How an attempt can fail, and what follows from it.
  *
@@ -61,27 +63,10 @@ export function isKnownFailure(code: string): boolean {
   return Object.hasOwn(FAILURE_CODES, code);
 }
 
-export interface TaskFailureOptions {
-  details?: Record<string, unknown>;
-  /**
-   * When the other side takes requests again, in milliseconds from now: a `THROTTLED` task is put back until then, the retry of any
-   * other comes no sooner.
-   */
-  retryAfterMs?: number;
-  cause?: unknown;
-}
-
-/** Thrown by an agent to fail its attempt with a code of its choice. */
-export class TaskFailure extends Error {
-  readonly code: string;
-  readonly details: Record<string, unknown> | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(code: string, message: string, options: TaskFailureOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'TaskFailure';
-    this.code = code;
-    this.details = options.details;
-    this.retryAfterMs = options.retryAfterMs;
-  }
+/**
+ * Thrown by an agent to fail its attempt with a code of its choice. With `retryAfterMs` a `THROTTLED` task is put back until then, and the
+ * retry of any other comes no sooner.
+ */
+export class TaskFailure extends CodedError<string> {
+  override readonly name = 'TaskFailure';
 }
