@@ -7,8 +7,8 @@ export interface StoredBody extends TaskBody {
   first: FirstState;
 }
 
-/** A stored body leaves out what is null: texts that are half as long cost half as much to send. */
-const NOTHING = {
+/** What a stored body leaves out when it is null: texts that are half as long cost half as much to send. */
+export const ABSENT_FIELDS = {
   channel: null,
   session: null,
   context: null,
@@ -50,7 +50,7 @@ export function bodyText(task: NewTask, costMs?: number): string {
 }
 
 export function parseBody(text: string): StoredBody {
-  return { ...NOTHING, ...(JSON.parse(text) as StoredBody) };
+  return { ...ABSENT_FIELDS, ...(JSON.parse(text) as StoredBody) };
 }
 
 /** What the state of a task begins with, for the scripts that accept it. */

@@ -3,10 +3,11 @@ import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { scanKeys } from '#shared/redis/replies.ts';
-import type { FleetCall, Reply } from '../../support/fleet/fleet-client.ts';
+import type { FleetCall } from '../../support/fleet/fleet-client.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 const TENANTS = 40;
 /** Tenants that live at once. */

@@ -3,10 +3,10 @@ import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { wait } from '#shared/time/wait.ts';
-import type { Reply } from '../../support/fleet/fleet-client.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 let fleet: Fleet;
 afterEach(async () => {

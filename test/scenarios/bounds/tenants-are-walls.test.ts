@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetCall, Reply } from '../../support/fleet/fleet-client.ts';
+import type { FleetCall } from '../../support/fleet/fleet-client.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 let fleet: Fleet;
 let webhooksUrl: string;

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { scanKeys } from '#shared/redis/replies.ts';
-import type { FleetCall, Reply } from '../../support/fleet/fleet-client.ts';
+import type { FleetCall } from '../../support/fleet/fleet-client.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 /** Mixed operations of several callers, and how long the last traces of them may take to go. */
 const SMALL = { operations: 400, callers: 4, restMs: 40_000 };

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Reply } from '../../support/fleet/fleet-client.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { startRedisProxy, type RedisProxy } from '../../support/fleet/redis-proxy.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 let fleet: Fleet;
 let api: ServiceProcess;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { driveTasks } from './support/drive-tasks.ts';
-import type { Reply } from './support/start-api.ts';
 import { useApi } from './support/use-api.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 const MAX_READ = 1000;
 const api = await useApi({

@@ -4,7 +4,8 @@ import { ensureFirstKey } from '#shared/tenants/ensure-first-key.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startApi, type Reply } from './support/start-api.ts';
+import { startApi } from './support/start-api.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url));

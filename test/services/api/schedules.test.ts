@@ -3,8 +3,8 @@ import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { driveTasks } from './support/drive-tasks.ts';
-import type { Reply } from './support/start-api.ts';
 import { useApi } from './support/use-api.ts';
+import type { Reply } from '../../support/call-api.ts';
 
 const api = await useApi();
 afterAll(async () => {

@@ -1,8 +1,11 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { testEnvironment } from '../../support/test-environment.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -24,6 +27,8 @@ export interface TestBrowser {
   readonly page: Page;
   /** Errors that the browser reported, and requests to other hosts. */
   readonly problems: string[];
+  /** Throws what the browser reported since the last call. */
+  assertNoProblems(): void;
   close(): Promise<void>;
 }
 
@@ -52,5 +57,33 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
     await context.close();
     await rm(profile, { recursive: true, force: true });
   };
-  return { page, problems, close };
+  const assertNoProblems = (): void => {
+    const found = problems.splice(0);
+    if (found.length > 0) throw new Error(`The browser complained: ${found.join('; ')}`);
+  };
+  return { page, problems, assertNoProblems, close };
+}
+
+/** Mantine's dialogs have their own <header>, which is never active together with the page's: the page behind a dialog is inert. */
+const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];
+
+/** Colours are in between while something fades in, or changes with the scheme. */
+const IS_STILL = `document.getAnimations().every(
+  ({ playState, effect }) => playState !== 'running' || effect.getComputedTiming().iterations === Infinity,
+)`;
+
+export type Scheme = 'light' | 'dark';
+
+/** Checks a page for what keeps people from using it, in both colour schemes unless one is given. */
+export async function expectAccessiblePage(page: Page, what: string, schemes: readonly Scheme[] = ['light', 'dark']): Promise<void> {
+  for (const scheme of schemes) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor({ state: 'attached' });
+    await waitFor(() => page.evaluate<boolean>(IS_STILL), { deadlineMs: 5000, everyMs: 20, what: 'the page to stand still' });
+    const hasDialog = (await page.getByRole('dialog').count()) > 0;
+    const { violations } = await new AxeBuilder({ page }).disableRules(hasDialog ? DIALOG_RULES : []).analyze();
+    expect(
+      violations.map(({ id, nodes }) => `${what}, ${scheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join('; ')}`),
+    ).toEqual([]);
+  }
 }

@@ -1,23 +1,10 @@
 import type { TaskRequest } from '#shared/tasks/task-request.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { callApi, type CallOptions, type Reply } from '../call-api.ts';
 import { waitFor } from '../wait-for.ts';
 
-export interface Reply {
-  status: number;
-  headers: Headers;
-  /** From the call to the end of the answer. */
-  ms: number;
-  /** Tests read answers of every shape; a missing field fails them. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  body: any;
-}
-
-export interface FleetCall {
-  /** By default the admin's of tenant `default`; null for none. */
-  key?: string | null;
-  headers?: Record<string, string>;
-  /** Sent as JSON; a string as it is. */
-  body?: unknown;
+/** By default with the key of the admin of tenant `default`. */
+export interface FleetCall extends CallOptions {
   /** The address of a service; by default the API's. */
   url?: string;
 }
@@ -66,7 +53,7 @@ const REACH_MS = 20_000;
 const AT_ONCE = 20;
 
 export function createFleetClient({ url, key }: { url: () => string; key: string }): FleetClient {
-  const call: FleetClient['call'] = (method, path, options = {}) => send(`${options.url ?? url()}${path}`, method, { key, ...options });
+  const call: FleetClient['call'] = (method, path, options = {}) => callApi(method, `${options.url ?? url()}${path}`, { key, ...options });
   const task: FleetClient['task'] = async (id, options) => (await ok(call('GET', `/v1/tasks/${id}`, options))).body as TaskView;
   return {
     call,
@@ -119,20 +106,4 @@ async function ok(reply: Promise<Reply>): Promise<Reply> {
   const answer = await reply;
   if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer;
-}
-
-async function send(url: string, method: string, { key, headers = {}, body }: FleetCall): Promise<Reply> {
-  const startedAt = performance.now();
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(key === null || key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
-  return { status: response.status, headers: response.headers, ms: performance.now() - startedAt, body: isJson ? JSON.parse(text) : text };
 }

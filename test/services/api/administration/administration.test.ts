@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../../support/wait-for.ts';
-import type { Reply } from '../support/start-api.ts';
 import { useApi } from '../support/use-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const api = await useApi();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
-import type { Reply } from '../support/start-api.ts';
 import { useApi } from '../support/use-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const api = await useApi();
 

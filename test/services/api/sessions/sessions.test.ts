@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { driveTasks } from '../support/drive-tasks.ts';
-import type { CallOptions, Reply } from '../support/start-api.ts';
 import { useApi } from '../support/use-api.ts';
+import type { CallOptions, Reply } from '../../../support/call-api.ts';
 
 const api = await useApi({ sessions: { maxVisitors: 20 }, limits: { httpVisitorPerMinute: 50 } });
 const drive = driveTasks(api.parts);

@@ -5,29 +5,15 @@ import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKey, type Scope } from '#shared/tenants/key-store.ts';
 import { createApiService } from '../../../../services/api/create-api-service.ts';
+import { callApi, type CallOptions, type Reply } from '../../../support/call-api.ts';
 import { noFailure } from '../../../support/open-test-parts.ts';
-
-export interface Reply {
-  status: number;
-  headers: Headers;
-  /** Tests look into answers of every shape; what is not there fails them. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  body: any;
-}
-
-export interface CallOptions {
-  /** The key to send; by default an admin's of tenant `default`, null for none. */
-  key?: string | null;
-  headers?: Record<string, string>;
-  /** Sent as JSON; a string as it is. */
-  body?: unknown;
-}
 
 export interface Api {
   parts: Parts;
   url: string;
   /** An admin's key of tenant `default`. */
   key: string;
+  /** By default with this key. */
   call(method: string, path: string, options?: CallOptions): Promise<Reply>;
   keyOf(tenant: string, scopes: Scope[]): Promise<string>;
   close(): Promise<void>;
@@ -60,24 +46,10 @@ export async function startApi(redisUrl: string, settings: SettingsInput = {}): 
     url,
     key,
     keyOf,
-    call: (method, path, options = {}) => call(`${url}${path}`, method, { key, ...options }),
+    call: (method, path, options = {}) => callApi(method, `${url}${path}`, { key, ...options }),
     close: async () => {
       await server.close(500);
       await parts.close();
     },
   };
-}
-
-async function call(url: string, method: string, { key, headers = {}, body }: CallOptions): Promise<Reply> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(key === null || key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
 }

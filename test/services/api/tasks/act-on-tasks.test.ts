@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { runActions } from '#shared/actions/run-actions.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
-import type { CallOptions, Reply } from '../support/start-api.ts';
 import { useApi } from '../support/use-api.ts';
+import type { CallOptions, Reply } from '../../../support/call-api.ts';
 
 const MAX_READ = 1000;
 const api = await useApi({ actions: { maxActive: 2, maxRead: MAX_READ } });

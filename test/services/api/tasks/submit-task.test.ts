@@ -3,8 +3,9 @@ import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 import { acceptedViewSchema, taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
-import type { Api, Reply } from '../support/start-api.ts';
+import type { Api } from '../support/start-api.ts';
 import { useApi } from '../support/use-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const api = await useApi({
   http: { maxBodyBytes: 20_000, maxBulk: 5, maxWaitMs: 5000 },

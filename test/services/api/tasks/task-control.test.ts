@@ -4,8 +4,8 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { attemptViewSchema, taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
-import type { Reply } from '../support/start-api.ts';
 import { useApi } from '../support/use-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const api = await useApi({
   limits: { tenants: { capped: { running: 1, waiting: 10, runningByClass: { user: 1 }, runningLow: 1, rates: {} } } },

@@ -5,7 +5,8 @@ import { useRedis } from '../../../support/redis/use-redis.ts';
 import { useWorker } from '../../../support/use-worker.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { readEvents } from '../support/read-events.ts';
-import { startApi, type Reply } from '../support/start-api.ts';
+import { startApi } from '../support/start-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const SECRET = 'sk-a-secret-that-is-known';
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
-import { startApi, type Reply } from '../support/start-api.ts';
+import { startApi } from '../support/start-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const redis = await useRedis();
 const api = closeAfterTests(await startApi(redis.url));

@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
@@ -9,18 +8,10 @@ import { createSchedulerService } from '../../../../services/scheduler/create-sc
 import { createWorkerService } from '../../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { builtConsole } from '../built-console.ts';
-import { hasBrowser, openBrowser, type TestBrowser } from '../test-browser.ts';
+import { expectAccessiblePage, hasBrowser, openBrowser, type Scheme, type TestBrowser } from '../test-browser.ts';
 import { startDashboard, type RunningDashboard } from '../running-dashboard.ts';
 
-/** Mantine's dialogs have their own <header>, which is never active together with the page's: the page behind a dialog is inert. */
-const DIALOG_RULES = ['landmark-no-duplicate-banner', 'landmark-unique'];
-
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
-
-/** Colours are in between while something fades in, or changes with the scheme. */
-const IS_STILL = `document.getAnimations().every(
-  ({ playState, effect }) => playState !== 'running' || effect.getComputedTiming().iterations === Infinity,
-)`;
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
@@ -66,8 +57,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   release();
-  const problems = hasBrowser ? browser.problems.splice(0) : [];
-  if (problems.length > 0) throw new Error(`The browser complained: ${problems.join('; ')}`);
+  if (hasBrowser) browser.assertNoProblems();
 });
 
 const say = async (text: string): Promise<void> => {
@@ -80,17 +70,7 @@ const message = (text: string): ReturnType<Page['locator']> =>
     .filter({ has: page.getByText(text, { exact: true }) })
     .first();
 
-async function expectAccessible(what: string, schemes: readonly ('light' | 'dark')[] = ['light', 'dark']): Promise<void> {
-  for (const scheme of schemes) {
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor({ state: 'attached' });
-    await waitFor(() => page.evaluate<boolean>(IS_STILL), { deadlineMs: 5000, everyMs: 20, what: 'the page to stand still' });
-    const { violations } = await new AxeBuilder({ page }).disableRules(DIALOG_RULES).analyze();
-    expect(
-      violations.map(({ id, nodes }) => `${what}, ${scheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join('; ')}`),
-    ).toEqual([]);
-  }
-}
+const expectAccessible = (what: string, schemes?: readonly Scheme[]): Promise<void> => expectAccessiblePage(page, what, schemes);
 
 test.skipIf(!hasBrowser)(
   'three quick messages run in order, each shows its reason for waiting, and answers appear while they are written',

@@ -4,6 +4,7 @@ import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';
 import { ClaimPace } from '#shared/ledger/claim/claim-pace.ts';
+import { ABSENT_FIELDS } from '#shared/ledger/codec/body.ts';
 import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
@@ -43,27 +44,11 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
 }
 
 const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
+  ...ABSENT_FIELDS,
   tenant: TENANT,
   agent: 'echo',
   source: 'api',
-  channel: null,
   input: 'hello',
-  context: null,
-  metadata: null,
-  parentTaskId: null,
-  correlationId: null,
-  scheduleId: null,
-  sourceId: null,
-  trigger: null,
-  system: null,
-  deadline: null,
-  sla: null,
-  scheduledFor: null,
-  requirements: null,
-  callbackUrl: null,
-  user: null,
-  visitor: null,
-  reply: null,
   traceparent: '',
 };
 const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000, mode: null, takesInput: false, yields: false };

@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
@@ -11,7 +10,7 @@ import { createWorkerService } from '../../../../../services/worker/create-worke
 import { waitFor } from '../../../../support/wait-for.ts';
 import { builtConsole } from '../../built-console.ts';
 import { OWN_PAGE, startDashboard, type RunningDashboard } from '../../running-dashboard.ts';
-import { hasBrowser, openBrowser, type TestBrowser } from '../../test-browser.ts';
+import { expectAccessiblePage, hasBrowser, openBrowser, type TestBrowser } from '../../test-browser.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
@@ -67,8 +66,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   release();
-  const problems = hasBrowser ? browser.problems.splice(0) : [];
-  if (problems.length > 0) throw new Error(`The browser complained: ${problems.join('; ')}`);
+  if (hasBrowser) browser.assertNoProblems();
 });
 
 async function signInAs(scopes: Scope[], tenant?: string): Promise<void> {
@@ -93,16 +91,7 @@ async function expectStatus(id: string, status: string, tenant = 'default'): Pro
   });
 }
 
-async function expectAccessible(what: string): Promise<void> {
-  for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor({ state: 'attached' });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(
-      violations.map(({ id, nodes }) => `${what}, ${scheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join('; ')}`),
-    ).toEqual([]);
-  }
-}
+const expectAccessible = (what: string): Promise<void> => expectAccessiblePage(page, what);
 
 describe.skipIf(!hasBrowser)('the page of a task', () => {
   test('shows each change without a reload, and takes a message for the running task', async () => {
