@@ -1,25 +1,28 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastLines, runStep, SetUpProblem } from './programs.mjs';
 
 /** Builds the console when its sources are here and newer than the last build. */
 export async function buildConsole(root) {
-  const sources = join(root, 'services', 'dashboard', 'console');
+  const dashboard = join(root, 'services', 'dashboard');
+  const sources = join(dashboard, 'console');
   if (!existsSync(sources)) return;
-  const page = join(root, 'services', 'dashboard', 'dist', 'index.html');
-  // New libraries require a new build, too. An aborted build leaves no page.
+  const built = join(dashboard, 'dist');
+  const page = join(built, 'index.html');
+  // New libraries require a new build, too.
   const modules = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(page) && Math.max(newestIn(sources), changedAt(modules)) <= changedAt(page)) return;
 
-  const result = await runStep(
-    'building the console',
-    [nodeOf(root), join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', sources],
-    {
-      cwd: root,
-      env: { ...process.env, NODE_ENV: 'production' },
-    },
-  );
+  // A build that was killed leaves half a draft and never half a console.
+  const draft = join(dashboard, 'dist.draft');
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  const result = await runStep('building the console', [nodeOf(root), vite, 'build', sources, '--outDir', draft, '--emptyOutDir'], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
   if (!result.ok) throw new SetUpProblem(`The console could not be built:\n\n${lastLines(result.output)}`);
+  rmSync(built, { recursive: true, force: true });
+  renameSync(draft, built);
 }
 
 /** The provided Node, because the Node that runs this script may be too old for Vite. */

@@ -64,18 +64,21 @@ export function isProgram(file) {
   }
 }
 
+const OWN_POLICY = 'Made by the set-up of Muster, and removed when it ends.';
+
 /**
  * A policy-rc.d that refuses keeps the package from starting a service, which would use a port and memory. An existing one
- * belongs to the owner of the machine and stays.
+ * belongs to the owner of the machine and stays, unless a killed set-up left it. That may have left half a package, too.
  */
 const INSTALL = `
 set -e
-if [ ! -e /usr/sbin/policy-rc.d ]; then
+if [ ! -e /usr/sbin/policy-rc.d ] || grep -q "${OWN_POLICY}" /usr/sbin/policy-rc.d; then
   trap 'rm -f /usr/sbin/policy-rc.d' EXIT
   trap 'exit 1' HUP INT TERM
-  printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d
+  printf '#!/bin/sh\\n# ${OWN_POLICY}\\nexit 101\\n' > /usr/sbin/policy-rc.d
   chmod 755 /usr/sbin/policy-rc.d
 fi
+DEBIAN_FRONTEND=noninteractive dpkg --configure -a || true
 install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$1"
 }

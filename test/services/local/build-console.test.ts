@@ -17,9 +17,12 @@ const VITE = `
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 execFileSync('sh', ['-c', 'echo "$NODE_ENV $0" >> builds', process.argv[2]]);
-mkdirSync('services/dashboard/dist', { recursive: true });
-writeFileSync('services/dashboard/dist/index.html', 'page');
+const folder = process.argv[process.argv.indexOf('--outDir') + 1];
+mkdirSync(folder, { recursive: true });
+writeFileSync(folder + '/index.html', 'page');
 `;
+/** Killed once the page is there, and before all that belongs to it is. */
+const KILLED_VITE = `${VITE}process.kill(process.pid, 'SIGKILL');`;
 const BROKEN_VITE = "console.log('icon.tsx: unexpected token'); process.exitCode = 1;";
 
 beforeEach(() => {
@@ -55,6 +58,18 @@ test.each([SOURCE, 'services/dashboard/console/parts', 'node_modules/.package-lo
     expect(builds()).toHaveLength(2);
   },
 );
+
+test('a build that was killed halfway leaves the console as it was, and is made anew', async () => {
+  await buildConsole(root);
+  touch(SOURCE);
+  writeFileSync(at('node_modules/vite/bin/vite.js'), KILLED_VITE);
+  const before = statSync(at(PAGE)).mtimeMs;
+  await expect(buildConsole(root)).rejects.toThrow('could not be built');
+  expect(statSync(at(PAGE)).mtimeMs).toBe(before);
+  writeFileSync(at('node_modules/vite/bin/vite.js'), VITE);
+  await buildConsole(root);
+  expect(builds()).toHaveLength(3);
+});
 
 test('a build that fails is a problem with what it said, and is tried again the next time', async () => {
   writeFileSync(at('node_modules/vite/bin/vite.js'), BROKEN_VITE);
