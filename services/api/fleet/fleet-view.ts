@@ -120,7 +120,7 @@ export const fleetViewSchema = z
   })
   .meta({ id: 'Fleet', examples: [{ workers: [WORKER_EXAMPLE], daemons: [], hubs: [], snapshots: [SNAPSHOT_EXAMPLE] }] });
 
-export function workerView({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
+export function viewWorker({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
   return {
     ...worker,
     blocked: { ...blocks, lastAt: toIso(blocks.lastAt) },
@@ -130,6 +130,6 @@ export function workerView({ blocks, ...worker }: WorkerRecord): z.infer<typeof 
   };
 }
 
-export function snapshotView(snapshot: Snapshot): z.infer<typeof snapshotViewSchema> {
+export function viewSnapshot(snapshot: Snapshot): z.infer<typeof snapshotViewSchema> {
   return { ...snapshot, at: new Date(snapshot.at).toISOString() };
 }

@@ -5,7 +5,7 @@ import { route, type Route } from '#shared/http/index.ts';
 import { listWorkers, readSnapshots, readWorker, type RegistryPorts, requestDrain, type WorkerRecord } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
-import { fleetViewSchema, snapshotView, workerView, workerViewSchema } from './fleet-view.ts';
+import { fleetViewSchema, viewSnapshot, viewWorker, workerViewSchema } from './fleet-view.ts';
 
 export interface FleetPorts {
   readonly redis: RedisClient;
@@ -32,7 +32,7 @@ function getFleet(registry: RegistryPorts): Route {
     handle: async (_input, call) => {
       assertFleetOwner(call);
       const [workers, snapshots] = await Promise.all([listWorkers(registry), readSnapshots(registry)]);
-      const body = { workers: workers.map(workerView), daemons: [], hubs: [], snapshots: snapshots.map(snapshotView) };
+      const body = { workers: workers.map(viewWorker), daemons: [], hubs: [], snapshots: snapshots.map(viewSnapshot) };
       return { status: 200, body };
     },
   });
@@ -53,7 +53,7 @@ function getWorker(registry: RegistryPorts): Route {
     responses: { 200: workerViewSchema },
     handle: async ({ params: { id } }, call) => {
       assertFleetOwner(call);
-      return { status: 200, body: workerView(found(await readWorker(registry, id), id)) };
+      return { status: 200, body: viewWorker(found(await readWorker(registry, id), id)) };
     },
   });
 }
@@ -73,7 +73,7 @@ function postDrain(registry: RegistryPorts): Route {
       assertFleetOwner(call);
       const worker = found(await requestDrain(registry, id), id);
       call.log.info({ event: 'worker.drain-requested', worker: id, by: call.key?.id }, `The drain of the worker ${id} was requested`);
-      return { status: 202, body: workerView(worker) };
+      return { status: 202, body: viewWorker(worker) };
     },
   });
 }

@@ -44,7 +44,7 @@ export const sessionViewSchema = z
   })
   .meta({ id: 'Session' });
 
-export function sessionSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
+export function viewSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
   return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
 }
 
@@ -52,7 +52,7 @@ function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waiting
   return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
 }
 
-export function sessionView(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
+export function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
   const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
   return { id, mode, modeSource, surface, holder: viewHolder(holder), waiting: viewWaiting(waiting), waitingTotal, transcriptLength };
 }

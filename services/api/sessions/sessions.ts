@@ -6,7 +6,7 @@ import { QUEUE_MODES } from '#shared/config/index.ts';
 import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { nextCursorSchema, onePageSchema } from '../lists.ts';
-import { sessionSummary, sessionSummarySchema, sessionView, sessionViewSchema } from './session-view.ts';
+import { viewSummary, sessionSummarySchema, viewSession, sessionViewSchema } from './session-view.ts';
 
 interface SessionPorts {
   readonly ledger: Ledger;
@@ -31,7 +31,7 @@ export function getSessions({ ledger }: SessionPorts): Route {
     responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }) },
     handle: async ({ query: { limit, cursor, active } }, { tenant }) => {
       const { items, next } = await listSessions(ledger, tenant, { limit, after: cursor, active: active === true });
-      return { status: 200, body: { items: items.map((each) => sessionSummary(each)), nextCursor: next } };
+      return { status: 200, body: { items: items.map((each) => viewSummary(each)), nextCursor: next } };
     },
   });
 }
@@ -134,5 +134,5 @@ export const sessionPathSchema = z.object({ id: sessionIdSchema.meta({ descripti
 /** A session as it is now. */
 async function showSession(ledger: Ledger, tenant: string, id: string): Promise<z.infer<typeof sessionViewSchema>> {
   const [record, length] = await Promise.all([readSession({ ledger }, tenant, id), countTurns(ledger, tenant, id)]);
-  return sessionView(record, length);
+  return viewSession(record, length);
 }
