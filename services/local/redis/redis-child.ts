@@ -99,13 +99,13 @@ export class RedisChild {
     if (!found) return false;
     this.#process = found;
     if (!(await this.#isUp(found, address))) {
-      log.warn({ event: 'redis.silent', pid: found.pid }, 'The Redis that another fleet left does not answer and is ended');
+      log.warn({ event: 'redis.silent', pid: found.pid }, 'The Redis of a killed fleet does not answer and is ended');
       await this.#end(KILL_MS);
       return false;
     }
     this.#address = address;
     writeRedisRecord(directory, { pid: found.pid, startedAt: found.startedAt, address });
-    log.info({ event: 'redis.adopted', pid: found.pid }, 'Took over the Redis that a killed fleet left');
+    log.info({ event: 'redis.adopted', pid: found.pid }, 'Took over the Redis of a killed fleet');
     return true;
   }
 

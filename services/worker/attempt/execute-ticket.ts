@@ -81,7 +81,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   } catch (error) {
     // A defect of this program. The keeper would go on renewing the lease; once released, the task continues elsewhere.
     keeper.release(attempt);
-    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be brought to its end');
+    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
     throw error;
   }
 }

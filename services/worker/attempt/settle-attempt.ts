@@ -56,7 +56,7 @@ function report(log: AgentLog, end: AttemptEnd, settled: SettleAnswer, tookMs: n
   const failure = error ? { code: error.code, reason: error.message, details: error.details } : {};
   const fields = { durationMs: Math.round(tookMs), ...failure };
   if (settled.kind === 'lost') {
-    log.warn({ event: 'task.lost', ...fields }, 'the lease was gone; the task is not this attempt’s any more');
+    log.warn({ event: 'task.lost', ...fields }, 'the lease was lost; another attempt may have the task');
     return;
   }
   const event = `task.${end.kind}`;

@@ -100,7 +100,7 @@ async function auditTask({ ledger, relay, queues, log }: Parts, { tenant, id, st
   if (LIVE_JOB_STATES.has(await queue.getJobState(ticketId(id, state.ticket)))) return;
   const renewed = await reissueTicket(ledger, tenant, { task: id, number: state.ticket });
   if (!renewed) return;
-  log.warn({ event: 'ticket.missing', task: id, tenant, queue: state.queue }, 'a ticket was gone; the task has a new one');
+  log.warn({ event: 'ticket.missing', task: id, tenant, queue: state.queue }, 'a ticket was missing; its task has a new one');
   relay.add(ticketOfState(tenant, id, renewed));
 }
 

@@ -26,8 +26,8 @@ async function watchFleet({ ledger, tenants, log }: PressureParts): Promise<void
   if (level === previous) return;
   const event = level === 'none' ? 'backpressure.cleared' : (`backpressure.${level}` as const);
   const fields = { event, queueDepth: depth, estimatedWaitMs: waitMs };
-  if (level === 'none') log.info(fields, 'the fleet has no more too much work');
-  else if (level === 'warning') log.warn(fields, 'the fleet has much work');
-  else log.error(fields, 'the fleet has too much work');
+  if (level === 'none') log.info(fields, 'the load of the fleet is normal again');
+  else if (level === 'warning') log.warn(fields, 'the fleet has a high load');
+  else log.error(fields, 'the fleet is overloaded');
   await publishFleetEvent(ledger, { event, level, depth, wait: waitMs ?? -1, slow: ledger.settings.limits.backpressure.slowDown });
 }

@@ -107,7 +107,7 @@ export class Reclaimer {
     const worker = state?.worker;
     const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, { worker, before: state });
     if (answer === 'held' || answer === 'gone') return;
-    log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'took back a task from a worker that is gone');
+    log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
     if (worker !== undefined) onLost(workerOf(worker));
   }
 

@@ -71,7 +71,7 @@ export class Watchdog {
     });
     this.#thread.on('error', (error) => {
       watching.resolve();
-      log.warn({ err: error }, 'nothing watches the event loop of this process');
+      log.warn({ err: error }, 'the event loop of this process is not watched');
     });
     this.#timer = setInterval(() => Atomics.add(this.#beats, 0, 1), BEAT_MS);
     this.#timer.unref();

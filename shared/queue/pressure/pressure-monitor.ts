@@ -155,9 +155,9 @@ class PressureMonitor {
   #logChange(tenant: string, { level, previous, depth, waitMs }: PressureReading): void {
     if (level === previous) return;
     const fields = { tenant, queueDepth: depth, estimatedWaitMs: waitMs };
-    if (level === 'none') this.#log.info({ event: 'backpressure.cleared', ...fields }, 'a tenant has no more too much work');
-    else if (level === 'warning') this.#log.warn({ event: 'backpressure.warning', ...fields }, 'a tenant has much work');
-    else this.#log.error({ event: 'backpressure.critical', ...fields, actions: this.#actions() }, 'a tenant has too much work');
+    if (level === 'none') this.#log.info({ event: 'backpressure.cleared', ...fields }, 'the load of a tenant is normal again');
+    else if (level === 'warning') this.#log.warn({ event: 'backpressure.warning', ...fields }, 'a tenant has a high load');
+    else this.#log.error({ event: 'backpressure.critical', ...fields, actions: this.#actions() }, 'a tenant is overloaded');
   }
 
   #actions(): string[] {

@@ -42,7 +42,7 @@ export class WorkerWatch {
   async #check(): Promise<void> {
     const { onNotice, log } = this.#options;
     for (const worker of await markDeadWorkers(this.#options)) {
-      log.warn({ event: 'worker.lost', worker }, 'a worker is gone: its heartbeat stopped');
+      log.warn({ event: 'worker.lost', worker }, 'a worker is lost: its heartbeats stopped');
       onNotice({ event: 'worker.lost', worker });
     }
     for (const notice of await findUnservedQueues(this.#options)) {

@@ -47,7 +47,7 @@ export class ChoreWorker {
         return '';
       },
       onOpened: (worker) =>
-        worker.on('failed', (job, error) => source.log.warn({ err: error, chore: job?.name }, 'a chore failed; it comes again')),
+        worker.on('failed', (job, error) => source.log.warn({ err: error, chore: job?.name }, 'a chore failed; it runs again')),
     });
   }
 

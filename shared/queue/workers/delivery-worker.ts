@@ -107,7 +107,7 @@ export class DeliveryWorker {
     try {
       return await this.#options.handle(parseDeliveryJob(job), this.#stopping.signal);
     } catch (error) {
-      this.#options.source.log.warn({ err: error, delivery: job.id }, 'a delivery could not be run now; it comes again');
+      this.#options.source.log.warn({ err: error, delivery: job.id }, 'a delivery could not be run now; it is tried again');
       const delayMs = FIRST_FAULT_MS * 2 ** Math.min(job.attemptsStarted - 1, 10);
       return { kind: 'later', at: Date.now() + Math.min(delayMs, MAX_FAULT_MS) };
     }

@@ -49,7 +49,7 @@ export class TickClock {
         return '';
       },
       onOpened: (worker) =>
-        worker.on('failed', (job, error) => source.log.warn({ err: error, tick: job?.name }, 'a tick failed; the next one comes')),
+        worker.on('failed', (job, error) => source.log.warn({ err: error, tick: job?.name }, 'a tick failed; the next one follows')),
     });
   }
 
