@@ -6,7 +6,6 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createApiService } from '../../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../../services/scheduler/create-scheduler-service.ts';
 import { createWorkerService } from '../../../../services/worker/create-worker-service.ts';
-import { waitFor } from '../../../support/wait-for.ts';
 import { builtConsole } from '../built-console.ts';
 import { expectAccessiblePage, hasBrowser, openBrowser, type Scheme, type TestBrowser } from '../test-browser.ts';
 import { startDashboard, type RunningDashboard } from '../running-dashboard.ts';

@@ -281,20 +281,20 @@ describe('takers of one worker', () => {
   });
 });
 
-describe('a wake-up that is passed on', () => {
-  const order = async (): Promise<string[]> =>
-    (await queues.get(0, 'tasks').getJobs(['prioritized'], 0, -1, true)).map(({ data: { task }, priority }) => `${task} ${priority}`);
-  const isWakeUpThere = async (): Promise<boolean> => (await redis.exists(queues.get(0, 'tasks').toKey('marker'))) === 1;
-  /** As when a taker took it: BullMQ's consumers wait for this key. */
-  const takeWakeUp = (): Promise<unknown> => redis.zpopmin(queues.get(0, 'tasks').toKey('marker'));
+const orderOfTasks = async (): Promise<string[]> =>
+  (await queues.get(0, 'tasks').getJobs(['prioritized'], 0, -1, true)).map(({ data: { task }, priority }) => `${task} ${priority}`);
+const isWakeUpThere = async (): Promise<boolean> => (await redis.exists(queues.get(0, 'tasks').toKey('marker'))) === 1;
+/** As when a taker took it: BullMQ's consumers wait for this key. */
+const takeWakeUp = (): Promise<unknown> => redis.zpopmin(queues.get(0, 'tasks').toKey('marker'));
 
+describe('a wake-up that is passed on', () => {
   it('leaves every ticket in its place and with its priority', async () => {
     for (const [task, priority] of Object.entries({ low: 1, five: 5, urgent: 9, 'another five': 5, 'another low': 1 }))
       await add('tasks', task, priority);
-    const before = await order();
+    const before = await orderOfTasks();
     await takeWakeUp();
     await wakePoller(queues.get(0, 'tasks'));
-    expect([await isWakeUpThere(), await order()]).toEqual([true, before]);
+    expect([await isWakeUpThere(), await orderOfTasks()]).toEqual([true, before]);
   });
 
   it('wakes nobody for a queue that is paused or has no ticket', async () => {
