@@ -28,8 +28,11 @@ export async function callApi(method: string, url: string, { key = null, headers
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
-  const read: unknown = isJson ? JSON.parse(text) : text;
-  return { status: response.status, headers: response.headers, ms: performance.now() - startedAt, body: text === '' ? {} : read };
+  const read: unknown = readBody(await response.text(), response.headers);
+  return { status: response.status, headers: response.headers, ms: performance.now() - startedAt, body: read };
+}
+
+function readBody(text: string, headers: Headers): unknown {
+  if (text === '') return {};
+  return /json/.test(headers.get('content-type') ?? '') ? JSON.parse(text) : text;
 }
