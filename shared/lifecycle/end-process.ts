@@ -67,7 +67,10 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
     }
     firstAt = performance.now();
     log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once');
-    void drain().then((code) => host.exit(signal === FAILURE ? 1 : code));
+    void drain().then((code) => {
+      if (code === 0) log.info({ event: 'process.stopped' }, 'Stopped');
+      host.exit(signal === FAILURE ? 1 : code);
+    });
   };
 
   async function drain(): Promise<number> {
