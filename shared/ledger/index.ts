@@ -39,6 +39,7 @@ export { type Ledger, createLedger } from './ledger.ts';
 export { type TaskFilter, idAt, listTasks } from './read/list-tasks.ts';
 export {
   type Lookup,
+  type LookupFilter,
   lookupName,
   lookupValue,
   lookupsFor,
