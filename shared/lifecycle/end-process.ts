@@ -67,15 +67,15 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
     }
     firstAt = performance.now();
     log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once');
-    void drain().then((code) => {
-      if (code === 0) log.info({ event: 'process.stopped' }, 'Stopped');
-      host.exit(signal === FAILURE ? 1 : code);
-    });
+    void drain().then((code) => host.exit(signal === FAILURE ? 1 : code));
   };
 
   async function drain(): Promise<number> {
     try {
-      if ((await within(stop(), deadlineMs)) !== LATE) return 0;
+      if ((await within(stop(), deadlineMs)) !== LATE) {
+        log.info({ event: 'process.stopped' }, 'Stopped');
+        return 0;
+      }
       log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up');
     } catch (error) {
       log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed');
