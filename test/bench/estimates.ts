@@ -1,5 +1,5 @@
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import type { TaskState } from '#shared/tasks/task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
@@ -8,8 +8,7 @@ import { wait } from '#shared/time/wait.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
-import { print } from './print.ts';
-import { printHeading } from './print-heading.ts';
+import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
 
 // How near `estimatedStartMs` of `why` is to the real start, under a mixed load.
