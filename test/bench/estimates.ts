@@ -18,7 +18,9 @@ const SLOTS = 16;
 const BURST = 300;
 const ARRIVALS = 60;
 const ARRIVAL_MS = 100;
-const SAMPLE_MS = 60;
+const SAMPLE_MS = 20;
+/** Tasks that are looked at together. */
+const TOGETHER = 8;
 /** Both below this count as equal: the clock of one poll. */
 const FLOOR_MS = 150;
 const FACTOR = 2;
@@ -117,17 +119,22 @@ async function round(): Promise<Sample[]> {
       sent.push(await send());
     }
     const waiting = sent.filter(({ id }) => !started.has(id));
-    const task = waiting[Math.floor(Math.random() * waiting.length)];
-    if (!task) break;
-    const state = await stateOf(task);
-    if (state?.startedAt !== undefined) started.add(task.id);
-    else samples.push(...(await sample(task)));
-    await wait(waiting.length > BURST / 4 ? SAMPLE_MS : 1);
+    if (waiting.length === 0) break;
+    const drawn = Array.from({ length: TOGETHER }, () => waiting[Math.floor(Math.random() * waiting.length)] ?? waiting[0]);
+    samples.push(...(await Promise.all(drawn.map(sampleUnlessStarted))).flat());
+    await wait(SAMPLE_MS);
   }
   return samples;
 }
 
 const started = new Set<string>();
+
+async function sampleUnlessStarted(task: Waiting | undefined): Promise<Sample[]> {
+  const state = task && (await stateOf(task));
+  if (!task || state?.startedAt === undefined) return task ? await sample(task) : [];
+  started.add(task.id);
+  return [];
+}
 
 /** How near a sample was: estimate and real wait in ms. */
 async function outcomeOf({ task, gate, estimateMs, at }: Sample): Promise<{ gate: string; estimateMs: number | null; realMs: number }> {

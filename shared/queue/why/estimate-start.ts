@@ -34,11 +34,16 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   if (notBefore !== undefined) return Math.max(0, notBefore - now);
   const costs = new ServiceCosts(facts);
   const costMs = costs.ofTask(task);
-  const slotMs = waitForSlot(ledger, { facts, task, costs, front, behind: gate === 'cap' ? caps.ahead : 0 });
+  const slotMs = waitForSlot(ledger, { facts, task, costs, front });
   if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);
   if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, now }));
-  const capMs = gate === 'cap' && caps.limit !== null ? ((caps.ahead + 1) * costMs) / caps.limit : 0;
-  return Math.round(Math.max(slotMs, capMs, facts.limitedMs));
+  const capMs = gate === 'cap' ? waitForCap(caps, costMs + slotMs) : 0;
+  return Math.round(Math.max(capMs + slotMs, facts.limitedMs));
+}
+
+/** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */
+function waitForCap({ ahead, limit }: CapPlace, eachMs: number): number {
+  return limit === null ? 0 : ((ahead + 1) * eachMs) / limit;
 }
 
 /** By the tenant's last starts: its agents' times are not known yet. */

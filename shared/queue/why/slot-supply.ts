@@ -14,18 +14,16 @@ export interface QueueWait {
   task: WaitingTask;
   costs: ServiceCosts;
   front: TaskFront;
-  /** Tasks of its tenant without a grant that go before it. */
-  behind: number;
 }
 
 /** Milliseconds until a slot comes to a task behind all of this; null when nothing was measured yet, or nobody says how many slots there are. */
-export function waitForSlot(ledger: Ledger, { facts, task, costs, front, behind }: QueueWait): number | null {
+export function waitForSlot(ledger: Ledger, { facts, task, costs, front }: QueueWait): number | null {
   const { queue, priority } = task.state;
   const costMs = costs.ofTask(task);
   const supply = supplyOf(ledger, facts, queue, costs);
   if (costMs === null || supply === null) return null;
   const policy = planSlots(ledger.settings, undefined);
-  const own = flowOf(policy, queue, [...front.own, { queue, priority, count: behind + 1, costMs }], costs);
+  const own = flowOf(policy, queue, [...front.own, { queue, priority, count: 1, costMs }], costs);
   const others = TASK_QUEUES.filter((each) => each !== queue && isShared(facts, queue, each)).map((each) => {
     const parts = front.others.filter((part) => part.queue === each);
     return flowOf(policy, each, parts, costs);
@@ -55,8 +53,10 @@ function supplyOf({ settings }: Ledger, { workers, room }: FleetFacts, queue: Ta
   if (offered === 0) return null;
   const slots = Math.min(offered, room.cap);
   const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
-  const share = servesCritical ? Math.ceil(slots * settings.limits.criticalShare) : 0;
-  const reserved = queue === 'critical' ? 0 : Math.min(Math.max(room.reserved, share), slots - 1);
+  const kept = servesCritical ? Math.ceil(offered * settings.limits.criticalShare) : 0;
+  // Of the workers' slots and of the fleet's cap a part each is kept for critical tasks.
+  const ordinary = Math.max(1, Math.min(offered - kept, room.cap - room.reserved));
+  const reserved = queue === 'critical' ? 0 : Math.max(0, slots - ordinary);
   const free = Math.max(0, slots - reserved - room.running);
   return { slots, reserved, free, runningMs: costs.ofRunning(), shares: settings.worker.shares };
 }
