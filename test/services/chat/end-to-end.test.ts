@@ -141,7 +141,7 @@ describe('on each platform', () => {
       await write(name, chatOf(name, 5), input);
       const run = await runOf(input);
       await write(name, chatOf(name, 5), '/stop');
-      await shows(name, 5, (texts) => texts.some((text) => text.includes('stopping the one that runs')));
+      await shows(name, 5, (texts) => texts.some((text) => text.includes('stopping the running task')));
       await waitFor(() => run.isAborted, { deadlineMs: DEADLINE_MS, what: `the abort on ${name}` });
       expect(textsIn(name, 5)).not.toContain('First, end.');
     });

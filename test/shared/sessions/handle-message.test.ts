@@ -232,7 +232,7 @@ describe('a command', () => {
     const running = await say('first', { context: { noInput: true } });
     await start(running);
     const waiting = [await say('second'), await say('third')];
-    expect(await say('/stop')).toBe('Withdrew 2 that had not started; stopping the one that runs.');
+    expect(await say('/stop')).toBe('Withdrew 2 that had not started; stopping the running task.');
     expect(await Promise.all(waiting.map(statusOf))).toEqual(['cancelled', 'cancelled']);
     expect((await taskOf(running)).state.cancel).toMatchObject({ reason: 'stopped by /stop' });
     expect(await say('/stop', { session: 'quiet' })).toBe('Nothing runs and nothing waits.');
