@@ -50,7 +50,6 @@ export type ScriptName =
   | 'promote-backlog'
   | 'promote-due'
   | 'read-heads'
-  | 'read-levels'
   | 'read-states'
   | 'reopen-task'
   | 'reissue-ticket'

@@ -4,7 +4,6 @@
  */
 export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availability.ts';
 export { type RedisClient, commandsSentBy, connectRedis } from './connect-redis.ts';
-export { FleetId } from './fleet-id.ts';
 export { type Keys, type ShardKeys, assertInstallation, createKeys, installationProblem } from './keys.ts';
 export {
   type ReadRecords,

@@ -6,6 +6,8 @@ import { unknownTicket } from './next-ticket.ts';
 /** The right to run one ticket in a slot of the worker. It is void once the worker lost its lease on all of them. */
 export interface Permit {
   readonly queue: TaskQueue;
+  /** Of its request. */
+  readonly taker: string;
   readonly lease: number;
   /** Of its ticket; a guess until that is known. */
   band: Band;
@@ -19,6 +21,8 @@ export type PermitResult = Permit | 'empty' | 'closed';
 /** A taker of tickets that asks for a slot and a permit. */
 export interface PermitRequest {
   queue: TaskQueue;
+  /** Names the queue and its shard. */
+  taker: string;
   /** Reads the next ticket of its queue; null when there is none. */
   readNext(): Promise<WaitingTicket | null>;
   /** Lets another worker be woken for the ticket, since this one has no free slot. Never rejects. */
@@ -38,9 +42,14 @@ export interface Waiter {
   resolve(result: PermitResult): void;
 }
 
+/** What was read of the next tickets so long ago, in ms, is old. */
+const FRESH_MS = 50;
+
 /** PermitLine is responsible for the takers of one worker that wait for a slot and a permit. */
 export class PermitLine {
   #waiters: Waiter[] = [];
+  /** What was read of the next tickets before is to be read again; monotonic ms. */
+  #validFrom = 0;
 
   /** Takers that wait for a permit of this kind, in the order in which they came. */
   of(kind: PermitKind): Waiter[] {
@@ -79,15 +88,27 @@ export class PermitLine {
     if (this.#withdraw(waiter)) waiter.resolve(take(waiter));
   }
 
-  /** Reads the next tickets of these waiters. The wait of one without a ticket ends. */
-  async readNext(waiters: readonly Waiter[]): Promise<void> {
+  /** Whether the next tickets of all were read a moment ago. */
+  get isFresh(): boolean {
+    const since = performance.now() - FRESH_MS;
+    return this.#waiters.every(({ next, readAt }) => next !== null && readAt >= since);
+  }
+
+  /** The next tickets may be others by now. */
+  invalidate(): void {
+    this.#validFrom = performance.now();
+  }
+
+  /** Reads the next tickets that are not known. The wait of a taker without a ticket ends. */
+  async readNext(): Promise<void> {
     const read = async (waiter: Waiter): Promise<void> => {
       const { request } = waiter;
+      const readAt = performance.now();
       waiter.next = await request.readNext().catch(() => unknownTicket(request.queue));
-      waiter.readAt = performance.now();
+      waiter.readAt = readAt;
       if (waiter.next === null) this.#answer(waiter, 'empty');
     };
-    await Promise.all(waiters.map(read));
+    await Promise.all(this.#waiters.filter(({ next, readAt }) => next === null || readAt < this.#validFrom).map(read));
   }
 
   close(): void {

@@ -8,8 +8,6 @@ interface PermitRoundOptions {
   line: PermitLine;
   slots: RunningSlots;
   leases: readonly PermitLease[];
-  /** The next ticket of a taker is read again after so long, ms. */
-  pollMs: number;
 }
 
 interface KnownTicket extends WaitingTicket {
@@ -40,7 +38,7 @@ export class PermitRound {
       for (const waiter of line.all()) line.grant(waiter, this.#takeFor);
       return this.#isDueAgain;
     }
-    await line.readNext(this.#waitersToRead());
+    await line.readNext();
     await this.#askFleet();
     this.#grantBest();
     this.#wakeOthers();
@@ -64,21 +62,6 @@ export class PermitRound {
     const isCovered = leases.every((lease) => lease.covers(line.of(lease.kind).length));
     const hasRoom = line.of('ordinary').length <= slots.roomFor('ordinary') && all.length <= slots.roomFor('critical');
     return isCovered && hasRoom && !all.some(({ request }) => slots.mayHoldBack(request.queue, all.length - 1));
-  }
-
-  /**
-   * Takers whose next tickets are to be read: new ones, takers that compete with other workers, and others now and then, since their queues
-   * may have a better ticket or none by now.
-   */
-  #waitersToRead(): Waiter[] {
-    const { leases, slots, line, pollMs } = this.#options;
-    const now = performance.now();
-    const isOld = ({ next, readAt }: Waiter): boolean => next === null || now - readAt >= pollMs;
-    return leases.flatMap((lease) => {
-      const waiters = line.of(lease.kind);
-      if (slots.roomFor(lease.kind) <= 0 || lease.covers(1)) return waiters.filter(isOld);
-      return lease.isAnswerDue ? [] : waiters;
-    });
   }
 
   /** Asks for the permits that known tickets need. */
@@ -119,8 +102,8 @@ export class PermitRound {
     }
   }
 
-  readonly #takeFor = ({ request: { queue }, next }: Waiter): Permit => {
+  readonly #takeFor = ({ request, next }: Waiter): Permit => {
     const { slots, leases } = this.#options;
-    return slots.take(queue, leaseFor(leases, queue).take(), next);
+    return slots.take(request, leaseFor(leases, request.queue).take(), next);
   };
 }

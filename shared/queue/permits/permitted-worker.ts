@@ -20,6 +20,7 @@ export function permitsFor(queue: TaskQueue, { pool, tickets }: TakerParts): Tic
   return {
     pool,
     queue,
+    taker: tickets.qualifiedName,
     readNext: () => readNextTicket(tickets, queue),
     // Without it the others poll by themselves after `consumers.pollMs`.
     wakeAnother: () => wakePoller(tickets).catch(() => undefined),
@@ -91,7 +92,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   }
 
   async #acquire(source: TicketPermits, token: string): Promise<boolean> {
-    const permit = source.pool.tryAcquire(source.queue) ?? (await this.#waitForPermit(source));
+    const permit = source.pool.tryAcquire(source) ?? (await this.#waitForPermit(source));
     if (permit === null) return false;
     this.#permits.set(token, permit);
     return true;

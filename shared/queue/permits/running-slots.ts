@@ -37,13 +37,18 @@ export class RunningSlots {
     return chooseNext(waiting, this.#counts, this.#policy, Date.now());
   }
 
-  /** Whether another ticket in this slot, like its last one, would be chosen before all that wait. */
-  keepsSlot(permit: Permit, waiting: readonly WaitingTicket[]): boolean {
+  /**
+   * Whether the next ticket of a permit's taker would be chosen before all that wait. While that taker waits for no other slot, its next
+   * ticket is unknown and counts like its last one.
+   */
+  keepsSlot(permit: Permit, waiting: readonly (WaitingTicket & { taker: string })[]): boolean {
     if (permit.ticket === null) return false;
+    const own = waiting.find(({ taker }) => taker === permit.taker) ?? permit.ticket;
+    const others = waiting.filter((each) => each !== own);
     this.#count(permit, -1);
-    const chosen = this.choose([permit.ticket, ...waiting]);
+    const chosen = this.choose([own, ...others]);
     this.#count(permit, 1);
-    return chosen === permit.ticket;
+    return chosen === own;
   }
 
   /** Whether a ticket of this queue may have to wait for others, of which so many wait and some may be under way. */
@@ -58,10 +63,10 @@ export class RunningSlots {
   }
 
   /** Uses a slot for a ticket of this queue; `next` is what its ticket probably is. */
-  take(queue: TaskQueue, lease: number, next: WaitingTicket | null): Permit {
+  take({ queue, taker }: Pick<Permit, 'queue' | 'taker'>, lease: number, next: WaitingTicket | null): Permit {
     const guess = queue === LOW_QUEUE ? 'low' : 'normal';
     const band = next ? bandOf(next, this.#policy, Date.now()) : guess;
-    const permit: Permit = { queue, lease, band, ticket: null };
+    const permit: Permit = { queue, taker, lease, band, ticket: null };
     this.#count(permit, 1);
     this.#countFetch(permit, 1);
     return permit;

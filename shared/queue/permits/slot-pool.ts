@@ -1,4 +1,3 @@
-import type { TaskQueue } from '../../config/index.ts';
 import type { WaitingTicket } from './choose-next.ts';
 import type { PermitKind } from './lease-permits.ts';
 import { leaseFor, type PermitLease } from './permit-lease.ts';
@@ -22,6 +21,8 @@ export class SlotPool {
   readonly #options: SlotPoolOptions;
   readonly #line = new PermitLine();
   readonly #round: PermitRound;
+  /** Permits whose tickets are ending, for which the next tickets have been asked. */
+  readonly #ending = new Set<Permit>();
   #isRoundDue = false;
   #isClosed = false;
   #rounds: Promise<void> | undefined;
@@ -33,17 +34,19 @@ export class SlotPool {
   }
 
   /** Takes a permit at once, or null when the caller has to wait. */
-  tryAcquire(queue: TaskQueue): Permit | null {
+  tryAcquire(request: Pick<PermitRequest, 'queue' | 'taker'>): Permit | null {
     const { slots, leases } = this.#options;
-    const lease = leaseFor(leases, queue);
-    if (this.#isClosed || this.#isWaitedFor(lease.kind) || slots.mayHoldBack(queue, 0)) return null;
-    return lease.covers(1) && slots.roomFor(lease.kind) > 0 ? slots.take(queue, lease.take(), null) : null;
+    const lease = leaseFor(leases, request.queue);
+    if (this.#isClosed || this.#isWaitedFor(lease.kind) || slots.mayHoldBack(request.queue, 0)) return null;
+    return lease.covers(1) && slots.roomFor(lease.kind) > 0 ? slots.take(request, lease.take(), null) : null;
   }
 
   /** Waits for a permit. */
   async acquire(request: PermitRequest): Promise<PermitResult> {
     if (this.#isClosed || request.signal.aborted) return 'closed';
     const result = this.#line.wait(request);
+    // Other workers take tickets meanwhile.
+    if (leaseFor(this.#options.leases, request.queue).isContended) this.#line.invalidate();
     this.#startRound();
     return await result;
   }
@@ -51,11 +54,23 @@ export class SlotPool {
   /** Whether the holder of a permit may take the next ticket of its queue with it: no taker waits, or every waiting one comes later. */
   mayKeep(permit: Permit): boolean {
     const lease = leaseFor(this.#options.leases, permit.queue);
-    if (!lease.mayKeep(permit.lease)) return false;
     const { slots } = this.#options;
-    if (!this.#isWaitedFor(lease.kind) && !slots.mayHoldBack(permit.queue, 0)) return true;
-    const waiting = this.#line.all().flatMap(({ next }) => next ?? []);
-    return waiting.length === this.#line.length && slots.keepsSlot(permit, waiting);
+    this.#ending.delete(permit);
+    const isKept = lease.mayKeep(permit.lease);
+    if (isKept && !this.#isWaitedFor(lease.kind) && !slots.mayHoldBack(permit.queue, 0)) return true;
+    const waiters = this.#line.all();
+    const isOnly = waiters.every(({ request, next }) => next !== null && request.taker === permit.taker);
+    if (isKept && (isOnly || this.#line.isFresh)) {
+      return slots.keepsSlot(
+        permit,
+        waiters.flatMap(({ next, request: { taker } }) => (next ? [{ ...next, taker }] : [])),
+      );
+    }
+    // What comes next is read while BullMQ ends the ticket that has the slot.
+    this.#ending.add(permit);
+    this.#line.invalidate();
+    if (waiters.length > 0) this.#startRound();
+    return false;
   }
 
   /** Counts a permit by the ticket that it is used for. */
@@ -69,6 +84,7 @@ export class SlotPool {
     const lease = leaseFor(this.#options.leases, permit.queue);
     this.#options.slots.release(permit);
     lease.release(permit.lease);
+    if (!this.#ending.delete(permit) && (lease.isContended || !this.#line.isFresh)) this.#line.invalidate();
     if (this.#line.length > 0 || lease.isContended) this.#startRound();
   }
 
@@ -82,6 +98,7 @@ export class SlotPool {
   /** The fleet may have room now. */
   wake(kind: PermitKind): void {
     for (const lease of this.#options.leases) if (lease.kind === kind) lease.expectRoom();
+    this.#line.invalidate();
     this.#startRound();
   }
 

@@ -25,7 +25,6 @@ const finish = (response: ServerResponse): void => {
 
 function createRunner(options: Partial<AgentRunnersOptions>): AgentRunner<DefinitionOf<'openai'>> {
   return createAgentRunners({
-    fleetId: () => Promise.resolve('f'),
     directory: '.',
     openaiBaseUrl: undefined,
     openaiApiKey: undefined,

@@ -238,6 +238,18 @@ describe('takers of one worker', () => {
     expect(started.at(-1)).toBe('a message');
   });
 
+  it('give a slot to the best ticket that waits, whatever ran in it before', async () => {
+    startWorker('one', { ...roomy, slots: 2 });
+    await add('tasks', 'nine', 9);
+    await untilStarted(1);
+    await add('tasks', 'three', 3);
+    await add('chat', 'eight', 8);
+    await untilWaiting('tasks', 'chat');
+    held.shift()?.();
+    await untilStarted(2);
+    expect(started).toEqual(['nine', 'eight']);
+  });
+
   it('run low tickets in all slots while nothing else waits, and no new ones once others do', async () => {
     startWorker('one', { ...roomy, slots: 5 });
     for (let n = 0; n < 10; n += 1) await add('tasks', `low ${n}`, 1);
