@@ -11,7 +11,8 @@ import { openTestParts } from '../support/open-test-parts.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
 import { inFlight, perSecond } from './in-flight.ts';
-import { print, printHeading } from './print.ts';
+import { print } from './print.ts';
+import { printHeading } from './print-heading.ts';
 import { requestOf } from './schedule-requests.ts';
 import { percentile } from './statistics.ts';
 

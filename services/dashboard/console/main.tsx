@@ -1,6 +1,5 @@
-// The order matters: later files change the styles of earlier ones.
+// The order matters: console.css changes the styles of Mantine.
 import './mantine.css';
-import '../assets/frame.css';
 import './console.css';
 import { createTheme, Drawer, MantineProvider, Modal, Popover, Text, Title, Tooltip } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';

@@ -24,7 +24,6 @@ function createExecutor(): ExecuteTicketParts {
     redact: (text) => text,
     catalog,
     runners: createAgentRunners({
-      fleetId: () => Promise.resolve('f'),
       directory: '.',
       openaiBaseUrl: undefined,
       openaiApiKey: undefined,

@@ -1,0 +1,113 @@
+import { afterEach, expect, it } from 'vitest';
+import { reportFigure } from '../../support/fleet/figures.ts';
+import { openTenant, readClaimTimes, readUses, submitMixed, WAITING_AGENT } from '../../support/fleet/mixed-work.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
+import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { type Capacity, idleTime, maxAtOnce, passedOver, type SlotUse } from '../../support/fleet/slot-times.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+
+interface Mix {
+  /** Of each worker: critical 2 with 10 others is 12 slots, of which 2 are for critical tasks only. */
+  queues: string;
+  workers: number;
+  shards: number;
+  /** Of the fleet; null for none. */
+  cap: number | null;
+  capacity: Capacity;
+  tasks: number;
+  workMs: (n: number) => number;
+  /** Between two kills of a worker, whose place another one takes. */
+  killEveryMs?: number;
+}
+
+const WIDE = 'critical=2,chat=4,tasks=4,background=2,maintenance=1';
+const EVEN = 'critical=1,chat=1,tasks=1,background=1,maintenance=1';
+const NARROW = 'critical=1,chat=6,tasks=1,background=1,maintenance=1';
+
+const short = (n: number): number => 20 + (n % 5) * 10;
+const medium = (n: number): number => 100 + (n % 7) * 25;
+const long = (n: number): number => 600 + (n % 7) * 150;
+
+/** Of the cap, one is kept for critical tasks unless it is the only one. */
+const capOf = (cap: number): Pick<Mix, 'cap' | 'capacity'> => ({ cap, capacity: { total: cap, ordinary: Math.max(1, cap - 1) } });
+const NO_WAITS = { warningWaitMs: null, criticalWaitMs: null };
+const WITHOUT_CAP = { cap: null, capacity: { total: 24, ordinary: 20 } };
+
+const SMALL: Record<string, Mix> = {
+  'one at a time': { queues: EVEN, workers: 2, shards: 1, ...capOf(1), tasks: 60, workMs: short },
+  'in all slots of two workers': { queues: WIDE, workers: 2, shards: 1, ...WITHOUT_CAP, tasks: 120, workMs: long },
+};
+
+const FULL: Record<string, Mix> = {
+  'one at a time': { queues: EVEN, workers: 4, shards: 1, ...capOf(1), tasks: 1000, workMs: short },
+  'two at a time': { queues: NARROW, workers: 4, shards: 4, ...capOf(2), tasks: 2000, workMs: short },
+  'three at a time': { queues: WIDE, workers: 4, shards: 2, ...capOf(3), tasks: 5000, workMs: short },
+  'three at a time, each for longer': { queues: EVEN, workers: 3, shards: 1, ...capOf(3), tasks: 300, workMs: long },
+  'three at a time, while workers are killed': {
+    queues: NARROW,
+    workers: 4,
+    shards: 2,
+    ...capOf(3),
+    tasks: 1000,
+    workMs: medium,
+    killEveryMs: 5000,
+  },
+  'in all slots of two workers': { queues: WIDE, workers: 2, shards: 1, ...WITHOUT_CAP, tasks: 1000, workMs: long },
+};
+
+let fleet: Fleet;
+afterEach(async () => {
+  await fleet.stop();
+});
+
+it.each(Object.entries(testEnvironment.isChaos ? FULL : SMALL))('mixed work runs in its order, %s', async (name, mix) => {
+  const uses = await runMixed(mix);
+  const { idleMs, slotMs, starts } = idleTime(uses, mix.capacity);
+  const over = passedOver(uses, mix.capacity.total);
+  const max = maxAtOnce(uses);
+  reportFigure(
+    name,
+    `${mix.tasks} tasks, idle ${((100 * idleMs) / slotMs).toFixed(2)} % of slots (${(idleMs / starts).toFixed(1)} ms for each start, of these ` +
+      `${mean(await readClaimTimes(fleet.redis.url, mix.shards, uses)).toFixed(1)} ms to claim it), ` +
+      `${over.length} passed over, ${max.total} at once, ${max.ordinary} ordinary`,
+  );
+  expect(max.total).toBeLessThanOrEqual(mix.capacity.total);
+  expect(max.ordinary).toBeLessThanOrEqual(mix.capacity.ordinary);
+  // A killed worker's tickets come back when their lease has run out.
+  expect(mix.killEveryMs === undefined ? over : []).toEqual([]);
+  // Slots that belonged to queues would be idle for more than half of the time. The shortest tasks take less than a loaded machine's trips.
+  expect(mix.workMs === long ? idleMs / slotMs : 0).toBeLessThan(0.5);
+});
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** All is accepted before the first worker starts, so that the order is known. */
+async function runMixed({ queues, workers, shards, cap, tasks, workMs, killEveryMs }: Mix): Promise<SlotUse[]> {
+  fleet = await openFleet({
+    env: { MUSTER_QUEUES: queues, SHARDS: `${shards}`, ...(cap === null ? {} : { MUSTER_MAX_CONCURRENT: `${cap}` }) },
+    settings: { agents: WAITING_AGENT, limits: { backpressure: { warningDepth: 50_000, ...NO_WAITS, fleet: NO_WAITS } } },
+  });
+  const urls = (await Promise.all(Array.from({ length: testEnvironment.isChaos ? 2 : 1 }, () => fleet.start('api')))).map(({ url }) => url);
+  const tenants = [{ tenant: 'default', call: {} }, await openTenant(fleet, 'acme'), await openTenant(fleet, 'other')];
+  const submitted = await submitMixed(fleet, { count: tasks, workMs, tenants, urls });
+  const started: ServiceProcess[] = await Promise.all(Array.from({ length: workers }, () => fleet.start('worker')));
+  const kill = async (): Promise<void> => {
+    await started.shift()?.kill();
+    started.push(await fleet.start('worker'));
+  };
+  const kills = killEveryMs === undefined ? null : repeatUntilStopped(kill, killEveryMs);
+  for (const { tenant, call } of tenants) {
+    const own = submitted.filter((each) => each.tenant === tenant);
+    const ended = await fleet.client.ended(
+      own.map(({ id }) => id),
+      900_000,
+      call,
+    );
+    expect(ended.map(({ status }) => status)).toEqual(own.map(() => 'completed'));
+  }
+  await kills?.stop();
+  return await readUses(fleet, submitted);
+}

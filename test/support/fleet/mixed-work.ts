@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url';
+import pMap from 'p-map';
+import { queueFor, type PriorityInput } from '#shared/tasks/priority.ts';
+import { openTestParts } from '../open-test-parts.ts';
+import type { FleetCall } from './fleet-client.ts';
+import type { Fleet } from './open-fleet.ts';
+import type { SlotUse } from './slot-times.ts';
+
+/** The agent of mixed work, for a fleet's settings. */
+export const WAITING_AGENT = { wait: { kind: 'function', file: fileURLToPath(import.meta.resolve('./waiting-agent.ts')) } } as const;
+
+/** No limit of a tenant holds anything back. */
+const NO_LIMITS = {
+  running: null,
+  waiting: null,
+  runningLow: null,
+  runningByClass: { user: null, proactive: null },
+  rates: { user: null, proactive: null, all: null },
+};
+const AT_ONCE = 40;
+
+export interface MixedTask {
+  id: string;
+  tenant: string;
+  call: FleetCall;
+  queue: SlotUse['queue'];
+}
+
+/** A tenant without limits and a key of it, to submit mixed work with. */
+export async function openTenant(fleet: Fleet, id: string): Promise<{ tenant: string; call: FleetCall }> {
+  await fleet.client.make('/v1/tenants', { id });
+  await fleet.client.call('PATCH', `/v1/tenants/${id}`, { body: { limits: NO_LIMITS } });
+  const { secret } = await fleet.client.make(`/v1/tenants/${id}/keys`, { name: 'of the test', scopes: ['submit'] });
+  return { tenant: id, call: { key: String(secret) } };
+}
+
+/** One in four is a message, one in ten critical, one in eight low; the others have every priority. */
+function kindOf(n: number): { kind: 'message' } | { kind: 'task'; priority: PriorityInput } {
+  if (n % 4 === 0) return { kind: 'message' };
+  if (n % 10 === 1) return { kind: 'task', priority: 'critical' };
+  return { kind: 'task', priority: n % 8 === 2 ? 'low' : 2 + ((n * 7) % 9) };
+}
+
+export interface MixedWorkOptions {
+  count: number;
+  workMs: (n: number) => number;
+  tenants: readonly { tenant: string; call: FleetCall }[];
+  /** Addresses of the APIs that take them in turn. */
+  urls: readonly string[];
+}
+
+/** Submits tasks and messages of every queue and priority, of all tenants in turn. */
+export async function submitMixed({ client }: Fleet, { count, workMs, tenants, urls }: MixedWorkOptions): Promise<MixedTask[]> {
+  const submit = async (_each: unknown, n: number): Promise<MixedTask> => {
+    const { tenant, call } = tenants[n % tenants.length] ?? { tenant: 'default', call: {} };
+    const options: FleetCall = { ...call, ...(urls.length === 0 ? {} : { url: urls[n % urls.length] ?? '' }) };
+    const kind = kindOf(Math.floor(n / tenants.length));
+    const context = { workMs: workMs(n) };
+    if (kind.kind === 'task') {
+      const id = await client.submit({ agent: 'wait', input: `${n}`, context, priority: kind.priority }, options);
+      return { id, tenant, call, queue: queueFor('api', kind.priority) };
+    }
+    const { status, body } = await client.call('POST', `/v1/sessions/person-${n}/messages`, {
+      ...options,
+      body: { text: `${n}`, agent: 'wait', context },
+    });
+    if (status !== 202) throw new Error(`expected 202, got ${status}: ${JSON.stringify(body)}`);
+    return { id: String(body.id), tenant, call, queue: 'chat' };
+  };
+  return await pMap(Array.from({ length: count }), submit, { concurrency: AT_ONCE });
+}
+
+/** When the ledger had each attempt of these tasks run. */
+export async function readUses({ client }: Fleet, tasks: readonly MixedTask[]): Promise<SlotUse[]> {
+  const read = async ({ id, tenant, call, queue }: MixedTask): Promise<SlotUse[]> => {
+    const [record, attempts] = await Promise.all([client.call('GET', `/v1/tasks/${id}`, call), client.attempts(id, call)]);
+    return attempts.map(({ number, startedAt, endedAt }) => ({
+      task: id,
+      tenant,
+      queue,
+      priority: Number(record.body.priority),
+      acceptedAt: Date.parse(record.body.createdAt),
+      startedAt: Date.parse(startedAt),
+      endedAt: Date.parse(endedAt ?? ''),
+      attempt: number,
+    }));
+  };
+  return (await pMap(tasks, read, { concurrency: AT_ONCE })).flat();
+}
+
+/**
+ * How long it takes from a worker's taking a ticket from BullMQ, by the clock of this machine, to the task's start in the ledger, ms: of
+ * those whose tickets BullMQ still lists.
+ */
+export async function readClaimTimes(redisUrl: string, shards: number, uses: readonly SlotUse[]): Promise<number[]> {
+  const parts = await openTestParts({ redisUrl, env: { SHARDS: `${shards}` } });
+  const read = async ({ task, tenant, queue, attempt, startedAt }: SlotUse): Promise<number[]> => {
+    const job = attempt === 1 ? await parts.queues.get(parts.keys.shardOf(tenant), queue).getJob(task) : undefined;
+    return job?.processedOn === undefined ? [] : [startedAt - job.processedOn];
+  };
+  const times = (await pMap(uses, read, { concurrency: AT_ONCE })).flat();
+  await parts.close();
+  return times;
+}
