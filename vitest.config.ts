@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILE_CACHE } from './test/support/compile-cache.ts';
 import { ChaosReporter } from './test/support/reporters/chaos-reporter.ts';
 import { ClosingLineReporter } from './test/support/reporters/closing-line-reporter.ts';
 import { SlowFilesReporter } from './test/support/reporters/slow-files-reporter.ts';
@@ -14,6 +15,8 @@ export default defineConfig({
     // Forks, because tests send signals and start children, which threads of one process would share.
     pool: 'forks',
     maxWorkers: 2,
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE },
+    globalSetup: ['test/support/compile-cache.ts'],
     setupFiles: ['test/support/leaked-handles.ts'],
     // In CI a single run on a loaded machine decides whether a change lands, so a test that fails is tried once more. The closing
     // line's reporter names those that pass then, and fails the run when they are more than three.
@@ -47,9 +50,8 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           testTimeout: isChaos ? 1_800_000 : 120_000,
           hookTimeout: 60_000,
-          // One at a time and after the parts: each starts a fleet of its own, some measure how fast it recovers, and workers end the
-          // orphaned processes of any fleet on their machine.
-          maxWorkers: 1,
+          // After the parts: each starts a fleet of its own, which mostly waits. At full size one at a time has the machine.
+          maxWorkers: isChaos ? 1 : 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { type Ledger, measureReady, type ReadyTickets } from '#shared/ledger/index.ts';
-import { bullPriority, isQueueName, QUEUE_NAMES, type QueueName, type Queues, type TicketQueue } from '#shared/queue/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
+import { countQueues } from './count-queues.ts';
 import { assertFleetOwner, FLEET_OWNERS } from './fleet/fleet-owner.ts';
 import { onePageSchema } from './lists.ts';
 
@@ -24,14 +25,16 @@ const queueSchema = z
   .strictObject({
     name: z.enum(QUEUE_NAMES).meta({ description: 'The queue.' }),
     paused: z.boolean().meta({ description: 'Whether it starts nothing; what runs goes on.' }),
-    waiting: z.int().meta({ description: 'Tickets without a priority that wait.' }),
-    prioritized: z.int().meta({ description: 'Tickets that wait by priority, ready ones included.' }),
-    ready: z.int().meta({ description: 'Tickets that wait for the turn of their tenant.' }),
+    waiting: z.int().meta({ description: 'All that wait for a worker: `tickets` and `ready`.' }),
+    tickets: z.int().meta({ description: 'Of these, the ones with a ticket in BullMQ.' }),
+    ready: z.int().meta({ description: 'Of these, the ones that wait for the turn of their tenant.' }),
+    prioritized: z.int().meta({ description: 'Of these, the ones that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z.int().meta({ description: 'Tickets that a worker holds.' }),
     completed: z.int().meta({ description: 'Completed tickets that are kept.' }),
     failed: z.int().meta({ description: 'Failed tickets that are kept.' }),
-    workers: z.int().meta({ description: 'Connections that take from it.' }),
+    workers: z.int().meta({ description: 'Live workers that take from it, by `GET /v1/fleet`.' }),
+    slots: z.int().nullable().meta({ description: 'Slots of these workers, which all their queues share; null when unknown.' }),
     oldestWaitingAgeMs: z.int().nullable().meta({ description: 'How long the oldest waiting ticket has waited; null when none waits.' }),
   })
   .meta({
@@ -41,19 +44,21 @@ const queueSchema = z
       {
         name: 'tasks',
         paused: false,
-        waiting: 0,
-        prioritized: 12,
+        waiting: 15,
+        tickets: 12,
         ready: 3,
+        prioritized: 15,
         delayed: 0,
         active: 4,
         completed: 100,
         failed: 1,
         workers: 2,
+        slots: 56,
         oldestWaitingAgeMs: 1200,
       },
     ],
   });
-type QueueCounts = z.infer<typeof queueSchema>;
+export type QueueCounts = z.infer<typeof queueSchema>;
 
 const queueListSchema = z
   .strictObject({
@@ -109,81 +114,4 @@ function switchQueue(
       return { status: 200, body: { name, paused: action === 'pause' } };
     },
   });
-}
-
-const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'] as const;
-const LOWEST_PRIORITY = bullPriority(1);
-const PRIORITIES = Array.from({ length: LOWEST_PRIORITY }, (_, position) => position + 1);
-
-/** Counts of every queue over all shards, in the order of the queues' names. */
-async function countQueues({ queues, ledger }: QueuePorts, now: number): Promise<QueueCounts[]> {
-  const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
-  return await Promise.all(
-    [...shardsOf].map(([name, shards]) =>
-      countQueue(
-        name,
-        shards.map(({ shard, queue }) => countShard(queue, () => measureReady(ledger, shard, name))),
-        now,
-      ),
-    ),
-  );
-}
-
-async function countQueue(name: QueueName, shards: Promise<ShardCounts>[], now: number): Promise<QueueCounts> {
-  const counts = await Promise.all(shards);
-  const sum = (count: (shard: ShardCounts) => number): number => counts.reduce((total, shard) => total + count(shard), 0);
-  const sumOf = (state: (typeof COUNTED)[number]): number => sum((shard) => shard.jobs[state] ?? 0);
-  const oldest = Math.min(...counts.map((shard) => shard.oldestAt));
-  return {
-    name,
-    // Pausing reaches all shards; while it does, what runs still counts as not paused.
-    paused: counts.every((shard) => shard.isPaused),
-    waiting: sumOf('waiting'),
-    prioritized: sumOf('prioritized') + sum((shard) => shard.ready),
-    ready: sum((shard) => shard.ready),
-    delayed: sumOf('delayed'),
-    active: sumOf('active'),
-    completed: sumOf('completed'),
-    failed: sumOf('failed'),
-    workers: sum((shard) => shard.workers),
-    oldestWaitingAgeMs: Number.isFinite(oldest) ? Math.max(0, now - oldest) : null,
-  };
-}
-
-interface ShardCounts {
-  jobs: Record<string, number>;
-  isPaused: boolean;
-  workers: number;
-  ready: number;
-  oldestAt: number;
-}
-
-async function countShard(queue: TicketQueue, readReady: () => Promise<ReadyTickets>): Promise<ShardCounts> {
-  const [jobs, isPaused, workers, oldestAt, ready] = await Promise.all([
-    queue.getJobCounts(...COUNTED),
-    queue.isPaused(),
-    // A managed Redis may refuse to list its clients.
-    queue.getWorkersCount().catch(() => 0),
-    oldestWaiting(queue),
-    readReady(),
-  ]);
-  return { jobs, isPaused, workers, ready: ready.count, oldestAt: Math.min(oldestAt, ready.oldestAt) };
-}
-
-/** Within one priority the first is the oldest, so one read per priority that has tickets finds the oldest of all. */
-async function oldestWaiting(queue: TicketQueue): Promise<number> {
-  const byPriority = await queue.getCountsPerPriority(PRIORITIES);
-  const firsts: number[] = [];
-  let before = 0;
-  for (const priority of PRIORITIES) {
-    const count = byPriority[priority] ?? 0;
-    if (count > 0) firsts.push(before);
-    before += count;
-  }
-  const reads = [
-    queue.getJobs(['waiting'], 0, 0, true),
-    ...firsts.map((position) => queue.getJobs(['prioritized'], position, position, true)),
-  ];
-  const jobs = (await Promise.all(reads)).flat();
-  return Math.min(...jobs.map((job) => job?.timestamp ?? Number.POSITIVE_INFINITY));
 }

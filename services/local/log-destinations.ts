@@ -64,7 +64,15 @@ const COLORS: Readonly<Record<string, string>> = { fatal: '31', error: '31', war
 const MAX_CHARACTERS = 500;
 
 /** Events for the file only: requests, of which an open page makes several a second, and steps that the next step implies. */
-const FILE_ONLY = new Set(['http.request', 'task.queued', 'task.scheduled']);
+const FILE_ONLY = new Set([
+  'http.request',
+  'task.queued',
+  'task.scheduled',
+  'redis.started',
+  'chat.started',
+  'scheduler.started',
+  'worker.started',
+]);
 
 /** Turns JSON log lines into short ones for a terminal: time, level when it is not info, message, task. */
 export function consoleLines(out: { write(text: string): unknown }, hasColors: boolean): { write(line: string): void } {

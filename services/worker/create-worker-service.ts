@@ -18,7 +18,7 @@ import {
   TicketWorker,
   WorkerWatch,
 } from '#shared/queue/index.ts';
-import { systemClock } from '#shared/time/index.ts';
+import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
 import { executeTicket, type ExecuteTicketParts } from './attempt/execute-ticket.ts';
 import { isolatedName } from './isolation/isolation-messages.ts';
@@ -32,6 +32,9 @@ import { Heartbeat, type HeartbeatOptions } from './upkeep/heartbeat.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
 import { WorkerService, type JobTaker } from './worker-service.ts';
 
+/** How long a start waits for the orphans of killed workers to be ended. */
+const ORPHANS_MS = 3000;
+
 /** Runs agents: takes tickets, claims their tasks, runs and settles them. */
 export function createWorkerService(parts: Parts): Service {
   const { config, log, ledger } = parts;
@@ -42,10 +45,15 @@ export function createWorkerService(parts: Parts): Service {
   parts.offeredSlots.addOwn(capacity);
   const promoter = new DuePromoter({ ledger, log });
   const permits = openPermits(parts, name);
-  let isDraining = false;
+  const draining = new AbortController();
+  const endOrphaned = (): Promise<void> => endOrphans(parts, draining.signal);
+  const onNotice = (notice: FleetNotice): void => {
+    void publishFleetEvent(fleet, notice);
+    if (notice.event === 'worker.lost') void endOrphaned();
+  };
   const onWaiting = (): void => promoter.wake();
-  const { executor: shared, keeper, listen } = openExecutor(parts, { worker: name, onWaiting, isDraining: () => isDraining });
-  const pool = openPool(parts, name, onWaiting);
+  const { executor: shared, keeper, listen } = openExecutor(parts, { worker: name, onWaiting, isDraining: () => draining.signal.aborted });
+  const pool = openPool(parts, { worker: name, onWaiting, onLost: endOrphaned });
   const executor: ExecuteTicketParts = {
     ...shared,
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
@@ -55,15 +63,16 @@ export function createWorkerService(parts: Parts): Service {
     name,
     check: async () => {
       await assertAgents(config);
-      await endOrphans(parts);
+      // Goes on beside the start where Redis comes later.
+      await within(endOrphaned(), ORPHANS_MS);
     },
     keeper,
     pool,
     promoter,
     watchdog: openWatchdog(parts, name),
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
-    watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice: (notice) => onNotice(parts, notice), log }),
-    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice(parts, { event: 'worker.lost', worker }) }),
+    watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice, log }),
+    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice({ event: 'worker.lost', worker }) }),
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
@@ -73,7 +82,7 @@ export function createWorkerService(parts: Parts): Service {
     ],
     listen,
     onDrain: () => {
-      isDraining = true;
+      draining.abort();
     },
     onDrained: parts.finish,
     publish: (event) => publishFleetEvent(fleet, { event, worker: name }),
@@ -82,7 +91,14 @@ export function createWorkerService(parts: Parts): Service {
   });
 }
 
-function openPool(parts: Parts, worker: string, onWaiting: () => void): IsolationPool {
+interface PoolOptions {
+  worker: string;
+  onWaiting: () => void;
+  /** Called after a process of the pool was lost. */
+  onLost: () => Promise<void>;
+}
+
+function openPool(parts: Parts, { worker, onWaiting, onLost }: PoolOptions): IsolationPool {
   const { config, ledger, log } = parts;
   const names = secretVariables(config.settings.agents);
   const secrets = names.flatMap((name) => [config.readVariable(name)].flatMap((value) => (value === undefined ? [] : [[name, value]])));
@@ -98,24 +114,22 @@ function openPool(parts: Parts, worker: string, onWaiting: () => void): Isolatio
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
       await expireAttempt(ledger, attempt, { ...lost, before: state, isGone: true });
       onWaiting();
-      await endOrphans(parts);
+      await onLost();
       return true;
     },
     log,
   });
 }
 
-/** A worker that was killed on this system may have left processes of its commands. */
-async function endOrphans({ config, log }: Parts): Promise<void> {
-  const ended = await endOrphanedCommands(config.settings.commands.folder);
-  if (ended > 0)
-    log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
-}
-
-function onNotice(parts: Parts, notice: FleetNotice): void {
-  const { redis, keys, config } = parts;
-  void publishFleetEvent({ redis, keys, settings: config.settings }, notice);
-  if (notice.event === 'worker.lost') void endOrphans(parts);
+/** Ends what commands of a worker that was killed on this system may have left; waits while Redis is away. Never rejects. */
+async function endOrphans({ config, fleetId, log }: Parts, signal: AbortSignal): Promise<void> {
+  try {
+    const ended = await endOrphanedCommands(await fleetId.read(signal), config.settings.commands.folder);
+    if (ended > 0)
+      log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
+  } catch (error) {
+    log.debug({ err: error }, 'the processes of killed workers are left to another worker');
+  }
 }
 
 function openPermits(parts: Parts, worker: string): FleetPermits {

@@ -41,8 +41,9 @@ function openRedactor({ config }: Parts): (text: string) => string {
   return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
 }
 
-function openRunners({ config }: Parts): ReturnType<typeof createAgentRunners> {
+function openRunners({ config, fleetId }: Parts): ReturnType<typeof createAgentRunners> {
   return createAgentRunners({
+    fleetId: (signal) => fleetId.read(signal),
     directory: config.directory,
     openaiBaseUrl: config.env.OPENAI_BASE_URL,
     openaiApiKey: config.env.OPENAI_API_KEY,

@@ -128,7 +128,7 @@ export class WorkerService implements Service {
     this.#source?.close();
     await publish('worker.stopped');
     const rest = unfinished === 0 ? '' : `; handed back ${tasks(unfinished)} that had not ended, which costs no attempt`;
-    log.info({ event: 'worker.stopped', worker: name, unfinished }, `takes no more tickets${rest}`);
+    log.info({ event: 'worker.stopped', worker: name, unfinished }, `the worker has stopped${rest}`);
   }
 
   get #running(): number {

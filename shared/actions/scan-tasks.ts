@@ -2,6 +2,7 @@ import {
   idAt,
   type Ledger,
   type Lookup,
+  type LookupFilter,
   lookupName,
   lookupsFor,
   readLookup,
@@ -12,16 +13,8 @@ import {
 import type { Task, TaskState, TaskStatus } from '../tasks/index.ts';
 
 /** Which tasks of a tenant. A task fits when every property that is given fits. */
-export interface TaskSelection {
+export interface TaskSelection extends Omit<LookupFilter, 'status'> {
   statuses: readonly TaskStatus[];
-  agent?: string;
-  source?: string;
-  session?: string;
-  schedule?: string;
-  correlation?: string;
-  parent?: string;
-  /** A trigger, a hook or a schedule. */
-  sourceId?: string;
   /** Accepted at or after, and before; ms since the epoch. */
   since?: number;
   until?: number;

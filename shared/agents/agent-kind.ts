@@ -62,6 +62,8 @@ export interface AgentEnvironment {
 }
 
 export interface AgentRunnersOptions extends AgentEnvironment {
+  /** Names the fleet, for its processes on a machine that several fleets share. */
+  readonly fleetId: (signal: AbortSignal) => Promise<string>;
   /** Networks that agents may reach although they are not public, as CIDR. */
   readonly allowNetworks: readonly string[];
   /** Bytes of an `http` agent's answer, and of one event of a model's. */

@@ -144,7 +144,11 @@ function describe(error: z.ZodError, where: string): string[] {
 /** `config.invalid` with a line per problem; `details.problems` has the same apart. */
 export function invalidConfig(problems: readonly string[]): MusterError {
   const lines = problems.map((problem) => `  - ${problem}`).join('\n');
-  return new MusterError('config.invalid', `The configuration has ${problems.length} problem(s):\n${lines}`, { details: { problems } });
+  return new MusterError(
+    'config.invalid',
+    `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${lines}`,
+    { details: { problems } },
+  );
 }
 
 const SHARED = new URL('../', import.meta.url);

@@ -39,6 +39,7 @@ export { type Ledger, createLedger } from './ledger.ts';
 export { type TaskFilter, idAt, listTasks } from './read/list-tasks.ts';
 export {
   type Lookup,
+  type LookupFilter,
   lookupName,
   lookupValue,
   lookupsFor,
@@ -49,7 +50,10 @@ export {
 } from './read/lookups.ts';
 export { type Lane, type LaneIds, type SharedPlace, readLane, readLaneIds, readSharedPlaces } from './read/read-lanes.ts';
 export { readHeads, readState, readStates, readStatesOrErrors } from './read/read-states.ts';
+export { countReady, listReady, listTenantReady, type ReadyTicket } from './read/list-ready.ts';
+export { type Level, readLevels, type ShardLevels } from './read/read-levels.ts';
 export { measureReady, readTurn, type ReadyTickets, type Turn } from './read/read-turns.ts';
+export { frontOf } from './read/turn-order.ts';
 export { readAttempts, readTask, readTasks } from './read/read-tasks.ts';
 export {
   LOG_LEVELS,

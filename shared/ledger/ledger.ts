@@ -50,6 +50,7 @@ export type ScriptName =
   | 'promote-backlog'
   | 'promote-due'
   | 'read-heads'
+  | 'read-levels'
   | 'read-states'
   | 'reopen-task'
   | 'reissue-ticket'

@@ -72,7 +72,10 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
 
   async function drain(): Promise<number> {
     try {
-      if ((await within(stop(), deadlineMs)) !== LATE) return 0;
+      if ((await within(stop(), deadlineMs)) !== LATE) {
+        log.info({ event: 'process.stopped' }, 'Stopped');
+        return 0;
+      }
       log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up');
     } catch (error) {
       log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed');

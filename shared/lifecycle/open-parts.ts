@@ -5,7 +5,7 @@ import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
 import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
-import { connectRedis, createKeys, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
+import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
 import { TenantDirectory } from '../tenants/index.ts';
 
@@ -19,6 +19,7 @@ export interface Parts extends Intake {
   /** For commands: each ends within 2 s, also while Redis is away or an earlier command hangs. */
   readonly redis: RedisClient;
   readonly keys: Keys;
+  readonly fleetId: FleetId;
   readonly ledger: Ledger;
   readonly queues: Queues;
   readonly relay: TicketRelay;
@@ -72,6 +73,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     log,
     redis,
     keys,
+    fleetId: new FleetId({ redis, keys }),
     ledger,
     queues,
     relay,

@@ -6,4 +6,5 @@ export { FleetMetrics } from './fleet-metrics.ts';
 export { BUCKETS_MS, sizeOf } from './histogram.ts';
 export { LocalCounts } from './local-counts.ts';
 export { readFleetCounts, readThroughput, type Throughput } from './read-metrics.ts';
+export { readServiceTimes, serviceTimeOf, type TenantTimes } from './service-times.ts';
 export type { Family, StoredFamily } from './stored-counts.ts';

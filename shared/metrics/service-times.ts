@@ -15,27 +15,36 @@ const FRESH_MS = 5000;
 /** Tenants whose times are remembered. */
 const MAX_TENANTS = 1000;
 
-/** By `<agent>/<band>`, ms. */
-type Times = ReadonlyMap<string, number>;
+/** How long attempts hold a slot on average, ms, by `<agent>/<band>`. */
+export type TenantTimes = ReadonlyMap<string, number>;
+
+/** The times of a tenant as the fleet measured them. */
+export async function readServiceTimes({ redis, keys }: { redis: RedisClient; keys: Keys }, tenant: string): Promise<TenantTimes> {
+  const stored = await redis.hgetall(keys.tenant(tenant).serviceTimes);
+  return new Map(Object.entries(stored).map(([name, ms]) => [name, Number(ms)]));
+}
+
+/** Milliseconds that an attempt of this agent holds a slot, in this band or in any; null when none is known. */
+export function serviceTimeOf(times: TenantTimes, agent: string, band: PriorityBand): number | null {
+  return times.get(`${agent}/${band}`) ?? longest(PRIORITY_BANDS.flatMap((other) => times.get(`${agent}/${other}`) ?? []));
+}
 
 /**
  * ServiceTimes is responsible for knowing, without a round trip, how long attempts of an agent hold a slot: as the fleet measured some
  * seconds ago.
  */
 export class ServiceTimes {
-  readonly #known: LastKnown<string, Times>;
+  readonly #known: LastKnown<string, TenantTimes>;
 
   constructor(redis: RedisClient, keys: Keys) {
-    const read = async (tenant: string): Promise<Times> =>
-      new Map(Object.entries(await redis.hgetall(keys.tenant(tenant).serviceTimes)).map(([name, ms]) => [name, Number(ms)]));
+    const read = (tenant: string): Promise<TenantTimes> => readServiceTimes({ redis, keys }, tenant);
     this.#known = new LastKnown({ read, freshMs: FRESH_MS, maxEntries: MAX_TENANTS });
   }
 
   /** Milliseconds that an attempt of this agent holds a slot, in this band or in any; null when none is known. */
   of(tenant: string, agent: string, band: PriorityBand): number | null {
     const times = this.#known.get(tenant);
-    if (times === undefined) return null;
-    return times.get(`${agent}/${band}`) ?? longest(PRIORITY_BANDS.flatMap((other) => times.get(`${agent}/${other}`) ?? []));
+    return times === undefined ? null : serviceTimeOf(times, agent, band);
   }
 
   /** Reads a tenant's times. Never rejects: while Redis is away, what was known stays. */

@@ -25,7 +25,7 @@ export {
   slotsOf,
 } from './queue-names.ts';
 export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
-export { OfferedSlots } from './registry/offered-slots.ts';
+export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';
 export { type LoopBlocks, NO_BLOCKS, type WorkerReport } from './registry/worker-report.ts';
 export {
@@ -42,10 +42,11 @@ export {
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
 export { cancelTree } from './tickets/cancel-tree.ts';
 export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';
+export { findReadyJob, idOfReady, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullPriority, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
-export { explainWait } from './why/explain-wait.ts';
-export { WAIT_GATES, waitingSince } from './why/wait-reason.ts';
+export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
+export { WAIT_GATES, waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { ChoreWorker } from './workers/chore-worker.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';

@@ -12,6 +12,8 @@ function keysUnder(prefix: string) {
   return {
     /** String: `<form of the data> <shards>` that everything here was written with. Kept: for good. Bound: one. */
     installation: `${prefix}installation`,
+    /** String: name of this fleet, on machines that several fleets share. Kept: for good. Bound: one. */
+    fleetId: `${prefix}fleet-id`,
     /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
     apiKeys: `${prefix}api-keys`,
     /** String: some process is making the first API key. Kept: 5 s. Bound: one. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Command } from 'ioredis';
 import type { RedisClient } from './connect-redis.ts';
 
@@ -14,14 +14,17 @@ export interface Script {
   readonly takesMoreKeys: boolean;
 }
 
+const INCLUDES = 'include';
+
 /**
- * Reads every `*.lua` of a folder and resolves its `-- include: <name>` lines: from `fragments`, which are made by the
- * caller, else from `include/<name>.lua`.
+ * Reads every `*.lua` of a folder, those in its sub-folders too, and resolves their `-- include: <name>` lines: from `fragments`, which are
+ * made by the caller, else from `include/<name>.lua`.
  */
 export function loadScripts(directory: string, fragments: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Script> {
-  const files = readdirSync(directory).filter((file) => file.endsWith('.lua'));
-  const include = (name: string): string => fragments[name] ?? readFileSync(join(directory, 'include', `${name}.lua`), 'utf8');
-  return new Map(files.map((file) => [file.slice(0, -4), readScript(join(directory, file), file.slice(0, -4), include)]));
+  const all = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  const files = all.filter((file) => file.endsWith('.lua') && dirname(file) !== INCLUDES);
+  const include = (name: string): string => fragments[name] ?? readFileSync(join(directory, INCLUDES, `${name}.lua`), 'utf8');
+  return new Map(files.map((file) => [basename(file, '.lua'), readScript(join(directory, file), basename(file, '.lua'), include)]));
 }
 
 function readScript(path: string, name: string, include: (name: string) => string): Script {

@@ -1,8 +1,9 @@
 import pMap from 'p-map';
 import { type Ledger, readLaneIds } from '../ledger/index.ts';
-import { cancelTree, sessionLane } from '../queue/index.ts';
+import { cancelTree, type Intake, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
 import type { ReplyAddress } from '../tasks/index.ts';
+import { withWait } from './describe-wait.ts';
 import { describeMode, describeSession, HOW_TO_CHOOSE, plainWords } from './describe-session.ts';
 import { chooseMode } from './routing.ts';
 import { readSession } from './session-record.ts';
@@ -39,7 +40,10 @@ export interface SessionCommand {
 }
 
 /** By name: the commands of every session, and the given ones. */
-export function createCommands(ledger: Ledger, others: Readonly<Record<string, SessionCommand>>): ReadonlyMap<string, SessionCommand> {
+export function createCommands(
+  { ledger, queues }: Pick<Intake, 'ledger' | 'queues'>,
+  others: Readonly<Record<string, SessionCommand>>,
+): ReadonlyMap<string, SessionCommand> {
   const own: Record<string, SessionCommand> = {
     stop: {
       needs: 'steer',
@@ -57,11 +61,11 @@ export function createCommands(ledger: Ledger, others: Readonly<Record<string, S
       },
     },
     status: {
-      help: '/status says what runs, what waits and why',
+      help: '/status says what runs, what waits, why, and about how long',
       run: async ({ tenant, session, surface, argument }) => {
         const now = await redisNow(ledger.redis);
         const record = await readSession({ ledger }, tenant, session, { surface, words: plainWords(now) });
-        return withNote(describeSession(record, now), argument);
+        return withNote(describeSession(await withWait({ ledger, queues }, tenant, record), now), argument);
       },
     },
     queue: {

@@ -1,4 +1,5 @@
 import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
+import type { NextWait } from './describe-wait.ts';
 import type { ChosenMode, ModeSource } from './routing.ts';
 import type { SessionHolder, SessionRecord } from './session-record.ts';
 import type { Task, Gate, TaskState } from '../tasks/index.ts';
@@ -7,22 +8,26 @@ import type { Task, Gate, TaskState } from '../tasks/index.ts';
 const SHOWN = 10;
 const EXCERPT_CHARACTERS = 60;
 
-/** What runs, what waits and why, for the people of a session. */
-export function describeSession({ holder, waiting, waitingTotal, mode, modeSource, surface }: SessionRecord, now: number): string {
+/** What runs, what waits, why, and about how long, for the people of a session. */
+export function describeSession(
+  { holder, waiting, waitingTotal, mode, modeSource, surface, next }: SessionRecord & { next: NextWait | null },
+  now: number,
+): string {
   const shown = waiting.slice(0, SHOWN).map(lineOf);
   const left = waitingTotal - shown.length;
   return [
-    holder ? holderLine(holder, now) : 'Nothing runs.',
+    holder ? holderLine(holder, next, now) : 'Nothing runs.',
     waitingTotal === 0 ? 'Nothing waits.' : `${waitingTotal} ${waitingTotal === 1 ? 'waits' : 'wait'}:`,
     ...shown,
     ...(left > 0 && shown.length > 0 ? [`and ${left} more`] : []),
+    ...(next?.startMs === null || next === null ? [] : [`The next one should start in about ${spanText(next.startMs)}.`]),
     describeMode({ mode, source: modeSource }, surface),
   ].join('\n');
 }
 
-function holderLine({ text, startedAt, reason }: SessionHolder, now: number): string {
+function holderLine({ text, startedAt, reason }: SessionHolder, next: NextWait | null, now: number): string {
   const named = excerpt(text);
-  if (startedAt === null) return `Next is ${named}: it ${reason ?? 'starts now'}.`;
+  if (startedAt === null) return `Next is ${named}: it ${next?.reason ?? reason ?? 'starts now'}.`;
   return `${named} has run for ${spanText(now - startedAt)}.`;
 }
 

@@ -33,10 +33,10 @@ export async function handleMessage(parts: MessageParts, message: IncomingMessag
 type ParsedCommand = Exclude<ParsedMessage, { kind: 'text' }>;
 type Runnable = Pick<SessionCommand, 'needs' | 'run'>;
 
-function findCommand({ ledger, commands = {} }: MessageParts, parsed: ParsedCommand): Runnable | undefined {
+function findCommand({ ledger, queues, commands = {} }: MessageParts, parsed: ParsedCommand): Runnable | undefined {
   if (parsed.kind === 'mode') return { needs: 'steer', run: (call) => chooseSessionMode(ledger, call, parsed.mode) };
   if (parsed.kind === 'unknown-mode') return { run: () => Promise.resolve(describeUnknownMode(parsed.word)) };
-  return createCommands(ledger, commands).get(parsed.name);
+  return createCommands({ ledger, queues }, commands).get(parsed.name);
 }
 
 async function chooseSessionMode(ledger: Ledger, { tenant, session, surface }: SessionCall, word: ModeWord): Promise<string> {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { SourceFile } from './source-file.ts';
 
-const SCRIPT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/[^/]+\.lua$/;
+const SCRIPT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/(?:(?!include\/)[^/]+\/)?[^/]+\.lua$/;
 const FRAGMENT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/include\/[^/]+\.lua$/;
 const DOCUMENTED = /^-- (KEYS|ARGV)\[(\d+)\] [\w-]+: \S/gm;
 /** `KEYS[8...] per task: ...`: the rest is read in order by `iterate(KEYS, 8)`, or all at once by `unpack(KEYS, 8)`. */

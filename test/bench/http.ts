@@ -9,8 +9,7 @@ import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { HttpService } from './http-service.ts';
 import { inFlight, perSecond } from './in-flight.ts';
-import { print } from './print.ts';
-import { printHeading } from './print-heading.ts';
+import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
 
 // Accepting through HTTP: the API, and what a team writes by hand with Express, zod and BullMQ. Each is a process of its own.

@@ -8,8 +8,7 @@ import { openFleet } from '../support/fleet/open-fleet.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { monotonicMs } from './fixtures/monotonic-ms.ts';
-import { print } from './print.ts';
-import { printHeading } from './print-heading.ts';
+import { print, printHeading } from './print.ts';
 import { percentile } from './statistics.ts';
 
 // How fast a message that interrupts stops the agent that runs in another process.

@@ -5,8 +5,7 @@ import { graphileQueuesPerSecond } from './graphile-queues.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { BENCH_QUEUE_SLOTS, OurFleet } from './our-fleet.ts';
 import { startPostgres } from './postgres.ts';
-import { print } from './print.ts';
-import { printHeading } from './print-heading.ts';
+import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
 
 // What lanes cost: the same tasks with and without a session, interleaved, and next to them graphile-worker's named queues.

@@ -4,8 +4,7 @@ import { startRedis } from '../support/redis/start-redis.ts';
 import { HttpFleet } from './http-fleet.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { OurFleet } from './our-fleet.ts';
-import { print } from './print.ts';
-import { printHeading } from './print-heading.ts';
+import { print, printHeading } from './print.ts';
 import { RawBullmq } from './raw-bullmq.ts';
 import { median, percentile } from './statistics.ts';
 

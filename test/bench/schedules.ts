@@ -11,8 +11,7 @@ import { openTestParts } from '../support/open-test-parts.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
 import { inFlight, perSecond } from './in-flight.ts';
-import { print } from './print.ts';
-import { printHeading } from './print-heading.ts';
+import { print, printHeading } from './print.ts';
 import { requestOf } from './schedule-requests.ts';
 import { percentile } from './statistics.ts';
 

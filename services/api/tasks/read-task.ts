@@ -2,11 +2,12 @@ import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readAttempts, readLog, readProgress } from '#shared/ledger/index.ts';
-import { explainWait, type Queues, WAIT_GATES } from '#shared/queue/index.ts';
+import type { Queues } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { onePageSchema } from '../lists.ts';
+import { getTaskWhy } from './explain-task.ts';
 import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
 import {
   attemptViewSchema,
@@ -48,61 +49,6 @@ function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
 }
 
 const instantSchema = z.iso.datetime();
-
-const whySchema = z
-  .strictObject({
-    status: taskStatusSchema,
-    reasons: z
-      .array(
-        z.strictObject({
-          gate: z.enum(WAIT_GATES).meta({ description: 'What it waits at.' }),
-          detail: z.string().meta({ description: 'For people.' }),
-          since: instantSchema.nullable().meta({ description: 'Since when; null when unknown.' }),
-          until: instantSchema.nullable().meta({ description: 'Until when, if that is known.' }),
-          taskId: z.string().nullable().meta({ description: 'The task that it waits for.' }),
-        }),
-      )
-      .meta({ description: 'None when it does not wait.' }),
-    estimatedStartMs: z.number().nullable().meta({ description: 'In about how many milliseconds it starts; null when unknown.' }),
-  })
-  .meta({
-    id: 'Why',
-    examples: [
-      {
-        status: 'pending',
-        reasons: [
-          { gate: 'lane', detail: 'another task of its session runs', since: '2026-05-01T09:00:00.000Z', until: null, taskId: null },
-        ],
-        estimatedStartMs: null,
-      },
-    ],
-  });
-
-/** `GET /v1/tasks/:id/why`. */
-function getTaskWhy(ports: Pick<TaskReadPorts, 'ledger' | 'queues'>): Route {
-  return route({
-    method: 'get',
-    path: '/v1/tasks/:id/why',
-    operationId: 'explainTask',
-    summary: 'Why a task does not run yet',
-    scope: 'read',
-    request: { params: taskPathSchema },
-    responses: { 200: whySchema },
-    handle: async ({ params: { id } }, { tenant }) => {
-      const state = await findState(ports.ledger, tenant, id);
-      const attempts = (await readAttempts(ports.ledger, tenant, id)) ?? [];
-      const { reasons, ...rest } = await explainWait(ports, { body: { id, tenant }, state, attempts });
-      const dated = reasons.map(({ gate, detail, since, until, taskId }) => ({
-        gate,
-        detail,
-        since: toIso(since),
-        until: toIso(until),
-        taskId,
-      }));
-      return { status: 200, body: { ...rest, reasons: dated } };
-    },
-  });
-}
 
 const attemptListSchema = z
   .strictObject({ items: z.array(attemptViewSchema).meta({ description: 'First to last.' }), nextCursor: onePageSchema })

@@ -8,7 +8,7 @@ const queueSchema = z.object({
   name: z.string(),
   paused: z.boolean(),
   waiting: z.number(),
-  prioritized: z.number(),
+  ready: z.number().default(0),
   delayed: z.number(),
   active: z.number(),
   failed: z.number(),
@@ -43,7 +43,7 @@ function runQueues(options: ListOptions, context: CommandContext): Promise<void>
       row: (queue) => [
         queue.name,
         queue.paused ? 'paused' : 'open',
-        String(queue.waiting + queue.prioritized),
+        queue.ready ? `${queue.waiting} (${queue.ready} ready)` : String(queue.waiting),
         String(queue.delayed),
         String(queue.active),
         String(queue.failed),

@@ -2,7 +2,7 @@ import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { MusterError } from '#shared/errors/index.ts';
 import type { RetryParts } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
-import { applyToTickets, removeTicket, retryTicket, type TicketJob, type TicketState } from './ticket-actions.ts';
+import { applyToReady, applyToTickets, removeTicket, retryTicket, type TicketJob, type TicketState } from './ticket-actions.ts';
 import { TicketAdapter } from './ticket-adapter.ts';
 
 type Handler = AppControllerRoute['handler'];
@@ -82,15 +82,21 @@ function actions(parts: RetryParts): Record<string, QueueAction> {
       const ended = ENDED.find((each) => each === status);
       const waiting = WAITING.get(status);
       if (ended) await applyToTickets(adapter.tickets, ended, removeUnlessFresh);
-      else if (waiting) await applyToTickets(adapter.tickets, waiting, remove);
+      else if (waiting) await removeWaiting(adapter, waiting, remove);
       else return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
       return DONE;
     },
-    'put /api/queues/:queueName/empty': async (_request, { tickets }) => {
-      for (const state of ['waiting', 'prioritized'] as const) await applyToTickets(tickets, state, remove);
+    'put /api/queues/:queueName/empty': async (_request, adapter) => {
+      for (const state of ['waiting', 'prioritized'] as const) await removeWaiting(adapter, state, remove);
       return DONE;
     },
   };
+}
+
+/** Ready tickets first: the removal of others would let them out. */
+async function removeWaiting(adapter: TicketAdapter, state: TicketState, remove: (job: TicketJob) => Promise<void>): Promise<void> {
+  if (state === 'prioritized') await applyToReady(adapter, remove);
+  await applyToTickets(adapter.tickets, state, remove);
 }
 
 async function applyToQueue(request: BoardRequest | undefined, action: QueueAction): Promise<BoardAnswer> {
@@ -100,8 +106,8 @@ async function applyToQueue(request: BoardRequest | undefined, action: QueueActi
   return await action(request, adapter);
 }
 
-async function findJob(request: BoardRequest, { tickets }: TicketAdapter): Promise<TicketJob> {
-  const job = await tickets.getJob(String(request.params['jobId']));
+async function findJob(request: BoardRequest, adapter: TicketAdapter): Promise<TicketJob> {
+  const job = await adapter.findTicket(String(request.params['jobId']));
   if (!job) throw new MusterError('task.not-found', 'This ticket is gone; the page may be old');
   const { tenant } = job.data;
   if (tenant !== DEFAULT_TENANT) {

@@ -25,7 +25,7 @@ export function createBoard({ ledger, queues, shards, basePath, isReadOnly }: Bo
   const { directory, assets } = findBoardAssets();
   const server = new BoardServer({ parts: { ledger, queues }, assets, basePath });
   createBullBoard({
-    queues: queues.all().map((each) => new TicketAdapter({ ...each, hasShards: shards > 1, isReadOnly })),
+    queues: queues.all().map((each) => new TicketAdapter({ ...each, ledger, hasShards: shards > 1, isReadOnly })),
     serverAdapter: server,
     options: {
       uiBasePath: directory,

@@ -1,6 +1,6 @@
 import { MusterError } from '#shared/errors/index.ts';
 import { readState, type Ledger } from '#shared/ledger/index.ts';
-import { cancelTree, retryTask, ticketId, type RetryParts, type TicketQueue } from '#shared/queue/index.ts';
+import { cancelTree, idOfReady, retryTask, ticketId, type RetryParts, type TicketQueue } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
 
 /** A ticket as BullMQ returns it. */
@@ -49,7 +49,7 @@ export async function removeTicket(ledger: Ledger, job: TicketJob): Promise<void
 
 async function isCurrent(ledger: Ledger, { id, data }: TicketJob): Promise<boolean> {
   const state = await readState(ledger, data.tenant, data.task);
-  return state !== null && ticketId(data.task, state.ticket) === id;
+  return state !== null && ticketId(data.task, state.ticket) === idOfReady(id ?? '');
 }
 
 function heldByWorker({ data }: TicketJob): MusterError {
@@ -77,7 +77,18 @@ export async function applyToTickets(
   state: TicketState,
   action: (job: TicketJob) => Promise<void>,
 ): Promise<TicketActionCounts> {
-  const jobs = await ownTickets(queue, state);
+  return await applyToJobs(await ownTickets(queue, state), action);
+}
+
+/** The same for ready tickets, which BullMQ does not have yet. */
+export async function applyToReady(
+  source: { ownReady(max: number): Promise<TicketJob[]> },
+  action: (job: TicketJob) => Promise<void>,
+): Promise<TicketActionCounts> {
+  return await applyToJobs(await source.ownReady(MAX_TICKETS), action);
+}
+
+async function applyToJobs(jobs: readonly TicketJob[], action: (job: TicketJob) => Promise<void>): Promise<TicketActionCounts> {
   let done = 0;
   for (let start = 0; start < jobs.length; start += BATCH) {
     const batch = jobs.slice(start, start + BATCH);

@@ -1,8 +1,19 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { taskPriority, type QueueName, type TicketData, type TicketQueue } from '#shared/queue/index.ts';
+import { countReady, type Ledger } from '#shared/ledger/index.ts';
+import {
+  findReadyJob,
+  type QueueName,
+  readyJobs,
+  readyJobsOf,
+  taskPriority,
+  type TicketData,
+  type TicketQueue,
+} from '#shared/queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
+import type { TicketJob } from './ticket-actions.ts';
 
 export interface TicketAdapterOptions {
+  ledger: Ledger;
   shard: number;
   /** With several shards each has a queue of this name, and the board shows the shard. */
   hasShards: boolean;
@@ -19,14 +30,19 @@ const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
   ticks: 'The clock of the schedules; a change here is undone',
 };
 
-/** TicketAdapter is responsible for how the board shows one queue: its actions, and the fields of its tickets. */
+/**
+ * TicketAdapter is responsible for how the board shows one queue: its actions, the fields of its tickets, and behind those that BullMQ has
+ * the ones that are ready in the ledger.
+ */
 export class TicketAdapter extends BullMQAdapter {
   readonly tickets: TicketQueue;
   /** A completed task is terminal; only a failed task opens again. */
   override readonly allowCompletedRetries = false;
   readonly #carriesTasks: boolean;
+  readonly #ledger: Ledger;
+  readonly #shard: number;
 
-  constructor({ shard, hasShards, name, queue, isReadOnly }: TicketAdapterOptions) {
+  constructor({ ledger, shard, hasShards, name, queue, isReadOnly }: TicketAdapterOptions) {
     // A delivery's job names its task too, but the delivery's record decides its state.
     const namesTask = name !== 'maintenance' && name !== 'ticks';
     const carriesTasks = namesTask && name !== 'deliveries' && name !== 'replies';
@@ -39,6 +55,8 @@ export class TicketAdapter extends BullMQAdapter {
       ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
     });
     this.tickets = queue;
+    this.#ledger = ledger;
+    this.#shard = shard;
     this.#carriesTasks = carriesTasks;
     if (namesTask) {
       this.setFormatter(
@@ -49,13 +67,44 @@ export class TicketAdapter extends BullMQAdapter {
     }
   }
 
+  override async getJobCounts(): ReturnType<BullMQAdapter['getJobCounts']> {
+    const counts = await super.getJobCounts();
+    return { ...counts, prioritized: (counts['prioritized'] ?? 0) + (await this.#countReady()) };
+  }
+
   override async getJob(id: string): Promise<ShownJob | undefined> {
-    const job = await super.getJob(id);
+    const job = await this.findTicket(id);
     return job ? this.#toShown(job) : undefined;
   }
 
-  override async getJobs(...wanted: Parameters<BullMQAdapter['getJobs']>): Promise<ShownJob[]> {
-    return (await super.getJobs(...wanted)).map((job) => this.#toShown(job));
+  /** The ticket of this id, in BullMQ or ready. */
+  async findTicket(id: string): Promise<TicketJob | undefined> {
+    return (await this.tickets.getJob(id)) ?? (await findReadyJob(this.#ledger, this.tickets, id));
+  }
+
+  override async getJobs(...[states, start = 0, end = -1]: Parameters<BullMQAdapter['getJobs']>): Promise<ShownJob[]> {
+    const isLine = states.includes('prioritized') && this.#carriesTasks;
+    const isOneState = isLine && states.length === 1;
+    // By itself the board begins with the last of a line.
+    const tickets = isOneState ? await this.tickets.getJobs(['prioritized'], start, end, true) : await super.getJobs(states, start, end);
+    const ready = isLine ? await this.#readyBehindTickets(start, end) : [];
+    return [...tickets.filter(Boolean), ...ready].map((job) => this.#toShown(job));
+  }
+
+  /** Ready tickets of the default tenant, which the buttons of a list change. */
+  async ownReady(max: number): Promise<TicketJob[]> {
+    const isHere = this.#carriesTasks && this.#ledger.keys.shardOf(DEFAULT_TENANT) === this.#shard;
+    return isHere ? await readyJobsOf(this.#ledger, DEFAULT_TENANT, this.tickets, max) : [];
+  }
+
+  async #countReady(): Promise<number> {
+    return this.#carriesTasks ? await countReady(this.#ledger, this.#shard, this.tickets.name) : 0;
+  }
+
+  async #readyBehindTickets(start: number, end: number): Promise<TicketJob[]> {
+    const { prioritized = 0 } = await this.tickets.getJobCounts('prioritized');
+    const from = Math.max(0, start - prioritized);
+    return await readyJobs(this.#ledger, this.#shard, this.tickets, [from, Math.max(from, end + 1 - prioritized)]);
   }
 
   /** Shows the priority of the task, and hides the results and errors of other tenants. */

@@ -1,5 +1,6 @@
-// The order matters: console.css changes the styles of Mantine.
+// The order matters: later files change the styles of earlier ones.
 import './mantine.css';
+import '../assets/frame.css';
 import './console.css';
 import { createTheme, Drawer, MantineProvider, Modal, Popover, Text, Title, Tooltip } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';

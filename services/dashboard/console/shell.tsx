@@ -29,8 +29,8 @@ export function Shell({ page, title, children }: ShellProps): ReactElement {
       <a className={classes['skip']} href="#content">
         To the content
       </a>
-      <header className={classes['bar']}>
-        <PageLink className={classes['brand']} href="/">
+      <header className={`bar ${classes['bar']}`}>
+        <PageLink className="brand" href="/">
           <img src="/dashboard/favicon.svg" alt="" width={24} height={24} />
           Muster
         </PageLink>

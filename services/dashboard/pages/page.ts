@@ -27,6 +27,7 @@ function page({ title, person, content, scheme }: PageOptions): string {
         <meta name="robots" content="noindex" />
         <title>${title === 'Muster' ? title : `${title} · Muster`}</title>
         <link rel="icon" type="image/svg+xml" href="/dashboard/favicon.svg" />
+        <link rel="stylesheet" href="/dashboard/frame.css" />
         <link rel="stylesheet" href="/dashboard/dashboard.css" />
       </head>
       <body>

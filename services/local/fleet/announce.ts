@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Config, DEFAULT_DATA_DIRECTORY } from '#shared/config/index.ts';
 
 interface AnnounceOptions {
-  config: Pick<Config, 'env'>;
+  config: Pick<Config, 'env'> & { readonly settings: Pick<Config['settings'], 'agents'> };
   /** The data directory, absolute. */
   directory: string;
   fleet: { port: number };
@@ -20,7 +20,8 @@ export function announce({ config, directory, fleet, out, cwd }: AnnounceOptions
   writeLocalRecord(directory, { url, key: chosenKey ?? before?.key ?? null });
   const about = chosenKey === undefined ? keyDetails(before) : ({ newKey: null, keyOrigin: 'environment' } as const);
   const chosenDirectory = chosen === DEFAULT_DATA_DIRECTORY ? null : chosen;
-  out.write(welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, chosenDirectory, ...about }));
+  const agents = Object.keys(config.settings.agents);
+  out.write(welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, chosenDirectory, agents, ...about }));
 }
 
 /** A key without an address was created by this start, or by a start that failed, as on a busy port. */
@@ -43,6 +44,8 @@ interface WelcomeOptions {
   cwd: string;
   /** `MUSTER_DATA_DIR` as it was set; null for the default, which the commands find by themselves. */
   chosenDirectory: string | null;
+  /** Ids of the configured agents. */
+  agents: readonly string[];
   /** The admin key when this start generated it. */
   newKey: string | null;
   /** The origin of the key otherwise. */
@@ -64,6 +67,7 @@ function welcomeText(options: WelcomeOptions): string {
     `  Board     ${url}/board`,
     `  API       ${url}/v1`,
     `  API docs  ${url}/docs`,
+    `  Agents    ${agentsLine(options.agents)}`,
     `  Key       ${keyLine(options, from)}`,
     '',
     'Try, in another terminal:',
@@ -75,6 +79,15 @@ function welcomeText(options: WelcomeOptions): string {
     'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
     '',
   ].join('\n');
+}
+
+/** Names that fit on a line. */
+const MAX_AGENTS = 8;
+
+function agentsLine(agents: readonly string[]): string {
+  const more = agents.length - MAX_AGENTS;
+  const names = agents.slice(0, MAX_AGENTS).join(', ');
+  return `${names === '' ? 'none' : names}${more > 0 ? ` and ${more} more` : ''}   (add your own in muster.config.ts, see docs/agents.md)`;
 }
 
 function keyLine({ newKey, keyOrigin }: WelcomeOptions, from: string): string {

@@ -10,13 +10,11 @@ export const MARK_VARIABLE = 'MUSTER_ATTEMPT_MARK';
 
 const SEPARATOR = '-';
 
-/** Names one attempt of this process, and this process: `<namespace>-<pid>-<start>-<random>`. */
-export function createMark(): string {
-  return [ownerOf(process.pid), randomBytes(8).toString('hex')].join(SEPARATOR);
-}
-
-function ownerOf(pid: number): string {
-  return [processNamespace() ?? '', pid, readProcess(pid)?.startedAt ?? 0].join(SEPARATOR);
+/** Names one attempt, its fleet, and this process: `<fleet>-<namespace>-<pid>-<start>-<random>`. */
+export function createMark(fleetId: string): string {
+  const { pid } = process;
+  const startedAt = readProcess(pid)?.startedAt ?? 0;
+  return [fleetId, processNamespace() ?? '', pid, startedAt, randomBytes(8).toString('hex')].join(SEPARATOR);
 }
 
 /** The folders that an attempt alone may write to: working folder, HOME and TMPDIR. */
@@ -49,29 +47,32 @@ export async function openAttemptFolder(mark: string, user: CommandUser | null, 
 }
 
 /**
- * Ends the processes that commands of a killed worker of this system left, and removes their folders: a worker that gets SIGKILL can
- * do neither. Returns how many processes it ended. Never rejects.
+ * Ends the processes that commands of a killed worker of this fleet left on this system, and removes their folders: a worker that gets
+ * SIGKILL can do neither. Returns how many processes it ended. Never rejects.
  */
-export async function endOrphanedCommands(folder?: string): Promise<number> {
+export async function endOrphanedCommands(fleetId: string, folder?: string): Promise<number> {
   const orphans = listProcesses().filter(({ pid }) => {
     const mark = pid === process.pid ? undefined : readInitialVariable(pid, MARK_VARIABLE);
-    return mark !== undefined && isOrphaned(mark);
+    return mark !== undefined && isOrphaned(mark, fleetId);
   });
   for (const { pid } of orphans) signalProcess(pid, 'SIGKILL');
-  await removeOrphanedFolders(folder);
+  await removeOrphanedFolders(fleetId, folder);
   return orphans.length;
 }
 
-async function removeOrphanedFolders(parent = tmpdir()): Promise<void> {
+async function removeOrphanedFolders(fleetId: string, parent = tmpdir()): Promise<void> {
   const names = await readdir(parent).catch(() => []);
-  const orphaned = names.filter((name) => name.startsWith(PREFIX) && isOrphaned(name.slice(PREFIX.length)));
+  const orphaned = names.filter((name) => name.startsWith(PREFIX) && isOrphaned(name.slice(PREFIX.length), fleetId));
   for (const name of orphaned) await rm(join(parent, name), REMOVE).catch(() => undefined);
 }
 
-/** Whether the process that made the mark has ended. One of another container cannot be seen from here, and counts as running. */
-function isOrphaned(mark: string): boolean {
-  const [namespace, pid, startedAt] = mark.split(SEPARATOR);
-  if (namespace === '' || namespace !== (processNamespace() ?? '')) return false;
+/**
+ * Whether the process of this fleet that made the mark has ended. One of another container cannot be seen from here, and counts as
+ * running.
+ */
+function isOrphaned(mark: string, fleetId: string): boolean {
+  const [fleet, namespace, pid, startedAt] = mark.split(SEPARATOR);
+  if (fleet !== fleetId || namespace === '' || namespace !== (processNamespace() ?? '')) return false;
   const maker = readProcess(Number(pid));
   return maker === null || String(maker.startedAt) !== startedAt;
 }

@@ -11,8 +11,8 @@ import { commandUser, readVariables } from './start-command.ts';
 
 /** Agents that are programs: the prompt on their stdin, their stdout is the output. */
 export const command: KindOfAgent<DefinitionOf<'command'>> = {
-  openRunner: ({ directory, readSecret, commands: settings = commandSettingsSchema.parse({}) }) => {
-    const options = { directory, settings, running: trackCommands(settings.pollMs), user: commandUser(settings) };
+  openRunner: ({ directory, readSecret, fleetId, commands: settings = commandSettingsSchema.parse({}) }) => {
+    const options = { directory, settings, fleetId, running: trackCommands(settings.pollMs), user: commandUser(settings) };
     return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
   },
   check: checkCommand,

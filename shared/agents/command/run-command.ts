@@ -27,7 +27,7 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
 export async function runCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions): Promise<AgentResult> {
   const { signal, log } = run.context;
   signal.throwIfAborted();
-  const mark = createMark();
+  const mark = createMark(await options.fleetId(signal));
   const folder = await openFolder(mark, options);
   try {
     signal.throwIfAborted();

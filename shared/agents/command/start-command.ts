@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import type { CommandSettings } from '../../config/index.ts';
-import type { AgentEnvironment, AgentRun, DefinitionOf } from '../agent-kind.ts';
+import type { AgentEnvironment, AgentRun, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
 import { type AttemptFolder, MARK_VARIABLE } from './attempt-place.ts';
 import { AttemptProcesses, type RunningCommands } from './attempt-processes.ts';
 
@@ -12,6 +12,7 @@ export interface CommandOptions {
   /** The variables of this process that the program gets. */
   readonly variables: Readonly<Record<string, string>>;
   readonly running: RunningCommands;
+  readonly fleetId: AgentRunnersOptions['fleetId'];
   readonly settings: CommandSettings;
   /** Who programs run as; null for the user of this process. */
   readonly user: CommandUser | null;

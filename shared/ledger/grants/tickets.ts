@@ -58,6 +58,11 @@ export function parseTickets(reply: readonly string[]): IssuedTicket[] {
 }
 
 function parseTicket(entry: string, text: string): IssuedTicket {
+  return { ...parseReadyTicket(text), isAhead: isAheadEntry(entry), entry };
+}
+
+/** Reads a ticket that waits for its turn. */
+export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry' | 'isAhead'> {
   const [queue = '', rank = '', tenant = '', acceptedAt, name = '', , maxAttempts = '', agent = '', ...lane] = text.split('/');
   const [task = '', number = '1'] = name.split('.');
   return {
@@ -70,8 +75,6 @@ function parseTicket(entry: string, text: string): IssuedTicket {
     queue: queue as TaskQueue,
     priority: RANKS - Number(rank),
     maxAttempts: Number(maxAttempts),
-    isAhead: isAheadEntry(entry),
     acceptedAt: Number(acceptedAt),
-    entry,
   };
 }

@@ -63,6 +63,8 @@ export async function readLaneIds(ledger: Ledger, tenant: string, lane: string, 
 /** Where a task stands in a lane that it shares. */
 export interface SharedPlace {
   name: string;
+  /** How many of it run at once. */
+  limit: number;
   /** Whether as many of the lane run as may. */
   isFull: boolean;
   /** The task before it: in the line, else among the holders; null for none. */
@@ -106,5 +108,5 @@ async function readPlace({ redis }: Ledger, { key, lane, member, id }: PlaceQuer
   const holders = held.map((each) => each.slice(holds.length)).filter((each) => each !== id);
   const isFull = holders.length >= lane.limit;
   const before = previous?.split('/').at(-1) ?? (isFull ? holders[0] : undefined);
-  return { name: lane.name, isFull, before: before ?? null, ahead: line + (isFull ? holders.length : 0) };
+  return { name: lane.name, limit: lane.limit, isFull, before: before ?? null, ahead: line + (isFull ? holders.length : 0) };
 }

@@ -5,7 +5,8 @@ import type { Log } from '../../log/index.ts';
 import { outcomeRecord, type TaskOutcome, type TaskState, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { firstTicket } from '../tickets/ticket.ts';
-import { estimateStart, type Standing } from '../why/estimate-start.ts';
+import { REFUSAL_HELPS } from '../why/helps.ts';
+import { estimateByPace, type Standing } from '../why/pace.ts';
 import { buildTask } from './build-task.ts';
 import { assertTimeout } from './check-request.ts';
 import type { Pressure } from '../pressure/signal.ts';
@@ -100,14 +101,14 @@ export async function reportAcceptance(intake: Intake, task: NewTask, answer: Ac
       });
     case 'rate':
       throw new MusterError('limit.rate', `Tenant ${publicTenantId(tenant)} may not submit more ${answer.scope} tasks now`, {
-        details: { scope: answer.scope },
+        details: { scope: answer.scope, helps: REFUSAL_HELPS.rate },
         retryAfterMs: answer.retryAfterMs,
       });
     case 'closed':
       throw tenantClosed(tenant, answer.state);
     case 'waiting':
       throw new MusterError('limit.waiting', `${answer.waiting} tasks of tenant ${publicTenantId(tenant)} wait already`, {
-        details: { waiting: answer.waiting },
+        details: { waiting: answer.waiting, helps: REFUSAL_HELPS.waiting },
         retryAfterMs: WAITING_RETRY_MS,
       });
   }
@@ -136,7 +137,7 @@ async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAns
 }
 
 async function estimateSafely(ledger: Ledger, { body }: NewTask, standing: Standing | null): Promise<number | null> {
-  return standing && (await estimateStart(ledger, body, standing).catch(() => null));
+  return standing && (await estimateByPace(ledger, body, standing).catch(() => null));
 }
 
 function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead, outcome }: AcceptedAnswer): void {

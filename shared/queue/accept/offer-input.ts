@@ -2,6 +2,7 @@ import { MusterError } from '../../errors/index.ts';
 import { laneOfTask, offerMessage, readTask } from '../../ledger/index.ts';
 import type { Task } from '../../tasks/index.ts';
 import { type Accepted, findDefinition, findEarlier, reportAcceptance } from './accept-task.ts';
+import { explainWait } from '../why/explain-wait.ts';
 import { buildTask } from './build-task.ts';
 import type { AcceptRequest, Intake } from './request.ts';
 
@@ -28,17 +29,24 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   // A repeated request returns its task even when by now the running one ended.
   const earlier = await findEarlier(intake.ledger, request);
   if (earlier) return earlier;
-  if (target.state.status !== 'running') throw notRunning(input.task);
+  if (target.state.status !== 'running') throw await notRunning(intake, target);
   const definition = await findDefinition(intake, input.tenant, target.body.agent);
   const task = buildTask(request, definition, intake.ledger, undefined);
   const answer = await offerMessage(intake.ledger, task, input.task);
   if (answer.kind !== 'refused') return await reportAcceptance(intake, task, answer);
-  if (answer.why === 'not-running') throw notRunning(input.task);
+  if (answer.why === 'not-running') throw await notRunning(intake, target);
   throw new MusterError('task.takes-no-input', `The agent "${target.body.agent}" takes no input while it runs`);
 }
 
-function notRunning(task: string): MusterError {
-  return new MusterError('task.not-running', `The task ${task} does not run`);
+/** Says what the task waits for, when it does, in the words of `why`. */
+async function notRunning(intake: Intake, task: Task): Promise<MusterError> {
+  const { status, reasons, gates } = await explainWait(intake, task);
+  const [first] = reasons;
+  const helps = gates.find(({ gate }) => gate === first?.gate)?.helps ?? null;
+  const waits = first === undefined ? '' : `; it waits: ${first.detail}`;
+  return new MusterError('task.not-running', `The task ${task.body.id} does not run${waits}`, {
+    details: { status, gate: first?.gate ?? null, helps },
+  });
 }
 
 /** As if the running task's own user had written another message. */

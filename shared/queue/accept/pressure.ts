@@ -4,6 +4,7 @@ import type { NewTask, PressureLevel } from '../../ledger/index.ts';
 import { type PriorityBand, priorityBand } from '../../tasks/index.ts';
 import { type KnownPressure, monitorOf } from '../pressure/pressure-monitor.ts';
 import { higherLevel, levelOf, type Load, type Pressure, retryAfterMs, signalOf } from '../pressure/signal.ts';
+import { REFUSAL_HELPS } from '../why/helps.ts';
 import type { Intake } from './request.ts';
 
 type BackpressureSettings = Settings['limits']['backpressure'];
@@ -52,7 +53,7 @@ function refusal(
       : retryAfterMs(fleet, null, { ...settings, ...settings.fleet });
   const who = scope === 'tenant' ? 'The tenant' : 'The fleet';
   return new MusterError('limit.pressure', `${who} has too much work for ${task.source} tasks of priority ${task.band}`, {
-    details: { ...task, ...signal },
+    details: { ...task, ...signal, helps: REFUSAL_HELPS.pressure },
     retryAfterMs: retryMs,
   });
 }

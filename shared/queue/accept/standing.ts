@@ -2,7 +2,7 @@ import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
 import { kindOf, readRoom } from '../permits/lease-permits.ts';
 import { Recent } from '../../time/index.ts';
 import type { Queues } from '../queues.ts';
-import type { Standing } from '../why/estimate-start.ts';
+import type { Standing } from '../why/pace.ts';
 import { ticketsBefore } from '../why/explain-queue.ts';
 import type { Intake } from './request.ts';
 

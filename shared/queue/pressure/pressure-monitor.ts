@@ -1,7 +1,7 @@
 import { countRunning, type Ledger, type PressureLevel, type PressureReading, updatePressure } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { Recent } from '../../time/index.ts';
-import { paceOf } from '../why/estimate-start.ts';
+import { paceOf } from '../why/pace.ts';
 import { type FleetPressure, NO_PRESSURE, readFleetPressure } from './fleet-pressure.ts';
 import { higherLevel } from './signal.ts';
 

@@ -1,9 +1,9 @@
 import type { QueueName } from '../queue-names.ts';
 import { listWorkers, type RegistryPorts, type WorkerRecord } from './worker-registry.ts';
 
-/** Whether a worker takes tickets of a queue. */
-function takesFrom({ status, queues }: WorkerRecord, queue: QueueName): boolean {
-  return status !== 'dead' && status !== 'draining' && queues.includes(queue);
+/** Whether a worker takes jobs of a queue, or of any. */
+export function takesFrom({ status, queues }: WorkerRecord, queue: QueueName | null): boolean {
+  return status !== 'dead' && status !== 'draining' && (queue === null || queues.includes(queue));
 }
 
 /**

@@ -12,11 +12,6 @@ export function explainUnserved(workers: readonly WorkerRecord[], queue: QueueNa
   return isDraining ? `every worker that serves the queue "${queue}" is draining` : `no worker serves the queue "${queue}"`;
 }
 
-/** The same, from the registry as it is now. */
-export async function readUnserved(ports: RegistryPorts, queue: QueueName): Promise<string | null> {
-  return explainUnserved(await listWorkers(ports), queue);
-}
-
 /** A change that operators are notified of: tasks wait and no worker takes them, or that is over. */
 export interface QueueNotice {
   event: 'needs_attention' | 'recovered';

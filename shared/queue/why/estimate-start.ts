@@ -1,80 +1,72 @@
-import { type Ledger, lookupsFor, readLookup, readStates } from '../../ledger/index.ts';
-import type { TaskBody, TaskState } from '../../tasks/index.ts';
-import type { WaitGate } from './wait-reason.ts';
+import { type Ledger, readState } from '../../ledger/index.ts';
+import { systemClock } from '../../time/index.ts';
+import type { CapPlace } from './explain-caps.ts';
+import type { LanePlace } from './explain-lanes.ts';
+import type { TaskFront } from './front.ts';
+import { estimateByPace } from './pace.ts';
+import type { FleetFacts } from './read-facts.ts';
+import { ServiceCosts } from './service-costs.ts';
+import { waitForSlot } from './slot-supply.ts';
+import type { WaitGate, WaitingTask } from './wait-reason.ts';
 
-export interface Standing {
-  /** Tasks and tickets before it. */
-  ahead: number;
-  /** What it waits for; null for nothing but its turn. */
+export interface StartFacts {
+  facts: FleetFacts;
+  task: WaitingTask;
+  front: TaskFront;
+  lanes: LanePlace;
+  caps: CapPlace;
+  /** What it waits for first. */
   gate: WaitGate | null;
 }
 
-/** Gates without an estimate: a lane has the pace of what runs in it, and no time is known for a queue without a worker. */
-const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
-/** Gates whose wait ends with one more start: that of the task whose place becomes free. */
-const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap', 'turn']);
-
-/** How long an estimate once made serves further calls of this process. */
-const FRESH_MS = 2000;
-/** Tenants whose pace is remembered. */
-const MAX_TENANTS = 1000;
-/** Ended tasks the pace is read from. */
-const SAMPLE = 20;
-
-interface Pace {
-  at: number;
-  /** Milliseconds between two starts while tasks waited, going by the last ones; null when nothing ended yet. */
-  msPerStart: number | null;
-}
-
-const paces = new WeakMap<Ledger, Map<string, Pace>>();
+/** Gates without an estimate: nobody knows when a message is taken in, a queue resumed, or a worker started. */
+const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'paused', 'worker']);
 
 /**
- * Milliseconds until a task will start: what is before it, at the pace of the tenant's last tasks.
- * Null when unknown: when nothing ended yet, behind others in a lane, and while no worker serves its queue.
+ * Milliseconds until a task will start: its time, its lane, its tenant's caps, and what goes before it into the slots of the workers, by how
+ * long tasks hold them. Null when unknown.
  */
-export async function estimateStart(
-  ledger: Ledger,
-  { tenant, scheduledFor }: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
-  { ahead, gate }: Standing,
-): Promise<number | null> {
-  if (gate !== null && UNFORESEEN.has(gate)) return null;
-  const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
-  const starts = gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
-  if (starts === 0) return untilDue;
-  const msPerStart = await paceOf(ledger, tenant);
-  return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
+export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<number | null> {
+  const { facts, task, front, caps, gate } = start;
+  if (UNFORESEEN.has(gate)) return null;
+  const now = systemClock.now() - facts.skewMs;
+  const { notBefore } = task.state;
+  if (notBefore !== undefined) return Math.max(0, notBefore - now);
+  const costs = new ServiceCosts(facts);
+  const costMs = costs.ofTask(task);
+  const slotMs = waitForSlot(ledger, { facts, task, costs, front });
+  if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);
+  if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, now }));
+  const capMs = gate === 'cap' ? waitForCap(caps, costMs + slotMs) : 0;
+  return Math.round(Math.max(capMs + slotMs, facts.limitedMs));
 }
 
-/** Milliseconds between two starts of a tenant's tasks while others waited; null when nothing ended yet. */
-export async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
-  const known = paces.get(ledger) ?? new Map<string, Pace>();
-  paces.set(ledger, known);
-  const recent = known.get(tenant);
-  if (recent && Date.now() - recent.at < FRESH_MS) return recent.msPerStart;
-  if (known.size >= MAX_TENANTS) known.clear();
-  // Before the read, so that concurrent calls do not all make it.
-  known.set(tenant, { at: Date.now(), msPerStart: recent?.msPerStart ?? null });
-  const msPerStart = msBetweenStarts(await lastCompleted(ledger, tenant));
-  known.set(tenant, { at: Date.now(), msPerStart });
-  return msPerStart;
+/** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */
+function waitForCap({ ahead, limit }: CapPlace, eachMs: number): number {
+  return limit === null ? 0 : ((ahead + 1) * eachMs) / limit;
 }
 
-async function lastCompleted(ledger: Ledger, tenant: string): Promise<TaskState[]> {
-  const ranges = await Promise.all(
-    lookupsFor(ledger, tenant, { status: 'completed' }).map((lookup) => readLookup(ledger, lookup, { low: '', before: null, max: SAMPLE })),
-  );
-  const states = await readStates(ledger, tenant, ranges.flat().slice(0, SAMPLE));
-  return states.filter((state) => state !== null);
+/** By the tenant's last starts: its agents' times are not known yet. */
+async function estimateUnmeasured(ledger: Ledger, { task, front, caps, gate }: StartFacts): Promise<number | null> {
+  const due = { tenant: task.body.tenant, scheduledFor: null };
+  return await estimateByPace(ledger, due, { ahead: gate === 'cap' ? caps.ahead : front.inFleet, gate });
 }
 
-/** Only the time counts in which the later one of two was waiting: a fleet that had nothing to do was not slow. */
-function msBetweenStarts(states: readonly TaskState[]): number | null {
-  const started = states.map(({ startedAt = 0, queuedAt = 0 }) => ({ startedAt, queuedAt })).toSorted((a, b) => a.startedAt - b.startedAt);
-  if (started.length < 2) return null;
-  const waited = started.slice(1).map(({ startedAt, queuedAt }, position) => {
-    const previous = started[position]?.startedAt ?? startedAt;
-    return Math.max(0, startedAt - Math.max(previous, queuedAt));
-  });
-  return waited.reduce((sum, ms) => sum + ms, 0) / waited.length;
+interface LaneTimes {
+  /** How long a task of this kind holds the lane, and waits for a slot, ms. */
+  costMs: number;
+  slotMs: number;
+  now: number;
+}
+
+/** Each task before it in the line waits for a slot and runs; the holder has done a part of that. */
+async function waitForLane(ledger: Ledger, { task, lanes }: StartFacts, { costMs, slotMs, now }: LaneTimes): Promise<number> {
+  const { ahead, holder, limit } = lanes;
+  if (ahead === 0) return slotMs;
+  const state = holder === null ? null : await readState(ledger, task.body.tenant, holder);
+  const startedAt = state?.status === 'running' ? state.startedAt : undefined;
+  // One that runs longer than usual has an unknown end; half of the usual is left of it.
+  const holderMs = startedAt === undefined ? costMs + slotMs : Math.max(costMs - (now - startedAt), costMs / 2);
+  const turns = ahead / Math.max(1, limit);
+  return holderMs / Math.max(1, limit) + Math.max(0, turns - 1) * (costMs + slotMs) + slotMs;
 }

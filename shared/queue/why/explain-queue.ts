@@ -1,47 +1,113 @@
-import { TASK_QUEUES } from '../../config/index.ts';
-import { type Ledger, readTurn, type Turn } from '../../ledger/index.ts';
-import { type FleetRoom, kindOf, readRoom } from '../permits/lease-permits.ts';
-import type { QueueName } from '../queue-names.ts';
-import type { Queues, TicketQueue } from '../queues.ts';
-import { readUnserved } from '../registry/unserved-queues.ts';
+import type { Level } from '../../ledger/index.ts';
+import { type FleetRoom, kindOf } from '../permits/lease-permits.ts';
+import type { TicketQueue } from '../queues.ts';
+import { explainUnserved } from '../registry/unserved-queues.ts';
+import { takesFrom } from '../registry/offered-slots.ts';
 import { bullPriority } from '../tickets/ticket.ts';
-import type { WaitGate, Waiting, WaitingTask } from './wait-reason.ts';
+import { HELPS } from './helps.ts';
+import type { TaskFront } from './front.ts';
+import type { FleetFacts } from './read-facts.ts';
+import { closedGate, type GateReport, openGate, type WaitingTask } from './wait-reason.ts';
 
-/** Why a granted task has not started: its queue is paused, no worker serves it, its turn is to come, the fleet is full, or others are before it. */
-export async function explainQueue(parts: { ledger: Ledger; queues: Queues }, { body, state }: WaitingTask): Promise<Waiting> {
-  const { ledger, queues } = parts;
-  const name = state.queue;
-  const shard = ledger.keys.shardOf(body.tenant);
-  const queue = queues.get(shard, name);
-  const [isPaused, unserved, room, inQueue, turn] = await Promise.all([
-    queue.isPaused(),
-    readUnserved(ledger, name),
-    readRoom(ledger, kindOf(name)),
-    ticketsBefore(queue, state.priority),
-    readTurn(ledger, body.tenant, body.id, state),
-  ]);
-  const reason = (gate: WaitGate, detail: string, ahead: number): Waiting => ({
-    reasons: [{ gate, detail, since: state.queuedAt ?? state.createdAt, until: null, taskId: null }],
-    ahead,
-  });
-  // Its own ticket is among them, unless its turn is still to come or the relay has not added it yet.
-  const ahead = turn === null ? Math.max(0, inQueue - 1) : inQueue + turn.ahead * turn.tenants;
-  if (isPaused) return reason('paused', `queue "${name}" is paused`, ahead);
-  if (unserved !== null) return reason('worker', unserved, ahead);
-  if (turn !== null) return reason('turn', turnDetail(turn, state.priority), ahead);
-  if (!room.isFull) return reason('queue', `waiting for a free slot in queue "${name}", about ${ahead} tickets in front`, ahead);
-  const inFleet = Math.max(0, (await ticketsBeforeInFleet(queues, name, state.priority)) - 1);
-  return reason('fleet', fleetDetail(room, name, inFleet), inFleet);
+const NOT_REACHED = 'it comes to this once it has a grant';
+
+/** The gates between a task's grant and its start, in the order in which a reason is looked for. */
+export function explainQueue(facts: FleetFacts, task: WaitingTask, front: TaskFront): GateReport[] {
+  const gates = [
+    pausedGate(facts, task),
+    workerGate(facts, task),
+    turnGate(facts, task, front.inFleet),
+    outboxGate(facts, task),
+    rateGate(facts, task),
+    fleetGate(facts, task, front.inFleet),
+  ];
+  const isHeld = gates.some(({ state }) => state === 'closed');
+  return [...gates, queueGate(facts, task, front, isHeld)];
 }
 
-function turnDetail({ ahead, ready, tenants }: Turn, priority: number): string {
-  const place = `place ${ahead + 1} of its tenant's ${ready} ready tasks of priority ${priority}`;
-  return tenants > 1 ? `${place}; ${tenants} tenants take turns` : place;
+function sinceGrant({ state }: WaitingTask): number {
+  return state.queuedAt ?? state.createdAt;
 }
 
-function fleetDetail({ running, cap, reserved }: FleetRoom, queue: string, ahead: number): string {
+function pausedGate({ isPaused }: FleetFacts, task: WaitingTask): GateReport {
+  const name = task.state.queue;
+  if (!isPaused) return openGate('paused', `queue "${name}" is not paused`);
+  return closedGate('paused', { detail: `queue "${name}" is paused`, helps: HELPS.paused, since: sinceGrant(task) });
+}
+
+function workerGate({ workers }: FleetFacts, task: WaitingTask): GateReport {
+  const name = task.state.queue;
+  const unserved = explainUnserved(workers, name);
+  if (unserved !== null)
+    return closedGate('worker', { detail: unserved, helps: HELPS.worker, since: sinceGrant(task), facts: { workers: 0 } });
+  const serving = workers.filter((worker) => takesFrom(worker, name));
+  const slots = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
+  const running = serving.reduce((sum, worker) => sum + (worker.running ?? 0), 0);
+  const facts = { workers: serving.length, slots, free: Math.max(0, slots - running) };
+  const who = serving.length === 1 ? '1 worker serves' : `${serving.length} workers serve`;
+  return openGate('worker', `${who} queue "${name}" with ${slots} slots, ${facts.free} of them free`, facts);
+}
+
+function turnGate({ turn, own }: FleetFacts, task: WaitingTask, ahead: number): GateReport {
+  const { priority, granted } = task.state;
+  if (turn === null) return openGate('turn', granted ? 'its ticket is out' : NOT_REACHED);
+  const place = `place ${turn.ahead + 1} of its tenant's ${turn.ready} ready tasks of priority ${priority}`;
+  const line = own.lines.find(({ tenant }) => tenant === task.body.tenant);
+  const facts = {
+    tenantPlace: turn.ahead + 1,
+    tenantReady: turn.ready,
+    fleetPlace: ahead + 1,
+    fleetReady: readyOf(own.levels, task),
+    tenants: turn.tenants,
+    weight: line?.weight ?? 1,
+  };
+  const detail = turn.tenants > 1 ? `${place}; ${turn.tenants} tenants take turns` : place;
+  return closedGate('turn', { detail: `${detail}; place ${ahead + 1} in the fleet`, helps: HELPS.turn, since: sinceGrant(task), facts });
+}
+
+function readyOf(levels: readonly Level[], { state }: WaitingTask): number {
+  return levels.reduce((sum, { queue, ready }) => (queue === state.queue ? sum + ready : sum), 0);
+}
+
+function outboxGate({ ticket, turn, own }: FleetFacts, task: WaitingTask): GateReport {
+  const { entries, oldestAt } = own.outbox;
+  const facts = { waiting: entries };
+  if (!task.state.granted) return openGate('outbox', NOT_REACHED, facts);
+  if (turn !== null || ticket.kind !== 'missing') return openGate('outbox', 'no ticket of it is owed', facts);
+  const since = oldestAt === null ? sinceGrant(task) : Math.max(oldestAt, sinceGrant(task));
+  return closedGate('outbox', { detail: 'its ticket is on its path to the queue', helps: HELPS.outbox, since, facts });
+}
+
+function rateGate({ limitedMs, skewMs }: FleetFacts, task: WaitingTask): GateReport {
+  const name = task.state.queue;
+  if (limitedMs <= 0) return openGate('rate', `queue "${name}" may start another`);
+  const until = Date.now() - skewMs + limitedMs;
+  const detail = `queue "${name}" has started as many as its limiter allows, until ${new Date(until).toISOString()}`;
+  return closedGate('rate', { detail, helps: HELPS.rate, since: sinceGrant(task), until, facts: { leftMs: limitedMs } });
+}
+
+function fleetGate({ room }: FleetFacts, task: WaitingTask, ahead: number): GateReport {
+  const { running, cap, reserved, isFull } = room;
+  const facts = { running, cap, reserved };
+  const words = fleetDetail(room, task.state.queue);
+  if (!isFull) return openGate('fleet', words, facts);
+  const inFront = ahead > 0 ? `, about ${ahead} tickets in front` : '';
+  return closedGate('fleet', { detail: `${words}${inFront}`, helps: HELPS.fleet, since: sinceGrant(task), facts: { ...facts, ahead } });
+}
+
+function fleetDetail({ running, cap, reserved }: FleetRoom, queue: string): string {
   const share = reserved > 0 && kindOf(queue) === 'ordinary' ? `, ${reserved} of them kept for critical tasks` : '';
-  return `fleet cap ${running}/${cap}${share}${ahead > 0 ? `, about ${ahead} tickets in front` : ''}`;
+  return `fleet cap ${running}/${cap}${share}`;
+}
+
+function queueGate({ ticket }: FleetFacts, task: WaitingTask, { inQueue, inFleet }: TaskFront, isHeld: boolean): GateReport {
+  const name = task.state.queue;
+  const facts = { place: inQueue + 1, fleetPlace: inFleet + 1 };
+  if (!task.state.granted) return openGate('queue', `about ${inQueue} tickets would be in front of it in queue "${name}"`, facts);
+  if (ticket.kind === 'elsewhere' && ticket.state === 'active') return openGate('queue', 'a worker has its ticket', facts);
+  const detail = `waiting for a free slot in queue "${name}", about ${inQueue} tickets in front`;
+  if (isHeld && inQueue === 0) return openGate('queue', `it is next in queue "${name}"`, facts);
+  return closedGate('queue', { detail, helps: HELPS.queue, since: sinceGrant(task), facts });
 }
 
 /** How many tickets a queue gives out before the last one of this priority, that one included. */
@@ -49,15 +115,4 @@ export async function ticketsBefore(queue: TicketQueue, priority: number): Promi
   const better = Array.from({ length: bullPriority(priority) }, (_, position) => position + 1);
   const [waiting, byPriority] = await Promise.all([queue.getWaitingCount(), queue.getCountsPerPriority(better)]);
   return Object.values(byPriority).reduce((sum, each) => sum + each, waiting);
-}
-
-/** The same over all queues and shards, for a fleet that is full: critical tickets go first, then priority counts. */
-async function ticketsBeforeInFleet(queues: Queues, name: QueueName, priority: number): Promise<number> {
-  const counts = queues.all().map(async ({ name: other, queue }) => {
-    if (!TASK_QUEUES.some((each) => each === other)) return 0;
-    const isCritical = kindOf(other) === 'critical';
-    if (isCritical !== (kindOf(name) === 'critical')) return isCritical ? await ticketsBefore(queue, 1) : 0;
-    return await ticketsBefore(queue, priority);
-  });
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }

@@ -1,7 +1,7 @@
 import { GATES, parseTimeline, type StoredAttempt, type TaskBody, type TaskState } from '../../tasks/index.ts';
 
 /** What a task can wait for: a gate of the ledger's, or, once it is granted, its turn, the fleet's cap or its queue. */
-export const WAIT_GATES = [...GATES, 'turn', 'fleet', 'paused', 'worker', 'queue'] as const;
+export const WAIT_GATES = [...GATES, 'turn', 'fleet', 'paused', 'worker', 'queue', 'outbox', 'rate', 'clock', 'deadline'] as const;
 export type WaitGate = (typeof WAIT_GATES)[number];
 
 /** What is read of a task to explain its wait: neither its input nor its output. */
@@ -22,13 +22,36 @@ export interface WaitReason {
   taskId: string | null;
 }
 
-export interface Waiting {
-  reasons: WaitReason[];
-  /** How many tasks are before it. */
-  ahead: number;
+/** Figures of a gate by name. */
+export type GateFacts = Readonly<Record<string, number | string | null>>;
+
+/** A gate on a task's path to its start, and what is known of it. */
+export interface GateReport extends WaitReason {
+  state: 'open' | 'closed';
+  facts: GateFacts;
+  /** What would help, for people; null at an open gate. */
+  helps: string | null;
 }
 
 /** When a task came to where it waits: its last step, in ms since the epoch. */
 export function waitingSince({ log, createdAt }: TaskState): number {
   return parseTimeline(log).at(-1)?.at ?? createdAt;
+}
+
+/** A gate that does not hold the task back now. */
+export function openGate(gate: WaitGate, detail: string, facts: GateFacts = {}): GateReport {
+  return { gate, state: 'open', detail, facts, helps: null, since: null, until: null, taskId: null };
+}
+
+interface ClosedGate extends Pick<WaitReason, 'detail'>, Partial<Pick<WaitReason, 'since' | 'until' | 'taskId'>> {
+  helps: string;
+  facts?: GateFacts;
+}
+
+/** A gate that holds the task back. */
+export function closedGate(
+  gate: WaitGate,
+  { detail, helps, facts = {}, since = null, until = null, taskId = null }: ClosedGate,
+): GateReport {
+  return { gate, state: 'closed', detail, facts, helps, since, until, taskId };
 }

@@ -3,8 +3,8 @@ import { startRedis } from '../../support/redis/start-redis.ts';
 import { bullmqFlood, roundRobinFlood } from './bullmq-floods.ts';
 import type { FloodSystem } from './flood-system.ts';
 import { openMusterFlood } from './muster-flood.ts';
-import { print } from '../print.ts';
-import { printHeading } from '../print-heading.ts';
+
+import { print, printHeading } from '../print.ts';
 import { percentile } from '../statistics.ts';
 
 // What a tenant's flood costs nine others, each of which sends one task a second.

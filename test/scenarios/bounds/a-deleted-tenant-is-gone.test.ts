@@ -161,7 +161,7 @@ describe('a tenant that is deleted under load from several processes', () => {
     }
     expect((await call('PATCH', '/v1/tenants/paused', { body: { disabled: false } })).status).toBe(200);
     await waitFor(async () => (await call('POST', '/v1/tasks', { key, body: { agent: 'echo', input: 'x' } })).status === 202, {
-      deadlineMs: 5000,
+      deadlineMs: 20_000,
       what: 'it to be taken again',
     });
   }, 60_000);

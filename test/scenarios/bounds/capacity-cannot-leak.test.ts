@@ -61,7 +61,7 @@ describe("a tenant's cap", () => {
     expect(await counts()).toEqual({ granted: 0, leases: 0, lanes: 0 });
 
     const full = await Promise.all(Array.from({ length: CAP + 1 }, () => fleet.client.submit({ context: { workMs: [120_000] } }, acme)));
-    await waitFor(async () => (await running()) === CAP, { deadlineMs: 10_000, what: `${CAP} running tasks again` });
+    await waitFor(async () => (await running()) === CAP, { deadlineMs: 20_000, what: `${CAP} running tasks again` });
     const [left] = (await fleet.client.call('GET', '/v1/tasks?status=pending', acme)).body.items as { id: string }[];
     const why = await fleet.client.call('GET', `/v1/tasks/${left?.id}/why`, acme);
     expect(why.body.reasons).toMatchObject([{ gate: 'cap', detail: `tenant cap ${CAP}/${CAP}` }]);

@@ -64,13 +64,13 @@ describe('a command agent', () => {
     const first = await fleet.start('worker', { MUSTER_QUEUES: 'tasks=2' });
     const id = await fleet.client.submit({ agent: 'stay-behind' });
     await fleet.client.reaches(id, ['running']);
-    const pids = await waitFor(() => readPids(), { deadlineMs: 10_000, what: 'two processes to start' });
+    const pids = await waitFor(() => readPids(), { deadlineMs: 20_000, what: 'two processes to start' });
     await first.kill('SIGKILL');
     const second = await fleet.start('worker', { MUSTER_QUEUES: 'tasks=2' });
-    await waitFor(() => pids.every(isProcessGone), { deadlineMs: 5000, what: 'what it started to be gone' });
+    await waitFor(() => pids.every(isProcessGone), { deadlineMs: 20_000, what: 'what it started to be gone' });
     expect(await readdir(folder)).toEqual([]);
     expect(second.lines.map(({ event }) => event)).toContain('command.orphans-ended');
-    const lost = await waitFor(async () => (await fleet.client.attempts(id))[0]?.error, { deadlineMs: 10_000, what: 'the loss' });
+    const lost = await waitFor(async () => (await fleet.client.attempts(id))[0]?.error, { deadlineMs: 20_000, what: 'the loss' });
     expect(lost.code).toBe('WORKER_LOST');
     await fleet.client.call('POST', `/v1/tasks/${id}/cancel`);
     await fleet.client.ended([id], 20_000);

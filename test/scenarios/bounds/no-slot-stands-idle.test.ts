@@ -56,10 +56,10 @@ describe('a worker with all queues', () => {
     await submitAll(numbers(200), { context: LONG });
     await untilRunning(ORDINARY_SLOTS);
     const message = await say('late', 'a message', LONG);
-    await waitFor(async () => (await fleet.client.task(message)).status === 'queued', { deadlineMs: 10_000, what: 'the message to wait' });
+    await waitFor(async () => (await fleet.client.task(message)).status === 'queued', { deadlineMs: 20_000, what: 'the message to wait' });
     const before = starts().length;
     await fleet.client.call('POST', `/v1/tasks/${fleet.journal()[0]?.task}/cancel`);
-    await waitFor(() => starts().length > before, { deadlineMs: 10_000, what: 'another start' });
+    await waitFor(() => starts().length > before, { deadlineMs: 20_000, what: 'another start' });
     expect(starts()[before]).toBe('a message');
   });
 

@@ -23,7 +23,7 @@ async function open(env: Record<string, string>, workers = 1): Promise<void> {
   // Looking up tickets that wait is not what a full fleet costs.
   fleet = await openFleet({ env, settings: { worker: { ticketAuditMs: 600_000 } } });
   await fleet.start('api');
-  for (let started = 0; started < workers; started += 1) await fleet.start('worker');
+  await Promise.all(Array.from({ length: workers }, () => fleet.start('worker')));
 }
 
 const priorityOf = (text: string): { priority: number | 'critical' } => ({ priority: text === 'critical' ? text : Number(text) });
@@ -73,7 +73,7 @@ describe('a fleet that may run one task at a time', () => {
     const [last = ''] = await submitAll(['5'], priorityOf);
     const why = async (): Promise<unknown> => (await fleet.client.call('GET', `/v1/tasks/${last}/why`)).body;
     const detail = 'fleet cap 1/1, about 2 tickets in front';
-    await waitFor(async () => JSON.stringify(await why()).includes(detail), { deadlineMs: 5000, what: detail });
+    await waitFor(async () => JSON.stringify(await why()).includes(detail), { deadlineMs: 20_000, what: detail });
     // Nothing has ended yet, so nobody knows when it will start.
     expect(await why()).toMatchObject({ reasons: [{ gate: 'fleet', detail }], estimatedStartMs: null });
   });
@@ -86,12 +86,12 @@ describe('a fleet that may run eight tasks at a time', () => {
       Array.from({ length: 20 }, (_, n) => `${n}`),
       () => ({ context: LONG }),
     );
-    await waitFor(() => running() === 7, { deadlineMs: 10_000, what: 'seven ordinary runs' });
+    await waitFor(() => running() === 7, { deadlineMs: 20_000, what: 'seven ordinary runs' });
     await submitAll(['a', 'b'], () => ({ priority: 'critical', context: LONG }));
-    await waitFor(() => running() === 8, { deadlineMs: 5000, what: 'a critical run beside them' });
+    await waitFor(() => running() === 8, { deadlineMs: 20_000, what: 'a critical run beside them' });
     expect(starts().at(-1)).toBe('a');
     await cancel(first);
-    await waitFor(() => starts().at(-1) === 'b', { deadlineMs: 5000, what: 'the other critical run, before all that waited longer' });
+    await waitFor(() => starts().at(-1) === 'b', { deadlineMs: 20_000, what: 'the other critical run, before all that waited longer' });
     expect(maxAtOnce()).toBe(8);
   });
 
@@ -99,7 +99,7 @@ describe('a fleet that may run eight tasks at a time', () => {
     await open({ MUSTER_MAX_CONCURRENT: '8', SHARDS: '4' }, 2);
     const inputs = Array.from({ length: 27 }, (_, n) => `${n}`);
     await submitAll(inputs.slice(0, 7), () => ({ context: LONG }));
-    await waitFor(() => running() === 7, { deadlineMs: 10_000, what: 'seven runs' });
+    await waitFor(() => running() === 7, { deadlineMs: 20_000, what: 'seven runs' });
     const quiet = await commandsPerSecond();
     await submitAll(inputs.slice(7), () => ({ context: LONG }));
     const full = await commandsPerSecond();
@@ -114,7 +114,7 @@ describe('a fleet that may run eight tasks at a time', () => {
       Array.from({ length: 40 }, (_, n) => `${n}`),
       () => ({ context: { workMs: [200] } }),
     );
-    await waitFor(() => fleet.journal().some(({ pid }) => pid === doomed.pid), { deadlineMs: 10_000, what: 'a run of the doomed worker' });
+    await waitFor(() => fleet.journal().some(({ pid }) => pid === doomed.pid), { deadlineMs: 20_000, what: 'a run of the doomed worker' });
     await doomed.kill();
     const ended = await fleet.client.ended(ids, 60_000);
     expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));

@@ -69,7 +69,7 @@ it('why names each lane that a task waits for', async () => {
   await fleet.client.reaches(holder, ['running']);
   const waits = await fleet.client.submit({ agent: 'gpu', session: 'line', context: WORK });
   const why = async (): Promise<{ detail: string }[]> => (await fleet.client.call('GET', `/v1/tasks/${waits}/why`)).body.reasons;
-  await waitFor(async () => (await why()).length === 2, { deadlineMs: 5000, what: 'two reasons' });
+  await waitFor(async () => (await why()).length === 2, { deadlineMs: 20_000, what: 'two reasons' });
   expect((await why()).map(({ detail }) => detail)).toEqual([
     `behind task ${holder} in session "line", 1 before it`,
     `behind task ${holder} in lane "gpu", 1 before it`,

@@ -77,7 +77,7 @@ describe('one session at a time', () => {
       async () =>
         (await fleet.client.call('PUT', `/board/api/queues/tasks/${failed}/retry`, { url, key: null, headers: { cookie, ...ownPage } }))
           .status === 200,
-      { deadlineMs: 5000, what: 'the board to take the retry' },
+      { deadlineMs: 20_000, what: 'the board to take the retry' },
     );
     const tasks = await fleet.client.ended([failed, ...after], 20_000);
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);

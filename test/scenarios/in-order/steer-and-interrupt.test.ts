@@ -39,7 +39,7 @@ describe('a message for a running task', () => {
     const id = await say('killed', `${LONG} ${LONG}`);
     await fleet.client.reaches(id, ['running']);
     const message = await say('killed', 'not to be lost');
-    await waitFor(async () => (await outcomeOf(message)) !== null, { deadlineMs: 10_000, what: 'the message to be taken' });
+    await waitFor(async () => (await outcomeOf(message)) !== null, { deadlineMs: 20_000, what: 'the message to be taken' });
     const [attempt] = await fleet.client.attempts(id);
     const holder = workers.find(({ pid }) => attempt?.worker.includes(`-${pid}-`));
     await holder?.kill();
@@ -72,7 +72,7 @@ const ROUNDS = 100;
 
 const found = async (event: JournalEntry['event'], task: string): Promise<JournalEntry> =>
   await waitFor(() => fleet.journal().find((entry) => entry.event === event && entry.task === task), {
-    deadlineMs: 10_000,
+    deadlineMs: 20_000,
     everyMs: 5,
     what: `the ${event} of ${task}`,
   });

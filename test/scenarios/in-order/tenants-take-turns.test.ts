@@ -110,6 +110,6 @@ describe('an API and a worker that are killed while tickets wait for their turn'
     }
     const tasks = await fleet.client.ended(ids, 120_000);
     expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
-    await waitFor(async () => (await keysLeft()).length === 0, { deadlineMs: 10_000, what: 'empty windows' });
+    await waitFor(async () => (await keysLeft()).length === 0, { deadlineMs: 20_000, what: 'empty windows' });
   });
 });

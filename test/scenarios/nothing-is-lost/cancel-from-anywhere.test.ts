@@ -33,7 +33,7 @@ const runsOf = (id: string): string[] =>
 
 async function running(context: object = LONG): Promise<string> {
   const id = await fleet.client.submit({ context: context as Record<string, number[]> });
-  await waitFor(() => runsOf(id).includes('start'), { deadlineMs: 10_000, what: 'the run' });
+  await waitFor(() => runsOf(id).includes('start'), { deadlineMs: 20_000, what: 'the run' });
   return id;
 }
 
@@ -87,7 +87,7 @@ describe('a cancel through the API', () => {
     await cancel(id);
     expect(await fleet.client.ended([id], 10_000)).toMatchObject([{ status: 'cancelled' }]);
     // It came to its end, later, and nothing came of it.
-    await waitFor(() => runsOf(id).includes('end'), { deadlineMs: 10_000, what: 'the end of the agent' });
+    await waitFor(() => runsOf(id).includes('end'), { deadlineMs: 20_000, what: 'the end of the agent' });
     expect(await fleet.client.task(id)).toMatchObject({ status: 'cancelled', output: null });
   });
 
@@ -110,7 +110,7 @@ describe('a cancel through the API', () => {
     expect(await fleet.client.ended([id], 10_000)).toMatchObject([{ status: 'cancelled' }]);
     reportFigure(`cancel on a frozen worker, grace ${GRACE_MS / 1000} s: ended after`, spread([performance.now() - from]));
     await worker.kill('SIGCONT');
-    await waitFor(() => runsOf(id).includes('abort'), { deadlineMs: 10_000, what: 'the frozen agent to be aborted' });
+    await waitFor(() => runsOf(id).includes('abort'), { deadlineMs: 20_000, what: 'the frozen agent to be aborted' });
     expect((await fleet.client.task(id)).status).toBe('cancelled');
     await other.kill();
   });

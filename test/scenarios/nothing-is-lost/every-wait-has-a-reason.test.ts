@@ -37,7 +37,7 @@ async function why(id: string, options: FleetCall = {}): Promise<Why> {
 /** The reason of this gate; waits for it, because a task is on its way to where it waits. */
 async function reason(id: string, gate: string, options: FleetCall = {}): Promise<Why['reasons'][number]> {
   const find = async (): Promise<Why['reasons'][number] | undefined> => (await why(id, options)).reasons.find((each) => each.gate === gate);
-  const found = await waitFor(find, { deadlineMs: 5000, what: `the reason ${gate}` });
+  const found = await waitFor(find, { deadlineMs: 20_000, what: `the reason ${gate}` });
   expect(Date.parse(found.since ?? '')).toBeLessThanOrEqual(Date.now());
   return found;
 }
@@ -125,7 +125,7 @@ describe('a task that waits says why', () => {
   it('and gives no reason once it runs', async () => {
     const id = await fleet.client.submit({ context: LONG });
     await fleet.client.reaches(id, ['running']);
-    expect(await why(id)).toEqual({ status: 'running', reasons: [], estimatedStartMs: null });
+    expect(await why(id)).toEqual({ status: 'running', reasons: [], gates: [], estimatedStartMs: null });
     await end(id);
     expect((await why(id)).reasons).toEqual([]);
   });

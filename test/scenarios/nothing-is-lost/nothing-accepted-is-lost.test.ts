@@ -1,6 +1,4 @@
-import { sign } from '@octokit/webhooks-methods';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readGithubExamples } from '../../services/webhooks/github-examples.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
@@ -17,82 +15,6 @@ afterEach(async () => {
 
 const reissued = (processes: readonly ServiceProcess[]): number =>
   processes.flatMap(({ lines }) => lines).filter(({ event }) => event === 'ticket.reissued').length;
-
-async function countTasks(): Promise<number> {
-  let [count, cursor]: [number, string | null] = [0, ''];
-  while (cursor !== null) {
-    const { body } = await fleet.client.call('GET', `/v1/tasks?source=webhook&limit=200${cursor && `&cursor=${cursor}`}`);
-    count += body.items.length;
-    cursor = body.nextCursor;
-  }
-  return count;
-}
-
-describe('every webhook of GitHub while workers are killed', () => {
-  const SECRET = 'the-secret-of-the-hook';
-  const deliveries = readGithubExamples().map(({ event, text }, index) => ({ event, text, delivery: `delivery-${index}` }));
-  let hookUrl: string;
-
-  beforeEach(async () => {
-    // Few slots, so that the work lasts while several workers are killed.
-    fleet = await openFleet({ settings: { worker: { leaseMs: 1000, slots: 3 }, retries: { webhook: { maxAttempts: 5 } } } });
-    await fleet.start('api');
-    const webhooks = await fleet.start('webhooks');
-    // Five of the examples are there twice, byte for byte.
-    const draft = { provider: 'github', secret: SECRET, agent: 'work-150', options: { equalBodies: 'each' } };
-    const { id } = await fleet.client.make('/v1/hooks', draft, { url: webhooks.url });
-    hookUrl = `${webhooks.url}/hooks/${id}`;
-  });
-
-  type Delivery = (typeof deliveries)[number];
-  const post = async ({ event, text, delivery }: Delivery, signed = text): Promise<{ status: number; id: string | undefined }> => {
-    const signature = await sign(SECRET, signed);
-    const headers = { 'x-hub-signature-256': signature, 'x-github-event': event, 'x-github-delivery': delivery };
-    const { status, body } = await fleet.client.call('POST', '', { url: hookUrl, key: null, headers, body: text });
-    return { status, id: body.id };
-  };
-  /** All of them, ten at a time. */
-  const postAll = async (send: (delivery: Delivery) => ReturnType<typeof post>): Promise<Awaited<ReturnType<typeof post>>[]> => {
-    const answers: Awaited<ReturnType<typeof post>>[] = [];
-    for (let from = 0; from < deliveries.length; from += 10)
-      answers.push(...(await Promise.all(deliveries.slice(from, from + 10).map(send))));
-    return answers;
-  };
-  it('makes one task each, which completes once; tampered ones make none, and redelivered ones no second', async () => {
-    expect(deliveries).toHaveLength(329);
-    const workers = await Promise.all([fleet.start('worker'), fleet.start('worker')]);
-    let kills = 0;
-    const chaos = repeatUntilStopped(async () => {
-      const replacement = await fleet.start('worker');
-      await workers[kills % 2]?.kill();
-      workers[kills % 2] = replacement;
-      kills += 1;
-    }, 400);
-
-    const sent = await postAll((delivery) => post(delivery));
-    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 202));
-    const ids = sent.map(({ id }) => id ?? '');
-    expect(new Set(ids).size).toBe(329);
-    const tampered = await postAll((delivery) => post({ ...delivery, delivery: `${delivery.delivery}-x` }, `${delivery.text} `));
-    expect(tampered.map(({ status }) => status)).toEqual(tampered.map(() => 401));
-    const redelivered = await postAll((delivery) => post(delivery));
-    expect(redelivered).toEqual(ids.map((id) => ({ status: 200, id })));
-
-    const tasks = await fleet.client.ended(ids, 60_000);
-    await chaos.stop();
-    reportFigure(
-      '329 webhooks',
-      `${kills} workers killed meanwhile, ${fleet.journal().filter(({ event }) => event === 'start').length} runs`,
-    );
-    expect(kills).toBeGreaterThan(2);
-    expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
-    expect(await countTasks()).toBe(329);
-    const successes = await Promise.all(
-      ids.map(async (id) => (await fleet.client.attempts(id)).filter(({ status }) => status === 'success').length),
-    );
-    expect(successes).toEqual(ids.map(() => 1));
-  });
-});
 
 /** Posts tasks from several sides until it is stopped, and keeps the ids that were answered 202; what got no answer is nobody's. */
 function load(): { accepted: string[]; stop: () => Promise<void> } {

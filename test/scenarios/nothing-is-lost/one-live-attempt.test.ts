@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wait } from '#shared/time/wait.ts';
 import { reportFigure, spread } from '../../support/fleet/figures.ts';
 import type { JournalEntry } from '../../support/fleet/journal.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { startRedisProxy, type RedisProxy } from '../../support/fleet/redis-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let fleet: Fleet;
@@ -20,6 +22,8 @@ afterEach(async () => {
 });
 
 const TASKS = 8;
+/** How long a worker is cut from Redis: ten leases, in full more than BullMQ's own defaults last. */
+const CUT_MS = testEnvironment.isChaos ? 45_000 : 15_000;
 const SLOTS = { MUSTER_QUEUES: 'tasks=8,maintenance=1' };
 
 const entries = (event: JournalEntry['event'], { pid }: ServiceProcess): JournalEntry[] =>
@@ -58,7 +62,7 @@ describe('one live attempt', () => {
     await waitFor(() => elsewhere('start', frozen).length >= TASKS, { deadlineMs: 20_000, what: 'all to run elsewhere' });
     await frozen.kill('SIGCONT');
     const tasks = await fleet.client.ended(ids, 20_000);
-    await waitFor(() => entries('abort', frozen).length === TASKS, { deadlineMs: 5000, what: 'the frozen agents to be aborted' });
+    await waitFor(() => entries('abort', frozen).length === TASKS, { deadlineMs: 20_000, what: 'the frozen agents to be aborted' });
 
     expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
     expect(entries('end', frozen)).toEqual([]);
@@ -86,7 +90,7 @@ describe('one live attempt', () => {
     expect(again?.status).toBe('completed');
   });
 
-  it('a worker cut from Redis for 45 s has its tasks run to their end once, elsewhere, and is useful again within seconds', async () => {
+  it('a worker cut from Redis for many leases has its tasks run to their end once, elsewhere, and is useful again within seconds', async () => {
     proxy = await startRedisProxy(fleet.redis.port);
     const cut = await fleet.start('worker', { ...SLOTS, REDIS_URL: proxy.url });
     const ids = await runningOn(cut, 60_000);
@@ -95,11 +99,11 @@ describe('one live attempt', () => {
     proxy.cut();
     const tasks = await fleet.client.ended(ids, 30_000);
     expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
-    await waitFor(() => entries('abort', cut).length === TASKS, { deadlineMs: 10_000, what: 'the agents of the cut worker to be aborted' });
+    await waitFor(() => entries('abort', cut).length === TASKS, { deadlineMs: 20_000, what: 'the agents of the cut worker to be aborted' });
     reportFigure('worker cut from Redis: its tasks started elsewhere after', spread(elsewhere('start', cut).map(({ at }) => at - cutAt)));
     reportFigure('worker cut from Redis: its own agents aborted after', spread(entries('abort', cut).map(({ at }) => at - cutAt)));
 
-    await waitFor(() => Date.now() - cutAt > 45_000, { deadlineMs: 50_000, everyMs: 100, what: '45 s without Redis' });
+    await wait(cutAt + CUT_MS - Date.now());
     await other.kill();
     proxy.repair();
     const repairedAt = Date.now();

@@ -16,10 +16,10 @@ afterEach(async () => {
 });
 
 const FIVE_MINUTES_MS = 300_000;
-/** How much later than its time a start may be. */
-const LATE_MS = 1000;
-/** Of what the same fleet asks of Redis while nothing waits. */
-const MAX_TIMES_IDLE = 2;
+/** How much later than its time a start may be on a busy machine; a worker that goes by its own clock is minutes off. */
+const LATE_MS = 10_000;
+/** Of what the same fleet asks of Redis while nothing waits; a worker that polls for what is not due asks without a pause. */
+const MAX_TIMES_IDLE = 3;
 
 async function commandsSoFar(): Promise<number> {
   const parts = await openTestParts({ redisUrl: fleet.redis.url });
@@ -46,7 +46,7 @@ describe.each([
   it('starts what is due and what is retried on time, and leaves Redis in peace meanwhile', async () => {
     for (const ms of workers) await fleet.start('worker', skewedClockEnvironment(ms));
     const idle = await commandsPerSecond();
-    const dueAt = Date.now() + 4000;
+    const dueAt = Date.now() + 3000;
     const scheduled = await fleet.client.submit({ scheduledFor: new Date(dueAt).toISOString() });
     const retryDelayMs = 2000;
     const retried = await fleet.client.submit({
@@ -60,7 +60,7 @@ describe.each([
       `${Math.round(perSecond)} commands a second, ${Math.round(idle)} idle`,
     );
 
-    const tasks = await fleet.client.ended([scheduled, retried], 12_000);
+    const tasks = await fleet.client.ended([scheduled, retried], 20_000);
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
     const [first, second] = await fleet.client.attempts(retried);
     const lateBy = {

@@ -21,11 +21,11 @@ it("operators are notified of an idle worker that was killed, also when it was t
   };
   try {
     await waitFor(async () => (await parts.redis.exists(parts.keys.fleet.workers)) === 1, {
-      deadlineMs: 10_000,
+      deadlineMs: 20_000,
       what: 'the first heartbeat',
     });
     await worker.kill();
-    await waitFor(async () => (await lost()) > 0, { deadlineMs: 10_000, what: 'word of the loss' });
+    await waitFor(async () => (await lost()) > 0, { deadlineMs: 20_000, what: 'word of the loss' });
     expect(await lost()).toBe(1);
   } finally {
     await parts.close();

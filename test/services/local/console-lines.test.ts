@@ -54,8 +54,9 @@ test('a request that went well is in the file only, like steps that the next one
   log.info({ event: 'http.request' }, 'request');
   log.info({ event: 'task.queued' }, 'queued');
   log.info({ event: 'task.scheduled' }, 'given to a worker');
+  log.info({ event: 'worker.started' }, 'taking tickets');
   log.warn({ event: 'http.request' }, 'request failed');
-  expect(json).toHaveLength(4);
+  expect(json).toHaveLength(5);
   expect(lines).toEqual([expect.stringContaining('request failed')]);
 });
 

@@ -8,6 +8,7 @@ import { loadConfig } from '#shared/config/load-config.ts';
 import { openParts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKey, type Scope } from '#shared/tenants/key-store.ts';
+import { patchLimits } from '#shared/tenants/tenant.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { serveApp } from '../../support/serve-app.ts';
@@ -247,17 +248,7 @@ test("Slack's handshake without a signature is refused, and other methods make n
 
 test("over its tenant's rate a sender is told when to come back", async () => {
   const rate = { perMinute: 1, perHour: 1, burst: 1 };
-  const limits = {
-    storedBytes: null,
-    maxTimeoutMs: null,
-    running: null,
-    waiting: null,
-    runningByClass: {},
-    runningLow: null,
-    weight: 1,
-    runningByAgent: {},
-    rates: { webhook: rate },
-  };
+  const limits = patchLimits(null, { rates: { webhook: rate } });
   await fleet.tenants.save({ id: 'default', name: 'Default', disabled: false, limits, createdAt: 0 });
   const id = await makeHook();
   expect((await post(id, TEXT, await github(TEXT, 'd-1'))).status).toBe(202);

@@ -73,7 +73,7 @@ describe('the log of a worker that stops', () => {
 
   it('logs no hand-back where nothing was handed back', async () => {
     const written = await stopped(() => Promise.resolve());
-    expect(written).toContain('takes no more tickets');
+    expect(written).toContain('the worker has stopped');
     expect(written).not.toMatch(/waits up to|handed back/);
   });
 });

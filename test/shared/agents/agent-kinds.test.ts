@@ -12,6 +12,7 @@ import { useFolder } from '../../support/use-folder.ts';
 
 const OPTIONS: AgentRunnersOptions = {
   directory: process.cwd(),
+  fleetId: () => Promise.resolve('f'),
   openaiBaseUrl: undefined,
   openaiApiKey: undefined,
   readSecret: (name) => (name === 'PATH' ? '/usr/bin:/bin' : undefined),

@@ -4,6 +4,8 @@ import { hasCode } from '#shared/errors/error-codes.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { handleMessage, type MessageParts } from '#shared/sessions/handle-message.ts';
 import type { IncomingMessage } from '#shared/sessions/incoming-message.ts';
 import { readSession } from '#shared/sessions/session-record.ts';
@@ -308,6 +310,16 @@ describe('a command', () => {
     expect(lines[0]).toMatch(/^"write a poem" has run for \d+ s\.$/);
     expect(lines.slice(1, 3)).toEqual(['1 waits:', '1. "and another": behind the one before']);
     expect(lines.join(' ')).not.toMatch(new RegExp(`${running}|${waiting}|\\d{4}-\\d\\d-`));
+  });
+
+  it('/status says what the next one waits for outside its session, and about how long', async () => {
+    await say('write a poem');
+    expect(await say('/status')).toContain('Next is "write a poem": it waits: no worker serves its queue now.\nNothing waits.');
+    const { redis, keys, config } = parts;
+    const report = workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, queues: ['chat', 'tasks'], slots: 2, running: 0 });
+    await beat({ redis, keys, settings: config.settings }, 'w1', report);
+    await redis.hset(keys.tenant('acme').serviceTimes, 'echo/normal', 60_000);
+    expect(await say('/status')).toMatch(/it waits for its turn: it is next\.\n.*\nThe next one should start in about \d+ s\./);
   });
 
   it('says when it left a text unread', async () => {

@@ -18,7 +18,7 @@ export interface TaskView {
   output: string | null;
   /** What the agent of the tests answers with: which of its runs it was. */
   result: { run: number } | null;
-  error: { code: string } | null;
+  error: { code: string; message: string } | null;
   outcome: { kind: string; reason: string | null } | null;
   createdAt: string;
   startedAt: string | null;
@@ -87,18 +87,19 @@ async function allEnded(read: (id: string) => Promise<TaskView>, ids: readonly s
     const seen = await read(id).catch(() => null);
     if (seen && isTerminal(seen.status)) found.set(id, seen);
   };
+  const left = (): string[] => [...new Set(ids)].filter((id) => !found.has(id));
+  // Only the first few are read while they have not ended: to ask for hundreds again and again would keep the fleet busy.
   const round = async (): Promise<boolean> => {
-    const left = ids.filter((id) => !found.has(id));
-    for (let from = 0; from < left.length; from += AT_ONCE) await Promise.all(left.slice(from, from + AT_ONCE).map(readEnded));
-    return found.size === new Set(ids).size;
+    for (let next = left().slice(0, AT_ONCE); next.length > 0; next = left().slice(0, AT_ONCE)) {
+      await Promise.all(next.map(readEnded));
+      if (next.some((id) => !found.has(id))) return false;
+    }
+    return true;
   };
-  await waitFor(round, { deadlineMs, everyMs: 100, what: `the end of ${ids.length} tasks` }).catch((cause: unknown) => {
-    throw new Error(
-      `${found.size} of ${ids.length} tasks ended in ${deadlineMs} ms; not ${ids.filter((id) => !found.has(id)).join(', ')}`,
-      {
-        cause,
-      },
-    );
+  await waitFor(round, { deadlineMs, everyMs: 100, what: `the end of ${ids.length} tasks` }).catch(async (cause: unknown) => {
+    await Promise.all(left().map(readEnded));
+    const [count, rest] = [found.size, left().join(', ')];
+    throw new Error(`${count} of ${ids.length} tasks ended in ${deadlineMs} ms; not ${rest}`, { cause });
   });
   return ids.map((id) => found.get(id) as TaskView);
 }

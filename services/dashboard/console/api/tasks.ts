@@ -84,6 +84,9 @@ export type LogEntry = z.infer<typeof logEntrySchema>;
 
 export const whySchema = z.object({
   reasons: z.array(z.object({ gate: z.string(), detail: z.string(), until: text, taskId: text })),
+  gates: z
+    .array(z.object({ gate: z.string(), state: z.enum(['open', 'closed']), detail: z.string(), helps: text, until: text, taskId: text }))
+    .default([]),
   estimatedStartMs: z.number().nullish(),
 });
 export type Why = z.infer<typeof whySchema>;

@@ -2,16 +2,15 @@ import { Skeleton } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { ApiProblem, type TaskRef } from '../api/records.ts';
-import type { Attempt, TaskError, TaskRecord, Why } from '../api/tasks.ts';
+import type { Attempt, TaskError, TaskRecord } from '../api/tasks.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
-import { ClockTime, durationText } from '../parts/time.tsx';
-import { PageLink } from '../routing/navigation.tsx';
-import { taskPath } from '../routing/page-of-path.ts';
+import { ClockTime } from '../parts/time.tsx';
 import { TaskFacts } from './task-facts.tsx';
 import { TaskHead } from './task-head.tsx';
 import { AttemptList, Diagnostics, LogList, Timeline } from './task-history.tsx';
 import { TaskInput, TaskTexts } from './task-texts.tsx';
 import classes from './tasks.module.css';
+import { WaitNote } from './wait-note.tsx';
 import { useTask, type LiveTask } from './use-task.ts';
 
 /** The live page of one task. */
@@ -51,51 +50,6 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
         <Timeline steps={steps} />
         <TaskFacts task={task} taskRef={taskRef} />
       </div>
-    </>
-  );
-}
-
-/** Why a task waits. */
-function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): ReactElement {
-  const { reasons, estimatedStartMs } = why;
-  return (
-    <section className={`card ${classes['waits']}`}>
-      <h2>Why it waits</h2>
-      <ul className={classes['reasons']}>
-        {reasons.map((reason) => (
-          <li key={`${reason.gate}/${reason.detail}`}>
-            <Reason reason={reason} taskRef={taskRef} />
-          </li>
-        ))}
-      </ul>
-      {typeof estimatedStartMs === 'number' ? (
-        <span className="faint">It should start in about {durationText(estimatedStartMs)}.</span>
-      ) : null}
-    </section>
-  );
-}
-
-/** A reason for waiting, with a link to the task that it names. */
-function Reason({ reason, taskRef }: { reason: Why['reasons'][number]; taskRef: TaskRef }): ReactElement {
-  const { detail, taskId, until } = reason;
-  const at = taskId ? detail.indexOf(taskId) : -1;
-  return (
-    <>
-      {taskId && at >= 0 ? (
-        <>
-          {detail.slice(0, at)}
-          <PageLink href={taskPath({ id: taskId, tenant: taskRef.tenant })}>{taskId}</PageLink>
-          {detail.slice(at + taskId.length)}
-        </>
-      ) : (
-        detail
-      )}
-      {until ? (
-        <span className="faint">
-          {' '}
-          (until <ClockTime at={until} />)
-        </span>
-      ) : null}
     </>
   );
 }

@@ -82,14 +82,16 @@ describe('queues', () => {
     expect(await queueOf('webhooks')).toEqual({
       name: 'webhooks',
       paused: false,
-      ready: 0,
       waiting: 0,
+      tickets: 0,
+      ready: 0,
       prioritized: 0,
       delayed: 0,
       active: 0,
       completed: 0,
       failed: 0,
       workers: 0,
+      slots: 0,
       oldestWaitingAgeMs: null,
     });
     await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'old', priority: 3 } });

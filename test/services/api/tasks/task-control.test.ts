@@ -239,9 +239,9 @@ describe('why a task waits', () => {
   it('has no reasons once it runs or has ended', async () => {
     const id = await submit();
     const attempt = await drive.start(id);
-    expect(await why(id)).toEqual({ status: 'running', reasons: [], estimatedStartMs: null });
+    expect(await why(id)).toEqual({ status: 'running', reasons: [], gates: [], estimatedStartMs: null });
     await drive.end(attempt, 'done');
-    expect(await why(id)).toEqual({ status: 'completed', reasons: [], estimatedStartMs: null });
+    expect(await why(id)).toEqual({ status: 'completed', reasons: [], gates: [], estimatedStartMs: null });
   });
 });
 

@@ -121,6 +121,28 @@ describe('muster why', () => {
     );
   });
 
+  it('prints what helps, and every gate on the path to a start', async () => {
+    const helps = 'It starts when a slot becomes free.';
+    const reasons = [{ gate: 'queue', detail: 'waiting for a free slot', since: null, until: null, taskId: null }];
+    const gates = [
+      { gate: 'cap', state: 'open', detail: 'tenant cap 3/20', helps: null },
+      { gate: 'queue', state: 'closed', detail: 'waiting for a free slot', helps },
+    ];
+    api = await startFakeApi({ [WHY]: (response) => answer(response, 200, { status: 'queued', reasons, gates, estimatedStartMs: null }) });
+
+    expect((await muster('why', TASK_ID)).stdout).toBe(
+      [
+        'It waits: waiting for a free slot.',
+        helps,
+        '',
+        'Gates',
+        '  open    cap    tenant cap 3/20',
+        '  closed  queue  waiting for a free slot',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it('prints that the task runs when it does', async () => {
     api = await startFakeApi({ [WHY]: (response) => answer(response, 200, { status: 'running', reasons: [], estimatedStartMs: null }) });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Environment, environmentSchema } from '#shared/config/environment.ts';
+import type { Config } from '#shared/config/load-config.ts';
 import { announce, localRecordFile, readLocalRecord, writeLocalRecord } from '../../../../services/local/fleet/announce.ts';
 
 let cwd: string;
@@ -17,10 +18,18 @@ beforeEach(() => {
 
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-function announced(env: Record<string, string> = {}): string {
+const ECHO = { kind: 'echo' } as const;
+
+function announced(env: Record<string, string> = {}, agents: Config['settings']['agents'] = { echo: ECHO }): string {
   let text = '';
   const parsed: Environment = environmentSchema.parse(env);
-  announce({ config: { env: parsed }, directory, fleet: { port: 4000 }, out: { write: (part) => (text += part) }, cwd });
+  announce({
+    config: { env: parsed, settings: { agents } },
+    directory,
+    fleet: { port: 4000 },
+    out: { write: (part) => (text += part) },
+    cwd,
+  });
   return text;
 }
 
@@ -48,6 +57,13 @@ test('a later start keeps the key, does not show it, and its curl command works 
   expect(text).toContain('.muster/local.json');
   expect(keyInCurl(text)).toBe('mk_first');
   expect(readLocalRecord(directory)).toEqual({ url: 'http://127.0.0.1:4000', key: 'mk_first' });
+});
+
+test('the agents are named, as many as fit on a line', () => {
+  const many = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`agent-${n}`, ECHO]));
+  expect(announced()).toMatch(/^ {2}Agents {4}echo {3}\(.*muster\.config\.ts/m);
+  expect(announced({}, many)).toMatch(/agent-6, agent-7 and 2 more/);
+  expect(announced({}, {})).toMatch(/Agents {4}none/);
 });
 
 test('a key from the environment is named, not shown', () => {

@@ -24,6 +24,7 @@ function createExecutor(): ExecuteTicketParts {
     redact: (text) => text,
     catalog,
     runners: createAgentRunners({
+      fleetId: () => Promise.resolve('f'),
       directory: '.',
       openaiBaseUrl: undefined,
       openaiApiKey: undefined,

@@ -26,6 +26,7 @@ function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null 
     directory,
     variables: readVariables(run.definition, (name) => variables[name]),
     running: trackCommands(settings.pollMs),
+    fleetId: () => Promise.resolve('f'),
     settings,
     user,
   });

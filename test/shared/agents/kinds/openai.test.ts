@@ -25,6 +25,7 @@ const finish = (response: ServerResponse): void => {
 
 function createRunner(options: Partial<AgentRunnersOptions>): AgentRunner<DefinitionOf<'openai'>> {
   return createAgentRunners({
+    fleetId: () => Promise.resolve('f'),
     directory: '.',
     openaiBaseUrl: undefined,
     openaiApiKey: undefined,

@@ -1,0 +1,103 @@
+import { TASK_QUEUES } from '#shared/config/index.ts';
+import { measureReady, type ReadyTickets } from '#shared/ledger/index.ts';
+import {
+  bullPriority,
+  listWorkers,
+  type QueueName,
+  slotsFor,
+  takesFrom,
+  type TicketQueue,
+  type WorkerRecord,
+} from '#shared/queue/index.ts';
+import type { QueueCounts, QueuePorts } from './queues.ts';
+
+const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'] as const;
+const LOWEST_PRIORITY = bullPriority(1);
+const PRIORITIES = Array.from({ length: LOWEST_PRIORITY }, (_, position) => position + 1);
+
+/** Counts of every queue over all shards, in the order of the queues' names. */
+export async function countQueues({ queues, ledger }: QueuePorts, now: number): Promise<QueueCounts[]> {
+  const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
+  const workers = await listWorkers(ledger);
+  return await Promise.all(
+    [...shardsOf].map(async ([name, shards]) => {
+      const counts = await Promise.all(shards.map(({ shard, queue }) => countShard(name, queue, () => measureReady(ledger, shard, name))));
+      return countQueue(name, counts, { now, service: serviceOf(workers, name, counts) });
+    }),
+  );
+}
+
+type Service = Pick<QueueCounts, 'workers' | 'slots'>;
+
+/** Chat processes and schedulers, which the registry does not know, take from these: their connections are counted. */
+const UNREGISTERED: ReadonlySet<QueueName> = new Set<QueueName>(['replies', 'ticks']);
+
+/** Who takes from a queue. */
+function serviceOf(workers: readonly WorkerRecord[], name: QueueName, counts: readonly ShardCounts[]): Service {
+  if (UNREGISTERED.has(name)) return { workers: Math.max(...counts.map(({ connections }) => connections)), slots: null };
+  // Each worker sends callbacks, whatever else it serves.
+  const serving = workers.filter((worker) => takesFrom(worker, name === 'deliveries' ? null : name));
+  return { workers: serving.length, slots: TASK_QUEUES.some((each) => each === name) ? slotsFor(workers, name) : null };
+}
+
+function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, service }: { now: number; service: Service }): QueueCounts {
+  const sum = (count: (shard: ShardCounts) => number): number => counts.reduce((total, shard) => total + count(shard), 0);
+  const sumOf = (state: (typeof COUNTED)[number]): number => sum((shard) => shard.jobs[state] ?? 0);
+  const ready = sum((shard) => shard.ready);
+  const tickets = sumOf('waiting') + sumOf('prioritized');
+  const oldest = Math.min(...counts.map((shard) => shard.oldestAt));
+  return {
+    name,
+    // Pausing reaches all shards; while it does, what runs still counts as not paused.
+    paused: counts.every((shard) => shard.isPaused),
+    waiting: tickets + ready,
+    tickets,
+    ready,
+    prioritized: sumOf('prioritized') + ready,
+    delayed: sumOf('delayed'),
+    active: sumOf('active'),
+    completed: sumOf('completed'),
+    failed: sumOf('failed'),
+    ...service,
+    oldestWaitingAgeMs: Number.isFinite(oldest) ? Math.max(0, now - oldest) : null,
+  };
+}
+
+interface ShardCounts {
+  jobs: Record<string, number>;
+  isPaused: boolean;
+  /** Processes that wait for its jobs. */
+  connections: number;
+  ready: number;
+  oldestAt: number;
+}
+
+async function countShard(name: QueueName, queue: TicketQueue, readReady: () => Promise<ReadyTickets>): Promise<ShardCounts> {
+  const [jobs, isPaused, connections, oldestAt, ready] = await Promise.all([
+    queue.getJobCounts(...COUNTED),
+    queue.isPaused(),
+    // A managed Redis may refuse to list its clients.
+    UNREGISTERED.has(name) ? queue.getWorkersCount().catch(() => 0) : 0,
+    oldestWaiting(queue),
+    readReady(),
+  ]);
+  return { jobs, isPaused, connections, ready: ready.count, oldestAt: Math.min(oldestAt, ready.oldestAt) };
+}
+
+/** Within one priority the first is the oldest, so one read per priority that has tickets finds the oldest of all. */
+async function oldestWaiting(queue: TicketQueue): Promise<number> {
+  const byPriority = await queue.getCountsPerPriority(PRIORITIES);
+  const firsts: number[] = [];
+  let before = 0;
+  for (const priority of PRIORITIES) {
+    const count = byPriority[priority] ?? 0;
+    if (count > 0) firsts.push(before);
+    before += count;
+  }
+  const reads = [
+    queue.getJobs(['waiting'], 0, 0, true),
+    ...firsts.map((position) => queue.getJobs(['prioritized'], position, position, true)),
+  ];
+  const jobs = (await Promise.all(reads)).flat();
+  return Math.min(...jobs.map((job) => job?.timestamp ?? Number.POSITIVE_INFINITY));
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { readAnswer } from '../client/api-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { formatTable } from '../output/table.ts';
+import { duration, oneLine, plainText, type Terminal } from '../output/terminal.ts';
+import { resolveTaskId } from './task-view.ts';
+
+const reasonSchema = z.object({
+  gate: z.string(),
+  detail: z.string(),
+  since: z.string().nullish(),
+  until: z.string().nullish(),
+  taskId: z.string().nullish(),
+});
+
+const gateSchema = z.object({ gate: z.string(), state: z.string(), detail: z.string(), helps: z.string().nullish() });
+type Gate = z.infer<typeof gateSchema>;
+
+const whySchema = z.object({
+  status: z.string(),
+  reasons: z.array(reasonSchema),
+  /** An older server has none. */
+  gates: z.array(gateSchema).default([]),
+  estimatedStartMs: z.number().nullish(),
+});
+
+const WITHOUT_REASON: Readonly<Record<string, string>> = {
+  scheduled: 'It has a worker and starts now.',
+  running: 'It runs.',
+  completed: 'It has completed.',
+  cancelled: 'It was cancelled.',
+  stale: 'Its deadline passed before it could start.',
+  skipped: 'It was held back.',
+  permanently_failed: 'It failed, and no attempt follows.',
+};
+
+/** Prints a sentence for each thing that a task waits for, what would help, and all gates on its path to a start. */
+export async function runWhy(given: string, { json }: { json?: boolean }, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const api = context.connect();
+  const id = await resolveTaskId(api, given);
+  const answer = await api.get(`/v1/tasks/${encodeURIComponent(id)}/why`);
+  if (json === true) return terminal.json(answer);
+  const { status, reasons, gates, estimatedStartMs } = readAnswer(whySchema, answer);
+  if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and nothing holds it back.`);
+  if (status === 'permanently_failed') terminal.note(`Retry it with npx muster retry ${id}`);
+  for (const reason of reasons) terminal.line(describeReason(reason, clock.now()));
+  for (const sentence of helpFor(reasons, gates)) terminal.line(plainText(sentence));
+  if (estimatedStartMs !== null && estimatedStartMs !== undefined) terminal.line(`It should start in about ${duration(estimatedStartMs)}.`);
+  showGates(gates, terminal);
+}
+
+function describeReason({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
+  const text = plainText(detail).replace(/\.$/, '');
+  const waitedMs = since ? now - Date.parse(since) : 0;
+  const waited = waitedMs >= 1000 ? `, for ${duration(waitedMs)}` : '';
+  const left = until && Date.parse(until) > now ? `; ${duration(Date.parse(until) - now)} to go` : '';
+  return `It waits: ${text}${waited}${left}.`;
+}
+
+/** What helps at the gates that it waits at now, each once. */
+function helpFor(reasons: readonly { gate: string }[], gates: readonly Gate[]): string[] {
+  const names = new Set(reasons.map(({ gate }) => gate));
+  return [...new Set(gates.flatMap(({ gate, helps }) => (names.has(gate) && helps ? [helps] : [])))];
+}
+
+const DETAIL_WIDTH = 120;
+
+function showGates(gates: readonly Gate[], terminal: Terminal): void {
+  if (gates.length === 0) return;
+  terminal.line(`\n${terminal.paint('Gates', 'bold')}`);
+  const rows = gates.map(({ gate, state, detail }) => ['', state, gate, oneLine(detail, DETAIL_WIDTH)]);
+  for (const [at, line] of formatTable(rows).entries()) {
+    terminal.line(terminal.paint(line, gates[at]?.state === 'closed' ? 'yellow' : 'dim'));
+  }
+}

@@ -1,0 +1,56 @@
+import { Job, type JobState } from 'bullmq';
+import { type Ledger, listReady, listTenantReady, readState, readTurn, type ReadyTicket } from '../../ledger/index.ts';
+import type { TicketData, TicketQueue } from '../queues.ts';
+import { parseTicketId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
+
+/** Between the id of a ticket and its tenant: the ledger finds a ticket by both. */
+const SEPARATOR = '@';
+
+/** ReadyJob is responsible for showing a ticket that waits for its turn in the ledger as if BullMQ had it. */
+class ReadyJob extends Job<TicketData> {
+  readonly #tickets: TicketQueue;
+
+  constructor(tickets: TicketQueue, ticket: ReadyTicket) {
+    const { name, data, opts } = ticketJob({ ...ticket, entry: '' });
+    super(tickets, name, data, opts, `${ticketId(ticket.task, ticket.number)}${SEPARATOR}${ticket.tenant}`);
+    this.#tickets = tickets;
+  }
+
+  override getState(): Promise<JobState> {
+    return Promise.resolve('prioritized');
+  }
+
+  /** The ledger has withdrawn it with its task; only a ticket that went out meanwhile is left. */
+  override async remove(): Promise<void> {
+    await this.#tickets.remove(idOfReady(this.id ?? ''));
+  }
+}
+
+/** The id that BullMQ knows the ticket by once it is out. */
+export function idOfReady(id: string): string {
+  return id.split(SEPARATOR)[0] ?? '';
+}
+
+type ReadyPorts = Pick<Ledger, 'redis' | 'keys' | 'run'>;
+
+/** The jobs at these places of what is ready in a queue, in the order of their turns. */
+export async function readyJobs(ports: ReadyPorts, shard: number, queue: TicketQueue, range: [number, number]): Promise<ReadyJob[]> {
+  return (await listReady(ports, shard, queue.name, range)).map((ticket) => new ReadyJob(queue, ticket));
+}
+
+/** Those of one tenant, the best first. */
+export async function readyJobsOf(ports: ReadyPorts, tenant: string, queue: TicketQueue, max: number): Promise<ReadyJob[]> {
+  return (await listTenantReady(ports, tenant, queue.name, max)).map((ticket) => new ReadyJob(queue, ticket));
+}
+
+/** The job of this id: the ticket that is out by now, or one that is still ready; undefined for neither, and for another id. */
+export async function findReadyJob(ledger: Ledger, queue: TicketQueue, id: string): Promise<Job<TicketData> | undefined> {
+  const [name = '', tenant] = id.split(SEPARATOR);
+  if (tenant === undefined) return undefined;
+  const out = await queue.getJob(name);
+  if (out) return out;
+  const { task, number } = parseTicketId(name);
+  const state = await readState(ledger, tenant, task);
+  if (state?.ticket !== number || state.queue !== queue.name || (await readTurn(ledger, tenant, task, state)) === null) return undefined;
+  return new ReadyJob(queue, { ...ticketOfState(tenant, task, state), acceptedAt: state.createdAt });
+}

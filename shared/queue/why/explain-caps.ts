@@ -1,0 +1,90 @@
+import { SOURCE_CLASSES } from '../../config/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
+import { CLASS_LETTERS } from '../../tasks/index.ts';
+import { HELPS } from './helps.ts';
+import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
+
+interface Cap {
+  name: string;
+  limit: number;
+  /** Classes of the tasks that it counts: a letter and 0 for low priority, else 1. */
+  classes: string[];
+}
+
+/** Where a task stands under its tenant's caps. */
+export interface CapPlace {
+  /** One for each cap that is full; else an open one. */
+  gates: GateReport[];
+  /** Tasks of the backlog that are promoted before it. */
+  ahead: number;
+  /** How many tasks run at once under the narrowest cap; null without one. */
+  limit: number | null;
+}
+
+/** Which of its tenant's caps a task waits for. */
+export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<CapPlace> {
+  const caps = capsOf(ledger, task);
+  const held = await Promise.all(
+    caps.map(({ classes }) =>
+      countTasks(
+        ledger,
+        task,
+        classes.map((each) => `granted=${each}/`),
+      ),
+    ),
+  );
+  const counted = caps.map((cap, position) => ({ ...cap, held: held[position] ?? 0 }));
+  const facts = Object.fromEntries(counted.map(({ name, held: count, limit }) => [name, `${count}/${limit}`]));
+  if (task.state.gate !== 'cap') {
+    const figures = counted.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`);
+    const detail = figures.length === 0 ? 'its tenant has no caps' : figures.join(', ');
+    return { gates: [openGate('cap', detail, facts)], ahead: 0, limit: narrowest(caps) };
+  }
+  const full = counted.filter(({ held: count, limit }) => count >= limit);
+  const ahead = await countBacklog(ledger, task, full[0]?.classes ?? ALL_CLASSES);
+  const since = waitingSince(task.state);
+  const place = { tenantPlace: ahead + 1 };
+  const details = full.length > 0 ? full.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`) : [FREE_AGAIN];
+  const gates = details.map((detail) => closedGate('cap', { detail, helps: HELPS.cap, since, facts: { ...facts, ...place } }));
+  return { gates, ahead, limit: narrowest(full.length > 0 ? full : caps) };
+}
+
+const FREE_AGAIN = 'tenant caps; one has become free';
+const LETTERS = Object.values(CLASS_LETTERS);
+const ALL_CLASSES = LETTERS.flatMap((letter) => [`${letter}1`, `${letter}0`]);
+
+/** The caps that hold for a task of this class. */
+function capsOf(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
+  const limits = ledger.limitsOf(body.tenant);
+  if (!limits) return [];
+  const letter = state.class.slice(0, 1);
+  const source = SOURCE_CLASSES.find((each) => CLASS_LETTERS[each] === letter);
+  const byClass = source === undefined ? undefined : limits.runningByClass[source];
+  return [
+    ...(limits.running === null ? [] : [{ name: 'tenant', limit: limits.running, classes: ALL_CLASSES }]),
+    ...(byClass === undefined ? [] : [{ name: `tenant's ${source}`, limit: byClass, classes: [`${letter}1`, `${letter}0`] }]),
+    ...(limits.runningLow === null || !state.class.endsWith('0')
+      ? []
+      : [{ name: "tenant's low priority", limit: limits.runningLow, classes: LETTERS.map((each) => `${each}0`) }]),
+  ];
+}
+
+function narrowest(caps: readonly Cap[]): number | null {
+  return caps.length === 0 ? null : Math.min(...caps.map(({ limit }) => limit));
+}
+
+async function countTasks({ redis, keys }: Ledger, { body }: WaitingTask, prefixes: readonly string[]): Promise<number> {
+  const { live } = keys.tenant(body.tenant);
+  const counts = await Promise.all(prefixes.map((prefix) => redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00ff`)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+const RANKS = 10;
+
+/** How many of these classes are better, or as good and older. The backlog is kept as grants.lua writes it. */
+async function countBacklog({ redis, keys }: Ledger, { body, state }: WaitingTask, classes: readonly string[]): Promise<number> {
+  const { live } = keys.tenant(body.tenant);
+  const own = `${String(RANKS - state.priority).padStart(2, '0')}/${body.id}`;
+  const counts = await Promise.all(classes.map((each) => redis.zlexcount(live, `[backlog=${each}/`, `(backlog=${each}/${own}`)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,29 @@
+import type { WaitGate } from './wait-reason.ts';
+
+/** What helps at a gate that holds a task back, or refuses it; the same words in `why`, in chats and in refusals. */
+export const HELPS = {
+  lane: 'It starts when the one before it has ended. Cancel that one, or use another session.',
+  steer: 'The running task has yet to take it in. Stop that task to start this one.',
+  cap: "It starts when one of the tenant's tasks ends. An administrator can raise the tenant's caps.",
+  time: 'It starts at its time. Send it again without `scheduledFor` to start it now.',
+  debounce: 'It starts when no more messages come.',
+  retry: 'It is tried again at its time. Retry it to start it now.',
+  provider: 'It starts when the provider takes requests again. Retry it to start it now.',
+  suspect: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',
+  turn: 'It goes out when the turn of its tenant comes. A higher priority or more slots bring that forward.',
+  fleet: 'It starts when something in the fleet ends. A higher priority brings it forward; an operator can raise `limits.maxConcurrent`.',
+  paused: 'An operator has to resume the queue.',
+  worker: 'An operator has to start a worker that serves this queue.',
+  queue: 'It starts when a slot becomes free. A higher priority or another worker brings that forward.',
+  outbox: 'A worker adds its ticket within seconds. Should this last, see whether a worker serves `maintenance`.',
+  rate: 'It starts when its queue may start another. An operator can raise the `limiter` of the queue.',
+  clock: "Times count by Redis's clock. An operator should synchronise the clock of this server.",
+  deadline: 'It ends as stale. Send it again with a later deadline.',
+} as const satisfies Record<WaitGate, string>;
+
+/** What helps when a task is refused. */
+export const REFUSAL_HELPS = {
+  rate: 'Send less often, or ask an administrator for a higher rate.',
+  waiting: "It is accepted when fewer tasks wait. An administrator can raise the tenant's `waiting`.",
+  pressure: 'Send it again later, or with a higher priority.',
+} as const;

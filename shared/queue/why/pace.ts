@@ -1,0 +1,80 @@
+import { type Ledger, lookupsFor, readLookup, readStates } from '../../ledger/index.ts';
+import type { TaskBody, TaskState } from '../../tasks/index.ts';
+import type { WaitGate } from './wait-reason.ts';
+
+export interface Standing {
+  /** Tasks and tickets before it. */
+  ahead: number;
+  /** What it waits for; null for nothing but its turn. */
+  gate: WaitGate | null;
+}
+
+/** Gates without an estimate here: a lane has the pace of what runs in it, and no time is known for a queue without a worker. */
+const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
+/** Gates whose wait ends with one more start: that of the task whose place becomes free. */
+const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap', 'turn']);
+
+/** How long an estimate once made serves further calls of this process. */
+const FRESH_MS = 2000;
+/** Tenants whose pace is remembered. */
+const MAX_TENANTS = 1000;
+/** Ended tasks the pace is read from. */
+const SAMPLE = 20;
+
+interface Pace {
+  at: number;
+  /** Milliseconds between two starts while tasks waited, going by the last ones; null when nothing ended yet. */
+  msPerStart: number | null;
+}
+
+const paces = new WeakMap<Ledger, Map<string, Pace>>();
+
+/**
+ * Milliseconds until a task will start: what is before it, at the pace of the tenant's last tasks.
+ * Null when unknown: when nothing ended yet, behind others in a lane, and while no worker serves its queue.
+ */
+export async function estimateByPace(
+  ledger: Ledger,
+  { tenant, scheduledFor }: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
+  { ahead, gate }: Standing,
+): Promise<number | null> {
+  if (gate !== null && UNFORESEEN.has(gate)) return null;
+  const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
+  const starts = gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
+  if (starts === 0) return untilDue;
+  const msPerStart = await paceOf(ledger, tenant);
+  return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
+}
+
+/** Milliseconds between two starts of a tenant's tasks while others waited; null when nothing ended yet. */
+export async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
+  const known = paces.get(ledger) ?? new Map<string, Pace>();
+  paces.set(ledger, known);
+  const recent = known.get(tenant);
+  if (recent && Date.now() - recent.at < FRESH_MS) return recent.msPerStart;
+  if (known.size >= MAX_TENANTS) known.clear();
+  // Before the read, so that concurrent calls do not all make it.
+  known.set(tenant, { at: Date.now(), msPerStart: recent?.msPerStart ?? null });
+  const msPerStart = msBetweenStarts(await lastCompleted(ledger, tenant));
+  known.set(tenant, { at: Date.now(), msPerStart });
+  return msPerStart;
+}
+
+async function lastCompleted(ledger: Ledger, tenant: string): Promise<TaskState[]> {
+  const ranges = await Promise.all(
+    lookupsFor(ledger, tenant, { status: 'completed' }).map((lookup) => readLookup(ledger, lookup, { low: '', before: null, max: SAMPLE })),
+  );
+  const states = await readStates(ledger, tenant, ranges.flat().slice(0, SAMPLE));
+  return states.filter((state) => state !== null);
+}
+
+/** Only the time counts in which the later one of two was waiting: a fleet that had nothing to do was not slow. */
+function msBetweenStarts(states: readonly TaskState[]): number | null {
+  const started = states.map(({ startedAt = 0, queuedAt = 0 }) => ({ startedAt, queuedAt })).toSorted((a, b) => a.startedAt - b.startedAt);
+  if (started.length < 2) return null;
+  const waited = started.slice(1).map(({ startedAt, queuedAt }, position) => {
+    const previous = started[position]?.startedAt ?? startedAt;
+    return Math.max(0, startedAt - Math.max(previous, queuedAt));
+  });
+  return waited.reduce((sum, ms) => sum + ms, 0) / waited.length;
+}

@@ -1,0 +1,62 @@
+import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
+import { bandOf, type SlotPolicy } from '../permits/choose-next.ts';
+import { planSlots } from '../queue-names.ts';
+import { takesFrom } from '../registry/offered-slots.ts';
+import { type Flow, type SlotSupply, timeToLastStart } from './drain-model.ts';
+import type { FrontPart, TaskFront } from './front.ts';
+import type { FleetFacts } from './read-facts.ts';
+import type { ServiceCosts } from './service-costs.ts';
+import type { WaitingTask } from './wait-reason.ts';
+
+export interface QueueWait {
+  facts: FleetFacts;
+  task: WaitingTask;
+  costs: ServiceCosts;
+  front: TaskFront;
+}
+
+/** Milliseconds until a slot comes to a task behind all of this; null when nothing was measured yet, or nobody says how many slots there are. */
+export function waitForSlot(ledger: Ledger, { facts, task, costs, front }: QueueWait): number | null {
+  const { queue, priority } = task.state;
+  const costMs = costs.ofTask(task);
+  const supply = supplyOf(ledger, facts, queue, costs);
+  if (costMs === null || supply === null) return null;
+  const policy = planSlots(ledger.settings, undefined);
+  const own = flowOf(policy, queue, [...front.own, { queue, priority, count: 1, costMs }], costs);
+  const others = TASK_QUEUES.filter((each) => each !== queue && isShared(facts, queue, each)).map((each) => {
+    const parts = front.others.filter((part) => part.queue === each);
+    return flowOf(policy, each, parts, costs);
+  });
+  return timeToLastStart(own, others, supply);
+}
+
+/** Whether some worker serves both queues. */
+function isShared({ workers }: FleetFacts, one: TaskQueue, other: TaskQueue): boolean {
+  return workers.some((worker) => takesFrom(worker, one) && takesFrom(worker, other));
+}
+
+function flowOf(policy: SlotPolicy, queue: TaskQueue, parts: readonly FrontPart[], costs: ServiceCosts): Flow {
+  const segments = parts.map((part) => ({
+    // As if it were new: nobody knows which low ones have waited for long.
+    band: bandOf({ priority: part.priority, madeAt: 0 }, policy, 0),
+    count: part.count,
+    costMs: part.costMs ?? costs.ofPart(part),
+  }));
+  return { queue, weight: Math.max(1, policy.weights.get(queue) ?? 1), segments };
+}
+
+/** The slots of the workers that serve a queue; null when no worker says how many it has. */
+function supplyOf({ settings }: Ledger, { workers, room }: FleetFacts, queue: TaskQueue, costs: ServiceCosts): SlotSupply | null {
+  const serving = workers.filter((worker) => takesFrom(worker, queue));
+  const offered = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
+  if (offered === 0) return null;
+  const slots = Math.min(offered, room.cap);
+  const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
+  const kept = servesCritical ? Math.ceil(offered * settings.limits.criticalShare) : 0;
+  // Of the workers' slots and of the fleet's cap a part each is kept for critical tasks.
+  const ordinary = Math.max(1, Math.min(offered - kept, room.cap - room.reserved));
+  const reserved = queue === 'critical' ? 0 : Math.max(0, slots - ordinary);
+  const free = Math.max(0, slots - reserved - room.running);
+  return { slots, reserved, free, runningMs: costs.ofRunning(), shares: settings.worker.shares };
+}

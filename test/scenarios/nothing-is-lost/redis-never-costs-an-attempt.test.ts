@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { scriptFragments } from '#shared/ledger/codec/fragments.ts';
+import { loadScripts } from '#shared/redis/script.ts';
+import { wait } from '#shared/time/wait.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { startRedisProxy } from '../../support/fleet/redis-proxy.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let fleet: Fleet;
+
+beforeEach(async () => {
+  fleet = await openFleet({ settings: { worker: { cancelGraceMs: 300 } } });
+  await fleet.start('api');
+});
+afterEach(async () => {
+  await fleet.stop();
+});
+
+/** What a worker calls the script by that claims. */
+const CLAIM_SHA = loadScripts('shared/ledger/scripts', scriptFragments()).get('claim-tasks')?.sha ?? '';
+const ONCE = { maxAttempts: 1 };
+/** Three leases. */
+const AWAY_MS = 4500;
+
+const happened = (event: 'start' | 'abort', count: number): Promise<boolean> =>
+  waitFor(() => fleet.journal().filter((entry) => entry.event === event).length >= count, {
+    deadlineMs: 20_000,
+    what: `${count} times ${event}`,
+  });
+
+describe('a Redis that fails never costs an attempt', () => {
+  it.each(['SIGKILL', 'SIGSTOP'] as const)('when it is away by %s for longer than the lease', async (signal) => {
+    await Promise.all([fleet.start('worker'), fleet.start('worker')]);
+    const submit = (): Promise<string> => fleet.client.submit({ context: { workMs: [60_000, 0] }, execution: ONCE });
+    const ids = await Promise.all(Array.from({ length: 6 }, submit));
+    await happened('start', ids.length);
+    await fleet.redis.kill(signal);
+    await Promise.all([happened('abort', ids.length), wait(AWAY_MS)]);
+    await (signal === 'SIGSTOP' ? fleet.redis.kill('SIGCONT') : fleet.redis.restart());
+    const tasks = await fleet.client.ended(ids, 20_000);
+    expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual(ids.map(() => ['completed', 1]));
+    const attempts = await Promise.all(ids.map((id) => fleet.client.attempts(id)));
+    expect(attempts.map((list) => list.map(({ status }) => status))).toEqual(ids.map(() => ['interrupted', 'success']));
+  });
+
+  it.each(['late', 'lost with its connection'])('when it applied a claim whose answer is %s', async (loss) => {
+    const proxy = await startRedisProxy(fleet.redis.port);
+    try {
+      const env = { REDIS_URL: proxy.url, MUSTER_QUEUES: 'tasks=4', LOG_LEVEL: 'debug' };
+      const worker = await fleet.start('worker', env);
+      // Whatever it runs by now, Redis knows its scripts.
+      const first = await fleet.client.submit({ execution: ONCE });
+      await fleet.client.ended([first], 20_000);
+      proxy.loseAnswerTo(CLAIM_SHA);
+      const id = await fleet.client.submit({ execution: ONCE });
+      await fleet.client.reaches(id, ['running']);
+      const late = (): number => worker.lines.filter(({ msg }) => msg === 'nothing could be reclaimed now').length;
+      if (loss === 'late') await waitFor(() => late() > 1, { deadlineMs: 20_000, what: 'the worker to stop waiting for answers' });
+      else proxy.reset();
+      proxy.repair();
+      const [task] = await fleet.client.ended([id], 20_000);
+      expect(task).toMatchObject({ status: 'completed', attempt: 1 });
+      expect((await fleet.client.attempts(id)).map(({ status }) => status)).toEqual(['interrupted', 'success']);
+      expect(fleet.journal().filter(({ event, task: of }) => event === 'start' && of === id)).toHaveLength(1);
+    } finally {
+      await proxy.close();
+    }
+  });
+});

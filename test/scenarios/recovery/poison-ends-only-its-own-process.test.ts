@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { contained, tryPoison, usePoisonFleet } from '../../support/fleet/poison-trial.ts';
+
+usePoisonFleet();
+
+it.each([
+  { poison: 'exit', maxEnded: 1, says: /a task ended its process with code 7/ },
+  { poison: 'kill', maxEnded: 1, says: /was ended by SIGKILL/ },
+])('a task that does $poison to its process fails by itself after few losses, and costs its neighbours no attempt', async (trial) => {
+  expect(await tryPoison(trial)).toEqual(contained(trial));
+});

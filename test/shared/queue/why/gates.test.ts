@@ -1,0 +1,216 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
+import { explainWait, type WaitExplanation } from '#shared/queue/why/explain-wait.ts';
+import { WAIT_GATES, type WaitGate } from '#shared/queue/why/wait-reason.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { systemClock } from '#shared/time/clock.ts';
+import { useEmptyParts } from '../../../support/use-parts.ts';
+
+const NONE = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
+
+const parts = await useEmptyParts({
+  dispatch: { lookAhead: 1 },
+  limits: { tenants: { capped: { ...NONE, running: 1 }, heavy: { ...NONE, weight: 3 } }, maxConcurrent: 5 },
+  queues: { webhooks: { slots: 2, limiter: { max: 1, durationMs: 60_000 } } },
+  routing: { queue: { collect: { debounceMs: 60_000 } } },
+});
+const registry = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function submit(request: Partial<AcceptRequest> = {}): Promise<string> {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x', ...request });
+  await parts.relay.idle();
+  return id;
+}
+
+async function explain(id: string, tenant = 'default'): Promise<WaitExplanation> {
+  return await explainWait(parts, (await readTask(parts.ledger, tenant, id)) as Task);
+}
+
+async function run(id: string, end?: AttemptEnd, tenant = 'default'): Promise<void> {
+  const lane = (await readTask(parts.ledger, tenant, id))?.state.lane ?? null;
+  const claim = await claimTask(parts.ledger, { tenant, id, lane }, 'w1');
+  if (claim.kind !== 'claimed') throw new Error(`The task was not claimed: ${claim.kind}`);
+  if (end) await settleAttempt(parts.ledger, { tenant, id, lane, token: claim.state.token }, end);
+}
+
+/** As if a worker had reported that it serves these queues. */
+async function startWorker(queues: readonly string[] = ['tasks', 'chat', 'webhooks'], slots = 4): Promise<void> {
+  const report = { host: 'h', pid: 1, skewMs: 0, queues, slots, running: 0 };
+  await beat(registry, `w-${queues.join('-')}`, workerReportSchema.parse(report));
+}
+
+const FAILURE = { code: 'NETWORK_ERROR', message: 'cut', retryable: true };
+const MINUTE = 60_000;
+
+/** Makes a task that waits at the gate, of the given tenant or `default`. */
+const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> = {
+  lane: async () => {
+    await submit({ session: 's' });
+    return { id: await submit({ session: 's' }) };
+  },
+  steer: async () => {
+    await run(await submit({ session: 's' }));
+    return { id: await submit({ session: 's', mode: 'steer' }) };
+  },
+  cap: async () => {
+    await submit({ tenant: 'capped' });
+    return { id: await submit({ tenant: 'capped' }), tenant: 'capped' };
+  },
+  time: async () => ({ id: await submit({ scheduledFor: new Date(Date.now() + MINUTE).toISOString() }) }),
+  debounce: async () => {
+    const first = await submit({ session: 's' });
+    await run(first);
+    const id = await submit({ session: 's', mode: 'collect' });
+    const lane = 'session:s';
+    await settleAttempt(
+      parts.ledger,
+      { tenant: 'default', id: first, lane, token: 1 },
+      { kind: 'completed', output: '', result: null, usage: null },
+    );
+    await claimTask(parts.ledger, { tenant: 'default', id, lane }, 'w1');
+    return { id };
+  },
+  retry: async () => {
+    const id = await submit();
+    await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });
+    return { id };
+  },
+  provider: async () => {
+    const id = await submit();
+    await run(id, { kind: 'interrupted', reason: 'throttled', delayMs: MINUTE });
+    return { id };
+  },
+  suspect: async () => {
+    const id = await submit();
+    await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });
+    const { states } = parts.keys.tenant('default');
+    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '{}') as object;
+    await parts.redis.hset(states, id, JSON.stringify({ ...state, gate: 'suspect' }));
+    return { id };
+  },
+  turn: async () => {
+    await startWorker(['tasks'], 1);
+    for (let count = 0; count < 8; count += 1) await submit();
+    return { id: await submit() };
+  },
+  fleet: async () => {
+    await startWorker();
+    const id = await submit();
+    await parts.redis.hset(parts.keys.fleet.permitWaiters, 'ordinary w1', `5.1 1 ${Date.now()}`);
+    return { id };
+  },
+  paused: async () => {
+    await startWorker();
+    await parts.queues.get(0, 'tasks').pause();
+    return { id: await submit() };
+  },
+  worker: async () => ({ id: await submit() }),
+  queue: async () => {
+    await startWorker();
+    return { id: await submit() };
+  },
+  outbox: async () => {
+    await startWorker();
+    const id = await submit();
+    await parts.queues.get(0, 'tasks').remove(id);
+    return { id };
+  },
+  rate: async () => {
+    await startWorker();
+    const id = await submit({ source: 'webhook' });
+    await parts.redis.set(parts.queues.get(0, 'webhooks').toKey('limiter'), 1, 'PX', MINUTE);
+    return { id };
+  },
+  clock: async () => {
+    const id = await submit({ scheduledFor: new Date(Date.now() + MINUTE).toISOString() });
+    const real = systemClock.now.bind(systemClock);
+    vi.spyOn(systemClock, 'now').mockImplementation(() => real() + 5 * MINUTE);
+    return { id };
+  },
+  deadline: async () => {
+    const deadline = Date.now() + MINUTE;
+    const id = await submit({ deadline: new Date(deadline).toISOString() });
+    const { states } = parts.keys.tenant('default');
+    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '{}') as object;
+    await parts.redis.hset(states, id, JSON.stringify({ ...state, deadline: Date.now() - 1000 }));
+    return { id };
+  },
+};
+
+/** Gates that go with the reason of another. */
+const WITH_ANOTHER: Partial<Record<WaitGate, WaitGate>> = { clock: 'time', deadline: 'worker' };
+
+describe('a task that waits', () => {
+  it.each(WAIT_GATES)('at the gate %s has it among its gates, closed, with what helps', async (gate) => {
+    const { id, tenant } = await BLOCKS[gate]();
+    const { gates, reasons } = await explain(id, tenant);
+    const found = gates.find((each) => each.gate === gate);
+    expect(found).toMatchObject({ state: 'closed', helps: expect.stringMatching(/\.$/) as string });
+    expect(reasons).not.toEqual([]);
+    expect(reasons.map((reason) => reason.gate)).toContain(WITH_ANOTHER[gate] ?? gate);
+  });
+
+  it('has every gate once on its path, in order, and helps only at closed ones', async () => {
+    await startWorker();
+    const { gates } = await explain(await submit());
+    expect(gates.map(({ gate }) => gate)).toEqual([
+      'time',
+      'clock',
+      'lane',
+      'cap',
+      'paused',
+      'worker',
+      'turn',
+      'outbox',
+      'rate',
+      'fleet',
+      'queue',
+      'deadline',
+    ]);
+    expect(gates.filter(({ state, helps }) => (state === 'closed') !== (helps !== null))).toEqual([]);
+  });
+});
+
+describe('the figures of a gate', () => {
+  it('are the places in the order of the tenant and of the fleet', async () => {
+    await startWorker(['tasks'], 1);
+    for (let count = 0; count < 6; count += 1) await submit({ tenant: 'heavy' });
+    for (let count = 0; count < 4; count += 1) await submit();
+    const id = await submit();
+    const turn = (await explain(id)).gates.find(({ gate }) => gate === 'turn');
+    expect(turn).toMatchObject({ state: 'closed', facts: { tenants: 2, weight: 1 } });
+    const { tenantPlace, tenantReady, fleetPlace } = turn?.facts ?? {};
+    expect(tenantPlace).toBe(tenantReady);
+    expect(Number(fleetPlace)).toBeGreaterThan(Number(tenantPlace));
+  });
+
+  it('are the holder of the lane and the place in it', async () => {
+    const first = await submit({ session: 's' });
+    await submit({ session: 's' });
+    const { gates } = await explain(await submit({ session: 's' }));
+    expect(gates.find(({ gate }) => gate === 'lane')).toMatchObject({ facts: { lane: 'session "s"', holder: first, place: 3 } });
+  });
+
+  it('are the caps, also while they have room', async () => {
+    const { gates } = await explain(await submit({ tenant: 'capped' }), 'capped');
+    expect(gates.find(({ gate }) => gate === 'cap')).toMatchObject({ state: 'open', facts: { tenant: '1/1' } });
+  });
+
+  it('are the slots of the workers that serve its queue', async () => {
+    await startWorker(['tasks'], 7);
+    await startWorker(['chat'], 9);
+    const { gates } = await explain(await submit());
+    expect(gates.find(({ gate }) => gate === 'worker')).toMatchObject({ state: 'open', facts: { workers: 1, slots: 7, free: 7 } });
+  });
+});
