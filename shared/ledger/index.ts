@@ -52,7 +52,7 @@ export { type Lane, type LaneIds, type SharedPlace, readLane, readLaneIds, readS
 export { readHeads, readState, readStates, readStatesOrErrors } from './read/read-states.ts';
 export { countReady, listReady, listTenantReady, type ReadyTicket } from './read/list-ready.ts';
 export { type Level, readLevels, type ShardLevels } from './read/read-levels.ts';
-export { measureReady, readTurn, type ReadyTickets, type Turn } from './read/read-turns.ts';
+export { countReadyBefore, measureReady, readTurn, type ReadyTickets, type Turn } from './read/read-turns.ts';
 export { frontOf } from './read/turn-order.ts';
 export { readAttempts, readTask, readTasks } from './read/read-tasks.ts';
 export {

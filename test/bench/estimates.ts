@@ -64,7 +64,7 @@ const KINDS: readonly Kind[] = [
   { tenant: 'small', agent: 'usual', priority: 8, share: 4 },
   { tenant: 'flood', agent: 'short', source: 'chat', share: 12 },
   { tenant: 'capped', agent: 'usual', share: 8 },
-  { tenant: 'heavy', agent: 'usual', session: 'talk', share: 3 },
+  { tenant: 'heavy', agent: 'usual', session: 'talk', share: 6 },
   { tenant: 'flood', agent: 'usual', priority: 'low', share: 6 },
   { tenant: 'small', agent: 'short', priority: 'critical', share: 1 },
 ];
@@ -101,9 +101,8 @@ async function stateOf({ tenant, id }: Waiting): Promise<TaskState | undefined> 
 async function sample(task: Waiting): Promise<Sample[]> {
   const found = await readTask(parts.ledger, task.tenant, task.id);
   if (!found) return [];
-  const at = Date.now();
   const { reasons, estimatedStartMs } = await explainWait(parts, found);
-  return reasons[0] ? [{ task, gate: reasons[0].gate, estimateMs: estimatedStartMs, at }] : [];
+  return reasons[0] ? [{ task, gate: reasons[0].gate, estimateMs: estimatedStartMs, at: Date.now() }] : [];
 }
 
 /** A burst, arrivals behind it, and samples of what waits until nothing does. */

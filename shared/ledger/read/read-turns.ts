@@ -31,14 +31,25 @@ export async function readTurn(ledger: TurnSource, tenant: string, id: string, s
   const { ready, turns } = shardKeys(ledger, tenant);
   const level = levelName(state.queue, state.priority);
   const own = `${level}${tenant}/`;
-  const ticket = `${own}${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${id}.`;
+  const ticket = `${own}${placeOf(id, state)}`;
   const [found, ahead, all, waiting] = await Promise.all([
     ledger.redis.zlexcount(ready, `[${ticket}`, `(${ticket}${NO_END}`),
-    ledger.redis.zlexcount(ready, `[${own}`, `(${ticket}`),
+    countReadyBefore(ledger, tenant, id, state),
     ledger.redis.zlexcount(ready, `[${own}`, `(${own}${NO_END}`),
     countTurns(ledger, turns, level),
   ]);
   return found === 0 ? null : { ahead, ready: all, tenants: waiting };
+}
+
+/** How many ready tickets of a tenant and priority are older than a task, which need not be among them. */
+export async function countReadyBefore(ledger: TurnSource, tenant: string, id: string, state: TaskState): Promise<number> {
+  const own = `${levelName(state.queue, state.priority)}${tenant}/`;
+  return await ledger.redis.zlexcount(shardKeys(ledger, tenant).ready, `[${own}`, `(${own}${placeOf(id, state)}`);
+}
+
+/** Where a task's ticket stands among the ready ones of its tenant and priority. */
+function placeOf(id: string, { createdAt }: TaskState): string {
+  return `${String(createdAt).padStart(TIME_DIGITS, '0')}/${id}.`;
 }
 
 const RANKS = 10;

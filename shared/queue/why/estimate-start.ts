@@ -19,6 +19,9 @@ export interface StartFacts {
   gate: WaitGate | null;
 }
 
+/** Of the wait for a slot as it is now, what is left of it on average later: what is in front goes on meanwhile. */
+const LATER = 0.5;
+
 /** Gates without an estimate: nobody knows when a message is taken in, a queue resumed, or a worker started. */
 const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'paused', 'worker']);
 
@@ -37,8 +40,8 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   const slotMs = waitForSlot(ledger, { facts, task, costs, front });
   if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);
   if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, now }));
-  const capMs = gate === 'cap' ? waitForCap(caps, costMs + slotMs) : 0;
-  return Math.round(Math.max(capMs + slotMs, facts.limitedMs));
+  const grantMs = gate === 'cap' ? waitForCap(caps, costMs + slotMs * LATER) : 0;
+  return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), facts.limitedMs));
 }
 
 /** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */
@@ -68,5 +71,6 @@ async function waitForLane(ledger: Ledger, { task, lanes }: StartFacts, { costMs
   // One that runs longer than usual has an unknown end; half of the usual is left of it.
   const holderMs = startedAt === undefined ? costMs + slotMs : Math.max(costMs - (now - startedAt), costMs / 2);
   const turns = ahead / Math.max(1, limit);
-  return holderMs / Math.max(1, limit) + Math.max(0, turns - 1) * (costMs + slotMs) + slotMs;
+  const laterMs = slotMs * LATER;
+  return holderMs / Math.max(1, limit) + Math.max(0, turns - 1) * (costMs + laterMs) + laterMs;
 }

@@ -3,6 +3,7 @@ import { type FleetRoom, kindOf } from '../permits/lease-permits.ts';
 import type { TicketQueue } from '../queues.ts';
 import { explainUnserved } from '../registry/unserved-queues.ts';
 import { takesFrom } from '../registry/offered-slots.ts';
+import type { WorkerRecord } from '../registry/worker-registry.ts';
 import { bullPriority } from '../tickets/ticket.ts';
 import { HELPS } from './helps.ts';
 import type { TaskFront } from './front.ts';
@@ -35,17 +36,27 @@ function pausedGate({ isPaused }: FleetFacts, task: WaitingTask): GateReport {
   return closedGate('paused', { detail: `queue "${name}" is paused`, helps: HELPS.paused, since: sinceGrant(task) });
 }
 
-function workerGate({ workers }: FleetFacts, task: WaitingTask): GateReport {
+function workerGate({ workers, room }: FleetFacts, task: WaitingTask): GateReport {
   const name = task.state.queue;
   const unserved = explainUnserved(workers, name);
   if (unserved !== null)
     return closedGate('worker', { detail: unserved, helps: HELPS.worker, since: sinceGrant(task), facts: { workers: 0 } });
   const serving = workers.filter((worker) => takesFrom(worker, name));
-  const slots = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
-  const running = serving.reduce((sum, worker) => sum + (worker.running ?? 0), 0);
-  const facts = { workers: serving.length, slots, free: Math.max(0, slots - running) };
+  const slots = sumOf(serving, (worker) => worker.slots);
+  const reported = slots - sumOf(serving, (worker) => worker.running);
+  // Reports are some seconds old; what runs in the fleet is known exactly.
+  const inFleet =
+    sumOf(
+      workers.filter((worker) => takesFrom(worker, null)),
+      (worker) => worker.slots,
+    ) - room.running;
+  const facts = { workers: serving.length, slots, free: Math.max(0, Math.min(reported, inFleet)) };
   const who = serving.length === 1 ? '1 worker serves' : `${serving.length} workers serve`;
   return openGate('worker', `${who} queue "${name}" with ${slots} slots, ${facts.free} of them free`, facts);
+}
+
+function sumOf(workers: readonly WorkerRecord[], figure: (worker: WorkerRecord) => number | null): number {
+  return workers.reduce((sum, worker) => sum + (figure(worker) ?? 0), 0);
 }
 
 function turnGate({ turn, own }: FleetFacts, task: WaitingTask, ahead: number): GateReport {

@@ -51,7 +51,7 @@ function partOf({ queue, priority }: Pick<Level, 'queue' | 'priority'>, count: n
 }
 
 /** What is in front of a task in its queue on its own shard. */
-function frontHere({ own, ticket, turn }: FleetFacts, { body, state }: WaitingTask): FrontPart[] {
+function frontHere({ own, ticket, turn, readyBefore }: FleetFacts, { body, state }: WaitingTask): FrontPart[] {
   const levels = own.levels.filter(({ queue }) => queue === state.queue);
   if (ticket.kind === 'waiting') return splitTickets(levels, state.priority, ticket.place);
   const better = levels.filter(({ priority }) => priority > state.priority).map((level) => partOf(level, level.tickets + level.ready));
@@ -60,18 +60,17 @@ function frontHere({ own, ticket, turn }: FleetFacts, { body, state }: WaitingTa
   // A ticket on its path to BullMQ is counted in the window already.
   const isOut = state.granted === true && turn === null;
   const tickets = partOf(equal, Math.max(0, equal.tickets - (isOut ? 1 : 0)));
-  return isOut ? [...better, tickets] : [...better, tickets, readyFront(own, state, { tenant: body.tenant, ahead: turn?.ahead })];
+  return isOut ? [...better, tickets] : [...better, tickets, readyFront(own, state, { tenant: body.tenant, ahead: readyBefore })];
 }
 
-/** Ready tickets that have their turn before; a task without a ticket would come behind all of its tenant's. */
+/** Ready tickets that have their turn before. */
 function readyFront(
   { lines }: ShardLevels,
   level: Pick<Level, 'queue' | 'priority'>,
-  { tenant, ahead }: { tenant: string; ahead: number | undefined },
+  { tenant, ahead }: { tenant: string; ahead: number },
 ): FrontPart {
-  const own = lines.find((line) => line.tenant === tenant);
-  if (lines.length === 0) return partOf(level, ahead ?? 0);
-  const { count, workMs } = frontOf(lines, tenant, ahead ?? own?.ready ?? 0);
+  if (lines.length === 0) return partOf(level, ahead);
+  const { count, workMs } = frontOf(lines, tenant, ahead);
   return partOf(level, count, count === 0 ? null : workMs / count);
 }
 

@@ -1,4 +1,4 @@
-import { type Ledger, readLevels, readTurn, type ShardLevels, type Turn } from '../../ledger/index.ts';
+import { countReadyBefore, type Ledger, readLevels, readTurn, type ShardLevels, type Turn } from '../../ledger/index.ts';
 import { readFleetCounts, readServiceTimes, type TenantTimes } from '../../metrics/index.ts';
 import { clockSkew } from '../../redis/index.ts';
 import { systemClock } from '../../time/index.ts';
@@ -21,6 +21,8 @@ export interface FleetFacts {
   ticket: TicketPlace;
   /** Null for a task whose ticket is out, and for one without a grant. */
   turn: Turn | null;
+  /** Ready tickets of its tenant and priority that are older. */
+  readyBefore: number;
   /** What waits on the task's shard, with the turns of its level, and on the others. */
   own: ShardLevels;
   others: ShardLevels[];
@@ -41,12 +43,13 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
   const queue = queues.get(shard, name);
   const shards = Array.from({ length: keys.shards }, (_, each) => each).filter((each) => each !== shard);
   const limiter = settings.queues[name]?.limiter;
-  const [isPaused, workers, room, ticket, turn, own, others, limitedMs, skewMs, times, fleetTimes] = await Promise.all([
+  const [isPaused, workers, room, ticket, turn, readyBefore, own, others, limitedMs, skewMs, times, fleetTimes] = await Promise.all([
     queue.isPaused(),
     listWorkers(ledger),
     readRoom(ledger, kindOf(name)),
     findTicket(queue, task),
     readTurn(ledger, body.tenant, body.id, state),
+    countReadyBefore(ledger, body.tenant, body.id, state),
     readLevels(ledger, shard, state),
     Promise.all(shards.map((each) => readLevels(ledger, each, state))),
     limiter === undefined ? 0 : queue.getRateLimitTtl(limiter.max),
@@ -54,7 +57,7 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     readServiceTimes(ledger, body.tenant),
     readFleetCounts(ledger),
   ]);
-  return { isPaused, workers, room, ticket, turn, own, others, limitedMs: Math.max(0, limitedMs), skewMs, times, fleetTimes };
+  return { isPaused, workers, room, ticket, turn, readyBefore, own, others, limitedMs: Math.max(0, limitedMs), skewMs, times, fleetTimes };
 }
 
 /** Where BullMQ has a task's ticket: waiting at a place from 0, elsewhere, or nowhere. */
