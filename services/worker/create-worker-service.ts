@@ -25,7 +25,7 @@ import { isolatedName } from './isolation/isolation-messages.ts';
 import { IsolatedProcess } from './isolation/isolated-process.ts';
 import { IsolationPool } from './isolation/isolation-pool.ts';
 import { openExecutor } from './open-execution.ts';
-import { expireAttempt, Reclaimer } from './upkeep/reclaimer.ts';
+import { expireAttempt, Reclaimer, routeOfLoss } from './upkeep/reclaimer.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
 import { Heartbeat, type HeartbeatOptions } from './upkeep/heartbeat.ts';
@@ -112,7 +112,8 @@ function openPool(parts: Parts, { worker, onWaiting, onLost }: PoolOptions): Iso
       // Else it was settled or expired before the process ended.
       if (state?.status !== 'running' || state.worker !== lost.worker) return false;
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
-      await expireAttempt(ledger, attempt, { ...lost, before: state, isGone: true });
+      const route = await routeOfLoss(parts.findAgent, tenant, state);
+      await expireAttempt(ledger, attempt, { ...lost, ...route, before: state, isGone: true });
       onWaiting();
       await onLost();
       return true;

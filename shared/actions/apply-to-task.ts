@@ -19,12 +19,15 @@ type Apply = (parts: ApplyParts, action: Action, task: string) => Promise<Applie
 
 const APPLY: Readonly<Record<ActionName, Apply>> = { retry: retryOne, cancel: cancelOne, discard: discardOne };
 
-/** A task that is not failed any more was retried meanwhile, and one that failed since the action was created failed again after that. */
-async function retryOne(parts: ApplyParts, { tenant, createdAt }: Action, task: string): Promise<Applied> {
+/**
+ * A task that is not failed any more was retried meanwhile, and one that failed since the action was created failed again after that. The
+ * ledger compares the action's id too: a worker that stood still after this read retries nothing twice.
+ */
+async function retryOne(parts: ApplyParts, { id, tenant, createdAt }: Action, task: string): Promise<Applied> {
   const state = await readState(parts.ledger, tenant, task);
   if (!state) return 'skipped';
   if ((state.completedAt ?? 0) > createdAt) return 'done';
-  return (await retryTask(parts, tenant, task)).kind === 'unknown' ? 'skipped' : 'done';
+  return (await retryTask(parts, tenant, task, id)).kind === 'unknown' ? 'skipped' : 'done';
 }
 
 async function cancelOne({ ledger }: ApplyParts, { tenant, id, reason }: Action, task: string): Promise<Applied> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FAILURE_ROUTES } from '../errors/index.ts';
+import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import type { AgentFunction } from './define-config.ts';
 import { executionFields, nameSchema } from './fields.ts';
 
@@ -8,7 +8,15 @@ const common = {
   description: z.string().max(500).optional(),
   ...executionFields,
   /** What follows a failure with a code, or with a beginning of codes as `NETWORK_*`: `retry`, `stop` or `wait`. By default its class decides. */
-  retries: z.record(z.string().regex(/^[\w.:-]{1,64}\*?$/), z.enum(FAILURE_ROUTES)).optional(),
+  retries: z
+    .record(
+      z
+        .string()
+        .regex(/^[\w.:-]{1,64}\*?$/)
+        .refine((code) => !FIXED_FAILURES.includes(code), 'expected a code whose route may be changed'),
+      z.enum(FAILURE_ROUTES),
+    )
+    .optional(),
   /** The lane of its tasks that have no session, from `lanes` of the configuration. */
   lane: z.string().max(64).optional(),
   /** Its tasks that run at once, per tenant; others wait in the order in which they were accepted. */

@@ -50,8 +50,12 @@ export function classifyFailure(code: string): FailureClass {
   return Object.hasOwn(FAILURE_CODES, code) ? (FAILURE_CODES[code]?.class ?? 'transient') : 'transient';
 }
 
+/** What follows these cannot be changed: the deadline is over, or there is no agent whose routes could say it. */
+export const FIXED_FAILURES: readonly string[] = ['DEADLINE_PASSED', 'AGENT_NOT_FOUND'];
+
 /** What follows a failure with this code. An agent's own routes win: of the code itself, or else of its beginning, as `NETWORK_*`. */
 export function routeOfFailure(code: string, own: Readonly<Record<string, FailureRoute>> = {}): FailureRoute {
+  if (FIXED_FAILURES.includes(code)) return ROUTE_BY_CLASS[classifyFailure(code)];
   if (Object.hasOwn(own, code)) return own[code] ?? 'retry';
   const beginnings = Object.keys(own).filter((name) => name.endsWith('*') && code.startsWith(name.slice(0, -1)));
   const [longest] = beginnings.toSorted((a, b) => b.length - a.length);

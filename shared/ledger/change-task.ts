@@ -51,15 +51,16 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
   return kind === 'changed' ? { kind, state: parseFullState(`${state}`) } : { kind };
 }
 
-export type ReopenAnswer = { kind: 'reopened' | 'refused'; status: TaskStatus } | { kind: 'unknown' };
+/** `repeated`: the same action reopened it before. */
+export type ReopenAnswer = { kind: 'reopened' | 'refused' | 'repeated'; status: TaskStatus } | { kind: 'unknown' };
 
-/** Reopens a permanently failed task, with all its attempts anew. Its ticket goes to `onTicket`. */
-export async function reopenTask(ledger: Ledger, place: TaskPlace): Promise<ReopenAnswer> {
+/** Reopens a permanently failed task, with all its attempts anew; an action once. Its ticket goes to `onTicket`. */
+export async function reopenTask(ledger: Ledger, place: TaskPlace, action = ''): Promise<ReopenAnswer> {
   const [kind, status] = (await runInContext(ledger, {
     script: 'reopen-task',
     tenant: place.tenant,
     keys: [...taskKeys(ledger, place), ledger.keys.tenant(place.tenant).attempts],
-    args: [place.id],
+    args: [place.id, action],
   })) as [ReopenAnswer['kind'], TaskStatus];
   return kind === 'unknown' ? { kind } : { kind, status };
 }

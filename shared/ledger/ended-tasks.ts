@@ -92,14 +92,15 @@ function endOf(id: string, text: string): number {
   return items[0] ?? Infinity;
 }
 
-/** Removes an ended task and all its lookups. Returns whether it did. */
+/** Removes an ended task and all its lookups, unless it was opened since it was read. Returns whether it did. */
 export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'body' | 'state'>): Promise<boolean> {
+  if (state.completedAt === undefined) return false;
   const keys = ledger.keys.tenant(body.tenant);
   const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(
     'remove-task',
     [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id)],
-    [body.id, scriptJson(members)],
+    [body.id, scriptJson(members), state.completedAt],
   );
   return removed === 1;
 }

@@ -73,6 +73,8 @@ export interface TaskState {
   /** Number of the attempt before it was opened again; the numbers continue from there. */
   earlier?: number;
   attempt: number;
+  /** The last action that retried it, which does so once. */
+  retriedBy?: string;
   /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
   losses?: number;
   /** Of the current attempt: whether its process holds only suspects (`shared`), or only this one (`own`). */

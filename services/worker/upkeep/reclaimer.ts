@@ -1,3 +1,4 @@
+import { routeOfFailure } from '#shared/errors/index.ts';
 import {
   type AttemptRef,
   dispatchReady,
@@ -101,11 +102,12 @@ export class Reclaimer {
   }
 
   async #expire(member: string): Promise<void> {
-    const { ledger, log, onLost } = this.#options;
+    const { ledger, log, findAgent, onLost } = this.#options;
     const { tenant, id, token } = parseLease(member);
     const state = await readState(ledger, tenant, id);
     const worker = state?.worker;
-    const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, { worker, before: state });
+    const lost = { worker, before: state, ...(await routeOfLoss(findAgent, tenant, state)) };
+    const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
     if (answer === 'held' || answer === 'gone') return;
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
     if (worker !== undefined) onLost(workerOf(worker));
@@ -126,6 +128,17 @@ export class Reclaimer {
     // Last, so that an entry with tickets left is read again.
     await ledger.redis.zrem(ledger.keys.shard(shard).outbox, entry);
   }
+}
+
+/** What follows a lost worker as the task's agent says; nothing where the ledger decides. */
+export async function routeOfLoss(findAgent: Intake['findAgent'], tenant: string, state: TaskState | null): Promise<Pick<Loss, 'route'>> {
+  if (state === null) return {};
+  const definition = await findAgent(tenant, state.agent).catch((error: unknown) => {
+    if (isRedisUnavailable(error)) throw error;
+    return null;
+  });
+  const route = routeOfFailure('WORKER_LOST', definition?.retries);
+  return route === 'retry' ? {} : { route };
 }
 
 /** How an attempt was lost with its process, and the name of that worker. */

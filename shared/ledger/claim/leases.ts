@@ -1,3 +1,4 @@
+import type { FailureRoute } from '../../errors/index.ts';
 import { runInContext, shardKeys, taskKeys, type TaskPlace } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 
@@ -51,6 +52,8 @@ export interface Loss {
   isGone?: boolean;
   /** Whether it ended, or got stuck, by what ran in it, and not with its worker or machine. */
   isOwnEnd?: boolean;
+  /** What follows `WORKER_LOST` as the task's agent says: `stop` ends the task, `wait` costs no attempt. */
+  route?: FailureRoute;
 }
 
 /** Takes an attempt back when its lease ran out, or when its process has ended. */

@@ -33,8 +33,16 @@ export async function readDue({ redis, keys }: Ledger, shard: number, max: numbe
   return { tasks, nextInMs: 0 };
 }
 
-/** Promotes tasks of one tenant whose time has come; `force` does it before. Their tickets go to `onTicket`. Answers in their order. */
-export async function promoteDue(ledger: Ledger, tenant: string, ids: readonly string[], force = false): Promise<PromoteAnswer[]> {
+/**
+ * Promotes tasks of one tenant whose time has come; `force` does it before, as the id of an action once for each task. Their tickets go to
+ * `onTicket`. Answers in their order.
+ */
+export async function promoteDue(
+  ledger: Ledger,
+  tenant: string,
+  ids: readonly string[],
+  force: boolean | string = false,
+): Promise<PromoteAnswer[]> {
   const states = ids.length === 0 ? [] : await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
   const places = ids.map((id, position) => ({ id, lane: laneIn(states[position] ?? null) }));
   const replies = await promote(ledger, tenant, places, force);
@@ -49,13 +57,13 @@ async function promote(
   ledger: Ledger,
   tenant: string,
   places: readonly Pick<TaskPlace, 'id' | 'lane'>[],
-  force: boolean,
+  force: boolean | string,
 ): Promise<string[]> {
   return (await runInContext(ledger, {
     script: 'promote-due',
     tenant,
     keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).due, ...laneKeys(ledger, tenant, places)],
-    args: [places.map(({ lane }) => (lane === null ? 0 : 1)).join(''), force ? 1 : 0, ...places.map(({ id }) => id)],
+    args: [places.map(({ lane }) => (lane === null ? 0 : 1)).join(''), typeof force === 'string' ? force : Number(force), ...places.map(({ id }) => id)],
   })) as string[];
 }
 

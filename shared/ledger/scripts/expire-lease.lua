@@ -23,7 +23,8 @@
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] token: int, the attempt's fencing token
 -- ARGV[4] loss: JSON, blame (`unknown`, `guilty`, `cleared`), maxLosses, delayMs (before the first return), maxDelayMs, spread (0 to 1), isGone
---   (the process has ended, whatever the lease says), isOwnEnd (it ended, or hung, by what ran in it) and message
+--   (the process has ended, whatever the lease says), isOwnEnd (it ended, or hung, by what ran in it), message, and route when the agent has one:
+--   `stop` (it fails for good) or `wait` (no loss is charged)
 -- RETURNS {tickets, 'requeued' | 'ended' | 'held' | 'gone'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -64,14 +65,17 @@ if task.cancel then
 end
 
 local message = loss.message or ('The worker ' .. task.worker .. ' stopped renewing its lease')
-local failure = { code = 'WORKER_LOST', message = message, retryable = true }
+local stops = loss.route == 'stop'
+local failure = { code = 'WORKER_LOST', message = message, retryable = not stops }
 local losses = (task.losses or 0) + (loss.blame == 'cleared' and 0 or 1)
 if losses > 0 then task.losses = losses end
 -- A process may go down with its machine; that happens, but not again and again.
 local is_own = task.isolation == 'own' and (loss.isOwnEnd or losses >= 2 * loss.maxLosses)
 local is_guilty = loss.blame == 'guilty' or (loss.blame == 'unknown' and is_own)
+-- The bound on losses holds whatever the agent says: a task that ends worker after worker stops.
+local is_charged = stops or is_guilty and (loss.route ~= 'wait' or losses >= loss.maxLosses)
 task.isolation = nil
-end_attempt(context, keys, id, task, is_guilty and 'failed' or 'interrupted', failure)
+end_attempt(context, keys, id, task, is_charged and 'failed' or 'interrupted', failure)
 task.error = failure
 local function facts_of(will_retry)
   return cjson.encode({ { attempt = task.attempt, code = failure.code, willRetry = will_retry } })
@@ -80,7 +84,7 @@ end
 local delay = math.min(loss.delayMs * 2 ^ math.min(losses - 1, 20), loss.maxDelayMs / 2)
 local return_at = context.now + math.floor(delay * (1 + loss.spread))
 
-if not is_guilty then
+if not is_charged then
   task.spent = task.spent - 1
   local event = enter(context, task, 'queued', 'lost with the worker ' .. task.worker .. ', which costs no attempt')
   emit(context, id, event, facts_of(true))
@@ -91,7 +95,7 @@ if not is_guilty then
 end
 
 local event = enter(context, task, 'failed', failure.code)
-local will_retry = task.spent < task.maxAttempts and losses < loss.maxLosses
+local will_retry = not stops and task.spent < task.maxAttempts and losses < loss.maxLosses
 emit(context, id, event, facts_of(will_retry))
 if will_retry then
   park_until(context, keys.due, id, task, 'suspect', return_at)

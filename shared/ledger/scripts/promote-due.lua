@@ -13,7 +13,7 @@
 -- KEYS[12...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
--- ARGV[3] force: `1` to promote before the time, else `0`
+-- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; else `0`
 -- ARGV[4...] per task: one due task
 --   id: text, the task's id
 -- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
@@ -34,6 +34,7 @@ local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local next_key, next_arg = iterate(KEYS, 12), iterate(ARGV, 4)
 local HAS_LANE = string.byte('1')
+local action = ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
 
 -- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
 local function reissue(id, task)
@@ -48,7 +49,9 @@ local function promote(id, keys)
     redis.call('ZREM', KEYS[11], shard_member(context, id))
     return { 'gone' }
   end
-  if task.notBefore > context.now and ARGV[3] ~= '1' then
+  if action and task.retriedBy == action then return { 'early', task.notBefore } end
+  if action then task.retriedBy = action end
+  if task.notBefore > context.now and ARGV[3] == '0' then
     schedule_due(context, KEYS[11], id, task.notBefore)
     return { 'early', task.notBefore }
   end

@@ -9,12 +9,13 @@
 -- KEYS[8] log: stream, log and progress of the task
 -- ARGV[1] id: text, the task's id
 -- ARGV[2] lookups: JSON, array of its members in the index
--- RETURNS 1 when it was removed, 0 when it has not ended
+-- ARGV[3] ended: int, when it ended as the caller read it, ms
+-- RETURNS 1 when it was removed, 0 when it has not ended, or ended again since it was read
 -- include: body-layout
 -- include: states
 local id = ARGV[1]
 local task = load_state(KEYS[1], KEYS[2], id)
-if not task or not task.completedAt then return 0 end
+if not task or task.completedAt ~= tonumber(ARGV[3]) then return 0 end
 redis.call('ZREM', KEYS[6], unpack(cjson.decode(ARGV[2])))
 for token = 1, task.token do redis.call('HDEL', KEYS[5], id .. ':' .. token) end
 for _, hash in ipairs({ KEYS[1], KEYS[2], KEYS[3], KEYS[4] }) do redis.call('HDEL', hash, id) end

@@ -14,7 +14,8 @@
 -- KEYS[13] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
--- RETURNS {tickets, 'reopened' | 'refused', status} | {tickets, 'unknown'};
+-- ARGV[3] action: text, id of the action that does it, which reopens a task once, or empty
+-- RETURNS {tickets, 'reopened' | 'refused' | 'repeated', status} | {tickets, 'unknown'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
@@ -32,6 +33,7 @@ open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id = ARGV[2]
 local task = load_task(context, id)
 if not task then return { {}, 'unknown' } end
+if ARGV[3] ~= '' and task.retriedBy == ARGV[3] then return { {}, 'repeated', task.status } end
 if task.status ~= 'permanently_failed' then return { {}, 'refused', task.status } end
 
 redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id)
@@ -42,9 +44,10 @@ redis.call('HSETNX', KEYS[13], id .. ':' .. task.token, cjson.encode({
 }))
 task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil
 task.spent, task.earlier = 0, task.attempt
+if ARGV[3] ~= '' then task.retriedBy = ARGV[3] end
 -- A task that ended processes before runs isolated from its first attempt on.
 if task.losses then task.losses = math.min(task.losses, 2) end
-emit(context, id, enter(context, task, 'pending', 'retried by hand'))
+emit(context, id, enter(context, task, 'pending', ARGV[3] == '' and 'retried by hand' or 'retried by action ' .. ARGV[3]))
 if join_lane(context, KEYS[11], KEYS[12], id, task) then
   grant_or_backlog(context, id, task)
 else

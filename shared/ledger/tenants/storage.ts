@@ -40,13 +40,13 @@ export class StoredBytes {
 const SAMPLES = 50;
 
 /**
- * About how many bytes of Redis's memory a tenant's tasks, schedules, agents, hooks and deliveries take. What expires within hours
+ * About how many bytes of Redis's memory a tenant's tasks, schedules, agents, hooks, deliveries and actions take. What expires within hours
  * (outputs that are read while they are written, idempotency keys) is not counted.
  */
 export async function measureTenant({ redis, keys }: { redis: RedisClient; keys: Keys }, tenant: string): Promise<number> {
   const own = keys.tenant(tenant);
   const kept = [own.bodies, own.states, own.outputs, own.results, own.attempts, own.live, own.index, own.events];
-  const made = [own.agents, own.hooks, own.schedules, own.scheduleNumbers, own.scheduleKeys, own.deliveries, own.callbackEndpoints];
+  const made = [own.agents, own.hooks, own.schedules, own.scheduleNumbers, own.scheduleKeys, own.deliveries, own.callbackEndpoints, own.actions];
   const sizes = await Promise.all([...kept, ...made].map((key) => measureKey(redis, key)));
   return sizes.reduce((total, bytes) => total + bytes, 0);
 }

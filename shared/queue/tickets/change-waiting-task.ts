@@ -34,15 +34,15 @@ export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
  * Opens a permanently failed task again, with all its attempts anew. A task that waits in a backoff or for its provider starts now,
- * with the attempts that it has. The failed ticket is removed, so that no list counts the task as failed.
+ * with the attempts that it has. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
-export async function retryTask({ ledger, queues }: RetryParts, tenant: string, id: string): Promise<ReopenAnswer> {
+export async function retryTask({ ledger, queues }: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'unknown' };
-  if (retryAtOf(state) !== undefined && (await promoteDue(ledger, tenant, [id], true))[0]?.kind === 'promoted') {
+  if (retryAtOf(state) !== undefined && (await promoteDue(ledger, tenant, [id], action ?? true))[0]?.kind === 'promoted') {
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'queued' };
   }
-  const answer = await reopenTask(ledger, { tenant, id, lane: state.lane ?? null });
+  const answer = await reopenTask(ledger, { tenant, id, lane: state.lane ?? null }, action);
   // The chore `remove-tickets` removes it when that fails here.
   const failed = queues.get(ledger.keys.shardOf(tenant), state.queue);
   if (answer.kind === 'reopened') await failed.remove(ticketId(id, state.ticket)).catch(() => undefined);

@@ -5,6 +5,7 @@ import { cancelAction } from '#shared/actions/cancel-action.ts';
 import { type ActionRequest, createAction } from '#shared/actions/create-action.ts';
 import { runActions } from '#shared/actions/run-actions.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
+import { measureTenant } from '#shared/ledger/tenants/storage.ts';
 import { readTask, readTasks } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
@@ -113,6 +114,25 @@ describe('an action', () => {
     expect(await retriesOf(ids)).toEqual(ids.map(() => 1));
   });
 
+  it('retries no task twice when its worker stood still between reading and retrying it', async () => {
+    const [task = ''] = await failed(1);
+    const id = await create('retry');
+    await runToEnd(
+      ledgerWith(async (retries) => {
+        if (retries > 1) return;
+        // Meanwhile another worker runs the action, and the task fails again.
+        await due(id);
+        await runToEnd();
+        await drive.fail(task, null);
+      }),
+    );
+    expect(await read(id)).toMatchObject({ status: 'completed', done: 1 });
+    expect(await retriesOf([task])).toEqual([1]);
+    const state = (await readTask(ledger, TENANT, task))?.state;
+    expect(state).toMatchObject({ status: 'permanently_failed', retriedBy: id });
+    expect(state?.log).toContain(`retried by action ${id}`);
+  });
+
   it('counts tasks that it could not be applied to, with the reason, and goes on', async () => {
     const ids = await failed(STEP);
     const id = await create('retry');
@@ -191,6 +211,12 @@ describe('an action', () => {
     await runToEnd();
     expect((await store.list(TENANT)).items.map(({ id }) => id)).toEqual(old.slice(2).toReversed());
     expect(await redis.zrange(keys.shard(0).actionsDue, '0', '-1')).toEqual(old.slice(2).map((id) => `${TENANT}/${id}`));
+  });
+
+  it('counts in what its tenant has stored', async () => {
+    const before = await measureTenant(ledger, TENANT);
+    await create('retry', { q: 'x'.repeat(10_000) });
+    expect(await measureTenant(ledger, TENANT)).toBeGreaterThan(before + 10_000);
   });
 
   it('publishes that it was made, its progress and its end', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { leaseMember } from '#shared/ledger/claim/leases.ts';
 import { cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
-import { promoteBacklog } from '#shared/ledger/grants/promote-tasks.ts';
+import { promoteBacklog, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './support/test-ledger.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';
@@ -223,6 +223,28 @@ describe('redriving', () => {
     expect(test.granted).toHaveLength(1);
   });
 
+  it('is opened once by one action, and again by another or by hand', async () => {
+    const id = await failedForGood();
+    const reopen = async (action?: string): Promise<string> => (await reopenTask(test.ledger, await test.place(id), action)).kind;
+    expect(await reopen('one')).toBe('reopened');
+    expect(await reopen('one')).toBe('repeated');
+    await test.settle(await test.claimed(id), retry(null));
+    expect(await reopen('one')).toBe('repeated');
+    expect(await test.statuses(id)).toEqual(['permanently_failed']);
+    expect(await reopen('two')).toBe('reopened');
+    await test.settle(await test.claimed(id), retry(null));
+    expect(await reopen()).toBe('reopened');
+  });
+
+  it('starts once before its time by one action', async () => {
+    const held = await test.claimed(await test.accepted());
+    await test.settle(held, retry(60_000));
+    expect(await promoteDue(test.ledger, TENANT, [held.id], 'one')).toEqual([{ kind: 'promoted' }]);
+    await test.settle(await test.claimed(held.id), retry(60_000));
+    expect(await promoteDue(test.ledger, TENANT, [held.id], 'one')).toEqual([{ kind: 'early' }]);
+    expect(await promoteDue(test.ledger, TENANT, [held.id], true)).toEqual([{ kind: 'promoted' }]);
+  });
+
   it('takes its place in the lane and under the caps like any other', async () => {
     const id = await failedForGood({ lane: LANE });
     const holder = await running({ lane: LANE });
@@ -410,6 +432,9 @@ describe('removing', () => {
     await reopen(failed);
     expect(await removeTask(test.ledger, ended)).toBe(false);
     expect(await test.statuses(id, failed)).toEqual(['queued', 'queued']);
+    await test.completed(failed);
+    expect(await removeTask(test.ledger, ended)).toBe(false);
+    expect(await test.statuses(failed)).toEqual(['completed']);
   });
 
   it('happens once', async () => {

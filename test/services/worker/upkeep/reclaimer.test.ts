@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import { expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readState } from '#shared/ledger/read/read-states.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -14,7 +15,10 @@ const AT_ONCE = 50;
 /** No second round comes within the test. */
 const NEVER_MS = 3_600_000;
 
-const parts = await useParts({ worker: { orphanCheckIntervalMs: NEVER_MS } });
+const parts = await useParts({
+  worker: { orphanCheckIntervalMs: NEVER_MS },
+  agents: { echo: { kind: 'echo' }, once: { kind: 'echo', retries: { 'WORKER_*': 'stop' } } },
+});
 
 it('takes back all that a worker left in one round, past an entry that cannot be read', async () => {
   const { leases } = parts.keys.shard(0);
@@ -34,4 +38,16 @@ it('takes back all that a worker left in one round, past an entry that cannot be
   await reclaimer.stop();
   expect(await parts.redis.zrange(leases, 0, '-1')).toEqual([`${TENANT}/BROKEN/1`]);
   expect(await parts.redis.zcount(parts.keys.tenant(TENANT).live, '-inf', '+inf')).toBe(MANY);
+});
+
+it('ends a task whose agent says that a lost worker stops it', async () => {
+  const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'once', input: 'x' });
+  await claimTask(parts.ledger, { tenant: TENANT, id, lane: null }, 'gone-2');
+  const { leases } = parts.keys.shard(0);
+  await parts.redis.zadd(leases, 1, `${TENANT}/${id}/1`);
+  const reclaimer = new Reclaimer({ ...parts, onLost: () => undefined });
+  reclaimer.start();
+  const status = async (): Promise<string | undefined> => (await readState(parts.ledger, TENANT, id))?.status;
+  await waitFor(async () => (await status()) === 'permanently_failed', { deadlineMs: 10_000, what: 'the task to fail for good' });
+  await reclaimer.stop();
 });

@@ -109,6 +109,25 @@ describe('taking an attempt back', () => {
     expect((await test.state(held.id)).status).toBe('permanently_failed');
   });
 
+  it('fails a task for good at its first loss where its agent says so, whoever is to blame', async () => {
+    for (const blame of ['unknown', 'guilty', 'cleared'] as const) {
+      const held = await running();
+      expect(await expireLease(test.ledger, held, { blame, isGone: true, route: 'stop' })).toBe('ended');
+      expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', error: { code: 'WORKER_LOST', retryable: false } });
+    }
+  });
+
+  it('charges no attempt where its agent says that the task waits, but for the bound on losses', async () => {
+    const held = await running({ maxAttempts: 1 });
+    await expireLease(test.ledger, held, { blame: 'guilty', isGone: true, route: 'wait' });
+    expect(await test.state(held.id)).toMatchObject({ status: 'queued', spent: 0, losses: 1 });
+    await test.makeDue(held.id);
+    await expireLease(test.ledger, await test.claimed(held.id), { blame: 'guilty', isGone: true, route: 'wait' });
+    await test.makeDue(held.id);
+    await expireLease(test.ledger, await test.claimed(held.id), { blame: 'guilty', isGone: true, route: 'wait' });
+    expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', losses: 3 });
+  });
+
   it('ends the task as cancelled when it was requested', async () => {
     const held = await running();
     await cancelTask(test.ledger, held, 'no more');
