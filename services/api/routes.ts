@@ -7,7 +7,8 @@ import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
-import { postLimitsPreview } from './preview-limits.ts';
+import { fleetLimitRoutes } from './limits/fleet-limits.ts';
+import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -60,6 +61,7 @@ export function apiRoutes(parts: Parts): Route[] {
     getMetrics(parts),
     ...tenantRoutes(parts),
     postLimitsPreview(parts),
+    ...fleetLimitRoutes(parts),
     ...tenantKeyRoutes(parts),
   ];
 }

@@ -24,9 +24,12 @@ export const tenantViewSchema = z
 export const tenantWithSizeSchema = tenantViewSchema
   .extend({
     storedBytes: z.int().meta({ description: "About how many bytes of Redis's memory it takes." }),
+    effectiveLimits: tenantLimitsSchema
+      .nullable()
+      .meta({ description: "The limits that hold now, the configuration's included; null for none." }),
     maxStoredBytes: z.int().nullable().meta({ description: 'Its limit `storedBytes`; null for none.' }),
   })
-  .meta({ id: 'TenantWithSize', examples: [{ ...EXAMPLE, storedBytes: 48_211, maxStoredBytes: 1_073_741_824 }] });
+  .meta({ id: 'TenantWithSize', examples: [{ ...EXAMPLE, effectiveLimits: null, storedBytes: 48_211, maxStoredBytes: null }] });
 
 export const tenantListSchema = z
   .strictObject({

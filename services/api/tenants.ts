@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { type Ledger, measureTenant } from '#shared/ledger/index.ts';
+import { applyLimits, type Ledger, measureTenant } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.ts';
 import { DEFAULT_TENANT, endTenant, patchLimits, publicTenantId, type Tenant, type TenantDirectory } from '#shared/tenants/index.ts';
@@ -21,7 +21,7 @@ export interface TenantPorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly tenants: TenantDirectory;
-  readonly ledger: Pick<Ledger, 'limitsOf'>;
+  readonly ledger: Ledger;
   readonly config: { readonly settings: Settings };
   readonly log: Log;
 }
@@ -94,19 +94,21 @@ function getTenant({ tenants, redis, keys, ledger }: TenantPorts): Route {
       assertFleetOwner(call);
       const tenant = await findTenant(tenants, params.id);
       const storedBytes = await measureTenant({ redis, keys }, tenant.id);
-      return { status: 200, body: { ...viewTenant(tenant), storedBytes, maxStoredBytes: ledger.limitsOf(tenant.id)?.storedBytes ?? null } };
+      const effectiveLimits = ledger.limitsOf(tenant.id);
+      const maxStoredBytes = effectiveLimits?.storedBytes ?? null;
+      return { status: 200, body: { ...viewTenant(tenant), effectiveLimits, storedBytes, maxStoredBytes } };
     },
   });
 }
 
 /** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
-function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
+function patchTenant({ tenants, ledger }: Pick<TenantPorts, 'tenants' | 'ledger'>): Route {
   return route({
     method: 'patch',
     path: '/v1/tenants/:id',
     operationId: 'changeTenant',
     summary: 'Change, disable or enable a tenant',
-    description: `${FLEET_OWNERS} Holds everywhere within two seconds.`,
+    description: `${FLEET_OWNERS} Holds everywhere within two seconds. What waits is granted at once where limits have room for it now.`,
     scope: 'admin',
     request: { params: tenantPathSchema, body: tenantPatchSchema },
     responses: { 200: tenantViewSchema },
@@ -126,9 +128,15 @@ function patchTenant({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
         { event: 'tenant.changed', changed: changed.id, disabled: changed.disabled, by: call.key?.id },
         `The tenant ${changed.id} was changed`,
       );
+      if (body.limits !== undefined) applyInBackground(ledger, changed.id, call.log);
       return { status: 200, body: viewTenant(changed) };
     },
   });
+}
+
+/** A chore does it again, also for what processes with the former limits do meanwhile. */
+function applyInBackground(ledger: Ledger, tenant: string, log: Log): void {
+  applyLimits(ledger, tenant).catch((error: unknown) => log.warn({ err: error, tenant }, 'a chore applies the new limits to what waits'));
 }
 
 /** Null in a change takes a tenant's own limits away. */

@@ -27,6 +27,7 @@ import { IsolationPool } from './isolation/isolation-pool.ts';
 import { openExecutor } from './open-execution.ts';
 import { expireAttempt, Reclaimer, routeOfLoss } from './upkeep/reclaimer.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
+import { FleetSharer } from './upkeep/fleet-sharer.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
 import { Heartbeat, type HeartbeatOptions } from './upkeep/heartbeat.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
@@ -73,6 +74,7 @@ export function createWorkerService(parts: Parts): Service {
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice, log }),
     reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice({ event: 'worker.lost', worker }) }),
+    sharer: new FleetSharer(parts),
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
@@ -137,7 +139,14 @@ function openPermits(parts: Parts, worker: string): FleetPermits {
   const { config, keys, redis, log } = parts;
   const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
   const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => parts.subscribe('worker-permits', channels, onMessage);
-  return new FleetPermits({ fleet: { redis, keys, settings: config.settings }, worker, policy, subscribe, clock: systemClock, log });
+  return new FleetPermits({
+    fleet: { redis, keys, settings: config.settings, fleetLimits: () => parts.fleetLimits.current() },
+    worker,
+    policy,
+    subscribe,
+    clock: systemClock,
+    log,
+  });
 }
 
 /** What its record says that it serves: its slots are those for tickets. */

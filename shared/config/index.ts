@@ -43,14 +43,15 @@ export {
   type TaskQueue,
 } from './sources.ts';
 export { type Config, describeImportFailure, importModule, invalidConfig, loadConfig } from './load-config.ts';
+export { type FleetLimits, type FleetLimitsPatch, fleetLimitsPatchSchema, fleetLimitsSchema } from './settings/fleet-limits.ts';
 export {
-  type Rate,
   type TenantLimits,
   type TenantLimitsPatch,
   type Thresholds,
   tenantLimitsPatchSchema,
   tenantLimitsSchema,
 } from './settings/limits-settings.ts';
+export { type Rate, type RateWindow, rateWindows } from './settings/rates.ts';
 export type { SchedulerSettings } from './settings/schedule-settings.ts';
 export type { Settings } from './settings/settings.ts';
 export type { DeliverySettings } from './settings/task-settings.ts';

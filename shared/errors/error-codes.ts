@@ -47,6 +47,7 @@ export const ERROR_CODES = {
   'schedule.platform-off': { status: 422, retry: 'never', title: 'The chat platform is not on' },
   'schedule.not-found': { status: 404, retry: 'never', title: 'No such schedule' },
   'schedule.wrong-state': { status: 409, retry: 'never', title: 'The schedule is in another state' },
+  'limits.busy': { status: 409, retry: 'later', title: "Others change the fleet's limits at the same time" },
   'tenant.busy': { status: 409, retry: 'later', title: 'Others change the tenant at the same time' },
   'hook.busy': { status: 409, retry: 'later', title: 'Others change the hook at the same time' },
   'schedule.busy': { status: 409, retry: 'later', title: 'Others change the schedule at the same time' },

@@ -1,4 +1,5 @@
-import { TASK_QUEUES, type TenantLimits } from '../config/index.ts';
+import { type Settings, type SourceClass, TASK_QUEUES, type TenantLimits } from '../config/index.ts';
+import type { FleetShare } from '../fleet-limits/index.ts';
 import type { ShardKeys } from '../redis/index.ts';
 import { CLASS_LETTERS } from '../tasks/index.ts';
 import { parseTickets } from './grants/tickets.ts';
@@ -57,9 +58,29 @@ export function laneOfAgent(agent: string): string {
   return `agent:${agent}`;
 }
 
-/** Limits of lanes that hold now, whatever the limit was when a task was accepted. */
-export function laneLimits(limits: TenantLimits | null): Record<string, number> {
+/** Lanes of agents by the figures of their tenant, which hold for all of its tasks. */
+export function agentLanes(limits: TenantLimits | null): Record<string, number> {
   return Object.fromEntries(Object.entries(limits?.runningByAgent ?? {}).map(([agent, max]) => [laneOfAgent(agent), max]));
+}
+
+const configuredLanes = new WeakMap<Settings, Record<string, number>>();
+
+/** Limits of lanes and agents by the configuration. */
+function lanesOf(settings: Settings): Record<string, number> {
+  const known = configuredLanes.get(settings);
+  if (known) return known;
+  const named = Object.entries(settings.lanes).map(([name, { limit }]) => [name, limit] as const);
+  const agents = Object.entries(settings.agents).flatMap(([id, { maxRunning }]) =>
+    maxRunning === undefined ? [] : [[laneOfAgent(id), maxRunning] as const],
+  );
+  const lanes = Object.fromEntries([...named, ...agents]);
+  configuredLanes.set(settings, lanes);
+  return lanes;
+}
+
+/** Limits of lanes that hold now, whatever the limit was when a task was accepted. */
+export function laneLimits({ settings, limitsOf }: Pick<Ledger, 'settings' | 'limitsOf'>, tenant: string): Record<string, number> {
+  return { ...lanesOf(settings), ...agentLanes(limitsOf(tenant)) };
 }
 
 /** The keys of the lanes of the places that have one, in a call for many of a tenant's tasks. */
@@ -72,8 +93,9 @@ export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<T
 function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings } = ledger;
   const limits = ledger.limitsOf(tenant);
-  const caps = capsOf(limits);
-  const lanes = laneLimits(limits);
+  const caps = capsOf(ledger, tenant);
+  const lanes = lanesOf(settings);
+  const own = agentLanes(limits);
   const shard = shardKeys(ledger, tenant);
   return {
     tenant,
@@ -85,6 +107,7 @@ function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown>
     ...(limits && limits.weight !== 1 ? { weight: limits.weight } : {}),
     ...windowOptions(ledger),
     ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
+    ...(Object.keys(own).length > 0 ? { agentLanes: own } : {}),
   };
 }
 
@@ -102,14 +125,29 @@ export function windowOptions({
   return { lookAhead, windows: Object.fromEntries(sizes.filter(([, size]) => size > lookAhead)) };
 }
 
-function capsOf(limits: TenantLimits | null): Record<string, number> | null {
-  if (!limits) return null;
+/** The caps of a tenant as the scripts know them: its own, and its share of the fleet's. Null for none. */
+export function capsOf(
+  { limitsOf, fleetShareOf }: Pick<Ledger, 'limitsOf' | 'fleetShareOf'>,
+  tenant: string,
+): Record<string, unknown> | null {
+  const caps = { ...ownCaps(limitsOf(tenant)), ...fleetCaps(fleetShareOf?.(tenant) ?? null) };
+  return Object.keys(caps).length > 0 ? caps : null;
+}
+
+function ownCaps(limits: TenantLimits | null): Record<string, number> {
   const caps: Record<string, number> = {};
+  if (!limits) return caps;
   if (limits.running !== null) caps['running'] = limits.running;
   if (limits.runningLow !== null) caps['low'] = limits.runningLow;
   for (const [name, letter] of Object.entries(CLASS_LETTERS)) {
     const cap = limits.runningByClass[name as keyof typeof CLASS_LETTERS];
     if (cap !== undefined) caps[letter] = cap;
   }
-  return Object.keys(caps).length > 0 ? caps : null;
+  return caps;
+}
+
+function fleetCaps(share: FleetShare | null): { fleet?: Record<string, number> } {
+  if (share === null) return {};
+  const named = Object.entries(share.shares).map(([name, count]) => [name === 'low' ? name : CLASS_LETTERS[name as SourceClass], count]);
+  return { fleet: { ends: share.ends, ...Object.fromEntries(named) } };
 }

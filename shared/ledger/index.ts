@@ -4,8 +4,8 @@
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
 export { acceptMessage } from './accept/accept-task.ts';
-export { type NewTask, rateWindows } from './accept/new-task.ts';
-export { offerMessage } from './accept/offer-message.ts';
+export type { NewTask } from './accept/new-task.ts';
+export { type OfferAnswer, offerMessage } from './accept/offer-message.ts';
 export {
   type CancelAnswer,
   type PriorityAnswer,
@@ -34,7 +34,8 @@ export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefor
 export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbox.ts';
 export { dispatchReady, reissueTicket, repairWindow } from './grants/repair-tickets.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
-export { type DueTask, promoteBacklog, promoteDue, readDue } from './grants/promote-tasks.ts';
+export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
+export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
 export { type Ledger, createLedger } from './ledger.ts';
 export { type TaskFilter, idAt, listTasks } from './read/list-tasks.ts';
 export {
@@ -73,6 +74,7 @@ export {
   type PressureReading,
   countRunning,
   listPressed,
+  readDemand,
   readDepth,
   tenantsWithTasks,
   updatePressure,

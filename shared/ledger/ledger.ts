@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Settings, TaskQueue, TenantLimits } from '../config/index.ts';
+import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/index.ts';
+import { configuredFleetLimits, FleetRates, type FleetShare } from '../fleet-limits/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
@@ -14,6 +15,10 @@ export interface LedgerOptions {
   settings: Settings;
   /** A tenant's limits; null is none. */
   limitsOf(tenant: string): TenantLimits | null;
+  /** The limits of the fleet that hold now; without it the configuration's. */
+  fleetLimits?(): FleetLimits;
+  /** A tenant's share of the fleet's caps on what runs; null, as without it, while there are none. */
+  fleetShareOf?(tenant: string): FleetShare | null;
   /** Called for each ticket that a script let out besides: it is in the outbox and should be added now. */
   onTicket(ticket: IssuedTicket): void;
   /** Slots that live workers offer a queue, each with all of its own; null while that is unknown. */
@@ -29,6 +34,9 @@ export interface LedgerOptions {
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
+  fleetLimits(): FleetLimits;
+  /** Rates of all tenants together. */
+  readonly fleetRates: FleetRates;
   /** What tenants have stored, and may. */
   readonly stored: StoredBytes;
   /** Calls that go into one script together. */
@@ -46,6 +54,7 @@ export type ScriptName =
   | 'dispatch-ready'
   | 'expire-deadline'
   | 'expire-lease'
+  | 'hold-agent-lanes'
   | 'offer-message'
   | 'promote-backlog'
   | 'promote-due'
@@ -62,8 +71,11 @@ export type ScriptName =
 
 /** Loads the scripts and binds them to a connection; opens nothing. */
 export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string, Script> = ledgerScripts()): Ledger {
+  const { redis, keys, settings, fleetLimits = () => configuredFleetLimits(settings) } = options;
   return {
     ...options,
+    fleetLimits,
+    fleetRates: new FleetRates({ redis, keys, limits: fleetLimits }),
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes(options),
     batches: new CallBatches(),

@@ -1,6 +1,7 @@
 import { AgentCatalog } from '../agents/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
+import { FleetLimitsDirectory } from '../fleet-limits/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
@@ -26,6 +27,7 @@ export interface Parts extends Intake {
   /** The slots that the fleet's workers offer each queue. */
   readonly offeredSlots: OfferedSlots;
   readonly tenants: TenantDirectory;
+  readonly fleetLimits: FleetLimitsDirectory;
   readonly metrics: FleetMetrics;
   readonly catalog: AgentCatalog;
   readonly events: EventFeed;
@@ -58,16 +60,18 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
   const tenants = new TenantDirectory({ redis, keys, settings, log });
+  const fleetLimits = new FleetLimitsDirectory({ redis, keys, settings, log });
   const metrics = new FleetMetrics({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
   const offeredSlots = new OfferedSlots({ redis, keys, settings });
-  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, metrics, queues, offeredSlots, log });
+  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, fleetLimits, metrics, queues, offeredSlots, log });
   const catalog = new AgentCatalog({ redis, keys, settings });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
   metrics.start();
-  await tenants.start().catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
+  const reading = [tenants.start(), fleetLimits.start()];
+  await Promise.all(reading).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
   return {
     config,
     log,
@@ -79,6 +83,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     relay,
     offeredSlots,
     tenants,
+    fleetLimits,
     metrics,
     catalog,
     events,
@@ -86,7 +91,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     fail,
     finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    close: () => closeParts({ tenants, metrics, relay, events, queues, redis }),
+    close: () => closeParts({ tenants, fleetLimits, metrics, relay, events, queues, redis }),
   };
 }
 
@@ -94,18 +99,21 @@ function goOn(): void {
   // Other services need the process.
 }
 
-interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'metrics' | 'queues' | 'offeredSlots' | 'log'> {
+interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'fleetLimits' | 'metrics' | 'queues' | 'offeredSlots' | 'log'> {
   settings: Settings;
 }
 
 /** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
-function openLedger({ redis, keys, settings, tenants, metrics, queues, offeredSlots, log }: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
+function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
+  const { redis, keys, settings, tenants, fleetLimits, metrics, queues, offeredSlots, log } = ports;
   const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
     keys,
     settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
+    fleetLimits: () => fleetLimits.current(),
+    fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
     counts: metrics.counts,
     offeredSlots: (queue) => offeredSlots.of(queue),
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
@@ -137,13 +145,15 @@ async function findDefinition(catalog: AgentCatalog, tenant: string, id: string)
 /** Closes what `openParts` opened, the connection last. */
 async function closeParts({
   tenants,
+  fleetLimits,
   metrics,
   relay,
   events,
   queues,
   redis,
-}: Pick<Parts, 'tenants' | 'metrics' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
+}: Pick<Parts, 'tenants' | 'fleetLimits' | 'metrics' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
   tenants.stop();
+  fleetLimits.stop();
   await relay.idle();
   await metrics.stop();
   events.close();

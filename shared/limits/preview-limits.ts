@@ -1,8 +1,9 @@
+import pMap from 'p-map';
 import { scanTasks } from '../actions/index.ts';
-import type { TenantLimits } from '../config/index.ts';
-import type { Ledger } from '../ledger/index.ts';
+import type { FleetLimits, TenantLimits } from '../config/index.ts';
+import { type Ledger, tenantsWithTasks } from '../ledger/index.ts';
 import { type PastTask, pastTask } from './past-task.ts';
-import { simulateCaps } from './simulate-caps.ts';
+import { type Caps, simulateCaps } from './simulate-caps.ts';
 import { simulateRates } from './simulate-rates.ts';
 
 /** What one limit would have done. */
@@ -28,13 +29,47 @@ export interface LimitsPreview {
   since: number;
 }
 
+type SimulatedLimits = Caps & Pick<TenantLimits, 'rates'>;
+
 /** Statuses that a task has when it ran. */
 const RAN = ['running', 'failed', 'timeout', 'completed', 'cancelled', 'permanently_failed', 'queued'] as const;
 const DAY_MS = 86_400_000;
 
 /** What these limits would have done to the tenant's tasks of the last day: to the newest ones, at most `limits.maxPreviewed`. */
 export async function previewLimits(ledger: Ledger, tenant: string, limits: TenantLimits, now: number): Promise<LimitsPreview> {
-  const max = ledger.settings.limits.maxPreviewed;
+  const { tasks, since } = await readPastTasks(ledger, tenant, { max: ledger.settings.limits.maxPreviewed, now });
+  return { ...simulateLimits(tasks, limits), since };
+}
+
+/** The same for limits of the fleet and the tasks of these tenants. Those of one tenant leave room to others in what is read. */
+export async function previewFleetLimits(
+  ledger: Ledger,
+  tenants: readonly { id: string }[],
+  limits: FleetLimits,
+  now: number,
+): Promise<LimitsPreview> {
+  const busy = [...(await tenantsWithTasks(ledger, tenants, 'index')).keys()];
+  const max = Math.ceil(ledger.settings.limits.maxPreviewed / Math.max(1, busy.length));
+  const read = await pMap(busy, (tenant) => readPastTasks(ledger, tenant, { max, now }), { concurrency: TENANTS_AT_ONCE });
+  // Before that, tasks of some tenants are missing.
+  const since = read.reduce((latest, each) => Math.max(latest, each.since), now - DAY_MS);
+  const tasks = read.flatMap((each) => each.tasks).filter(({ acceptedAt }) => acceptedAt >= since);
+  return { ...simulateLimits(tasks, asTenantLimits(limits)), since };
+}
+
+const TENANTS_AT_ONCE = 10;
+
+/** Limits of the fleet, as if one tenant had all of its tasks. */
+function asTenantLimits({ maxConcurrent, runningByClass, runningLow, rates }: FleetLimits): SimulatedLimits {
+  return { running: maxConcurrent, runningByClass, runningLow, rates, runningByAgent: {}, waiting: null };
+}
+
+interface PastTasks {
+  tasks: PastTask[];
+  since: number;
+}
+
+async function readPastTasks(ledger: Ledger, tenant: string, { max, now }: { max: number; now: number }): Promise<PastTasks> {
   const tasks: PastTask[] = [];
   let since = now - DAY_MS;
   let read = 0;
@@ -46,11 +81,11 @@ export async function previewLimits(ledger: Ledger, tenant: string, limits: Tena
       break;
     }
   }
-  return { ...simulateLimits(tasks, limits), since };
+  return { tasks, since };
 }
 
 /** What limits would have done to tasks, by what is known of them. Pure. */
-export function simulateLimits(tasks: readonly PastTask[], limits: TenantLimits): Omit<LimitsPreview, 'since'> {
+export function simulateLimits(tasks: readonly PastTask[], limits: SimulatedLimits): Omit<LimitsPreview, 'since'> {
   const refusals = simulateRates(tasks, limits.rates);
   const outcomes = simulateCaps(
     tasks.filter((_, position) => !refusals[position]),

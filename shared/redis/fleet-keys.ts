@@ -79,6 +79,12 @@ function keysUnder(prefix: string) {
     load: `${prefix}load`,
     /** String: JSON of the fleet's load and its level, as a chore read them. Kept: until the next reading. Bound: one. */
     pressure: `${prefix}fleet-pressure`,
+    /** String: JSON of the fleet's limits, when they were changed by API. Kept: until they are reset. Bound: one. */
+    limits: `${prefix}fleet-limits`,
+    /** String: JSON of the tenants' shares of the fleet's running caps. Kept: until the next division. Bound: tenants with work. */
+    shares: `${prefix}fleet-shares`,
+    /** Hash: source class and window -> when the fleet's rate allows the next task. Kept: for good. Bound: two per class. */
+    rates: `${prefix}fleet-rates`,
     /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
     chat: `${prefix}chat`,
   };

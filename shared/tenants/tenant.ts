@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { tenantLimitsSchema, type TenantLimits, type TenantLimitsPatch } from '../config/index.ts';
+import { mergeFigures } from '../fleet-limits/index.ts';
 
 /** What people call a tenant. */
 export const tenantNameSchema = z
@@ -59,16 +60,8 @@ export function patchLimits(
   return {
     ...before,
     ...named,
-    runningByClass: merged(before.runningByClass, runningByClass),
-    runningByAgent: merged(before.runningByAgent, runningByAgent),
-    rates: merged(before.rates, rates),
+    runningByClass: mergeFigures(before.runningByClass, runningByClass),
+    runningByAgent: mergeFigures(before.runningByAgent, runningByAgent),
+    rates: mergeFigures(before.rates, rates),
   };
-}
-
-function merged<Figure>(
-  before: Record<string, Figure | undefined>,
-  change: Record<string, Figure | null | undefined> = {},
-): Record<string, Figure> {
-  const all = Object.entries({ ...before, ...change });
-  return Object.fromEntries(all.flatMap(([name, figure]) => (figure === null || figure === undefined ? [] : [[name, figure]])));
 }

@@ -8,6 +8,7 @@ const SHARED_ORDER = [
   'config',
   'log',
   'redis',
+  'fleet-limits',
   'tenants',
   'tasks',
   'metrics',

@@ -1,70 +1,104 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { z } from 'zod';
+import { CliProblem, EXIT } from '../cli-problem.ts';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { showTable } from '../output/table.ts';
 import { duration } from '../output/terminal.ts';
+import { limitsIn, type LimitOptions, withLimits } from './limit-options.ts';
 
 const previewSchema = z.object({
-  tasks: z.number(),
-  wouldHaveWaited: z.number(),
-  wouldHaveBeenRefused: z.number(),
-  longestMs: z.number(),
+  sentence: z.string(),
   byLimit: z.array(z.object({ limit: z.string(), waited: z.number(), refused: z.number(), longestMs: z.number() })),
-  since: z.string(),
 });
 
-type Figures = Record<string, number>;
-
-interface PreviewOptions {
-  running?: number;
-  waiting?: number;
-  low?: number;
-  class: Figures;
-  agent: Figures;
-  json?: boolean;
-}
+const limitsSchema = z.record(z.string(), z.unknown());
+const fleetSchema = z.object({ limits: limitsSchema, origin: z.string(), changedAt: z.string().nullable(), running: z.number() });
+const tenantSchema = z.object({ limits: limitsSchema.nullable(), effectiveLimits: limitsSchema.nullable() });
 
 export function addLimitCommands(program: Command, contextOf: ContextOf): void {
-  program
-    .command('limits')
-    .description("a tenant's limits")
-    .command('preview <tenant>')
-    .description('show what limits would have done to the tasks of the last day; changes nothing')
-    .option('--running <n>', 'tasks with a grant at once', readCount)
-    .option('--waiting <n>', 'tasks without a grant', readCount)
-    .option('--low <n>', 'tasks of priority 1 at once', readCount)
-    .option('--class <name=n>', 'tasks of a class of source at once, such as user=5; repeatable', addFigure, {})
-    .option('--agent <id=n>', 'tasks of an agent at once; repeatable', addFigure, {})
+  const limits = program.command('limits').description('the limits of the fleet, or of a tenant');
+  limits
+    .command('show [tenant]')
+    .description('show the limits that hold now')
     .option('--json', 'print the answer as JSON')
-    .action((tenant: string, options: PreviewOptions, command: Command) => runPreview(tenant, options, contextOf(command)));
+    .action((tenant: string | undefined, options: { json?: boolean }, command: Command) => runShow(tenant, options, contextOf(command)));
+  withLimits(limits.command('set [tenant]'))
+    .description('change limits while the fleet runs; what is not named stays, and "none" takes a limit away')
+    .option('--reset', 'let the limits of the configuration hold again')
+    .action((tenant: string | undefined, options: LimitOptions & { reset?: boolean }, command: Command) =>
+      runSet(tenant, options, contextOf(command)),
+    );
+  withLimits(limits.command('preview [tenant]'))
+    .description('show what limits would have done to the tasks of the last day; changes nothing')
+    .action((tenant: string | undefined, options: LimitOptions, command: Command) => runPreview(tenant, options, contextOf(command)));
 }
 
-function readCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('expected a number');
-  return Number(text);
+function pathOf(tenant: string): string {
+  return `/v1/tenants/${encodeURIComponent(tenant)}`;
 }
 
-function addFigure(text: string, before: Figures): Figures {
-  const [, name = '', figure = ''] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-  return { ...before, [name]: readCount(figure) };
+async function runShow(tenant: string | undefined, { json }: { json?: boolean }, context: CommandContext): Promise<void> {
+  const answer = await context.connect().get(tenant === undefined ? '/v1/limits' : pathOf(tenant));
+  if (json === true) return context.terminal.json(answer);
+  if (tenant === undefined) showFleet(answer, context);
+  else showTenant(tenant, answer, context);
 }
 
-async function runPreview(tenant: string, options: PreviewOptions, context: CommandContext): Promise<void> {
-  const limits = {
-    running: options.running,
-    waiting: options.waiting,
-    runningLow: options.low,
-    runningByClass: options.class,
-    runningByAgent: options.agent,
-  };
-  const path = `/v1/tenants/${encodeURIComponent(tenant)}/limits/preview`;
-  const answer = await context.connect().post(path, { body: { limits } });
-  if (options.json) return context.terminal.json(answer);
-  const { tasks, wouldHaveWaited, wouldHaveBeenRefused, longestMs, byLimit, since } = readAnswer(previewSchema, answer);
-  context.terminal.line(
-    `Of ${tasks} tasks since ${since}, ${wouldHaveWaited} would have waited (at most ${duration(longestMs)}), and ${wouldHaveBeenRefused} would have been refused.`,
-  );
+function showFleet(answer: unknown, { terminal }: CommandContext): void {
+  const { limits, origin, changedAt, running } = readAnswer(fleetSchema, answer);
+  showLimits(limits, terminal);
+  terminal.note(`${running} of at most ${String(limits['maxConcurrent'])} attempts run now.`);
+  terminal.note(origin === 'api' ? `Changed by API at ${changedAt}.` : 'By the configuration.');
+}
+
+function showTenant(tenant: string, answer: unknown, { terminal }: CommandContext): void {
+  const { limits, effectiveLimits } = readAnswer(tenantSchema, answer);
+  if (effectiveLimits === null) return terminal.note(`Tenant ${tenant} has no limits.`);
+  showLimits(effectiveLimits, terminal);
+  terminal.note(limits === null ? 'By the configuration.' : 'Changed by API.');
+}
+
+/** A line per figure, of limits per class too. */
+function showLimits(limits: Record<string, unknown>, terminal: CommandContext['terminal']): void {
+  const rows = Object.entries(limits).flatMap(([name, figure]): string[][] => {
+    if (typeof figure !== 'object' || figure === null) return [[name, textOf(figure)]];
+    return Object.entries(figure).map(([each, value]) => [`${name}.${each}`, textOf(value)]);
+  });
+  showTable({ heading: ['LIMIT', 'FIGURE'], rows, nextCursor: null }, terminal);
+}
+
+function textOf(figure: unknown): string {
+  if (figure === null) return 'none';
+  if (typeof figure !== 'object') return String(figure);
+  const { perMinute, perHour, burst } = figure as Record<string, unknown>;
+  return `${String(perMinute)} a minute, ${String(perHour)} an hour, ${String(burst ?? perMinute)} at once`;
+}
+
+async function runSet(tenant: string | undefined, options: LimitOptions & { reset?: boolean }, context: CommandContext): Promise<void> {
+  const limits = limitsIn(options, tenant);
+  const isEmpty = Object.values(limits).every((figure) => figure === undefined);
+  if (isEmpty !== (options.reset === true)) {
+    throw new CliProblem('Name the limits to change, as --running 50, or --reset alone', { exitCode: EXIT.usage });
+  }
+  const answer = await change(tenant, options.reset === true ? null : limits, context);
+  if (options.json === true) return context.terminal.json(answer);
+  if (tenant === undefined) return showFleet(answer, context);
+  showTenant(tenant, await context.connect().get(pathOf(tenant)), context);
+}
+
+async function change(tenant: string | undefined, limits: Record<string, unknown> | null, context: CommandContext): Promise<unknown> {
+  const api = context.connect();
+  if (tenant !== undefined) return await api.patch(pathOf(tenant), { body: { limits } });
+  return limits === null ? await api.delete('/v1/limits') : await api.patch('/v1/limits', { body: limits });
+}
+
+async function runPreview(tenant: string | undefined, options: LimitOptions, context: CommandContext): Promise<void> {
+  const path = tenant === undefined ? '/v1/limits/preview' : `${pathOf(tenant)}/limits/preview`;
+  const answer = await context.connect().post(path, { body: { limits: limitsIn(options, tenant) } });
+  if (options.json === true) return context.terminal.json(answer);
+  const { sentence, byLimit } = readAnswer(previewSchema, answer);
+  context.terminal.line(sentence);
   if (byLimit.length === 0) return;
   const rows = byLimit.map((effect) => [effect.limit, String(effect.waited), String(effect.refused), duration(effect.longestMs)]);
   showTable({ heading: ['LIMIT', 'WAITED', 'REFUSED', 'LONGEST'], rows, nextCursor: null }, context.terminal);

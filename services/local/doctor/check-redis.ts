@@ -3,6 +3,7 @@ import { listWorkers, type RegistryPorts } from '#shared/queue/index.ts';
 import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { checkRecords } from './check-data.ts';
+import { checkLimits } from './check-limits.ts';
 import type { Check } from './check.ts';
 
 const OLDEST = 6.2;
@@ -23,6 +24,7 @@ export async function checkRedis(fleet: RegistryPorts, clock: Clock): Promise<Ch
       await checkInstallation(redis, keys),
       await checkRecords(redis, keys),
       ...(await checkWorkers(fleet)),
+      await checkLimits(fleet),
       await checkClock(redis, clock),
     ];
   } catch (error) {

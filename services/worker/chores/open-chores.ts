@@ -1,4 +1,4 @@
-import { promoteBacklog, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
@@ -25,7 +25,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, offsets) },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
-    { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => promoteBacklogs(parts) },
+    { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
     { name: 'snapshot-machine', everyMs: settings.fleet.snapshotMs, run: () => snapshots.run() },
@@ -34,14 +34,15 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
   return [new ChoreWorker({ chores, source })];
 }
 
-/** Grants tasks that waited for caps that were raised: else they would wait for the end of another task. */
-export async function promoteBacklogs({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
+/** Grants tasks that waited for limits that were raised: else they would wait for the end of another task. */
+export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
+  const running = new RunningTasks(ledger);
   for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
     try {
-      const tasks = await promoteBacklog(ledger, id);
+      const tasks = await applyLimits(ledger, id, running);
       if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for waiting tasks');
     } catch (error) {
-      log.error({ err: error, tenant: id }, 'the backlog of a tenant could not be promoted');
+      log.error({ err: error, tenant: id }, 'the limits of a tenant could not be applied to what waits');
     }
   }
 }

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { int, nameSchema } from '../fields.ts';
 import { SOURCE_CLASSES } from '../sources.ts';
-
-/** `burst` may come at once before the rate counts; by default a minute's worth. */
-const rate = z.strictObject({ perMinute: int(60), perHour: int(1000), burst: z.number().int().min(1).optional() });
-export type Rate = z.infer<typeof rate>;
+import { configuredFleetLimitsSchema } from './fleet-limits.ts';
+import { rateSchema } from './rates.ts';
 
 /** Limits of a tenant; null is no limit. The figures suit a fleet that many tenants share. */
 export const tenantLimitsSchema = z
@@ -23,10 +21,10 @@ export const tenantLimitsSchema = z
     runningLow: z.number().int().min(1).nullable().default(5),
     /** Its share of the slots while tenants take turns, relative to the others: 2 gets twice as much as 1. */
     weight: z.number().min(0.01).max(1000).default(1),
-    /** Grants at once per agent, instead of the agent's own `maxRunning`. */
+    /** Grants at once per agent, instead of the agent's own `maxRunning`; holds for what waits and runs already too. */
     runningByAgent: z.record(nameSchema, z.number().int().min(1)).default({}),
     /** Tasks accepted per source class, and in all. */
-    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate).default({
+    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rateSchema).default({
       proactive: { perMinute: 50, perHour: 500, burst: 100 },
       user: { perMinute: 60, perHour: 1000, burst: 60 },
       webhook: { perMinute: 100, perHour: 2000, burst: 100 },
@@ -47,7 +45,7 @@ export const tenantLimitsPatchSchema = z
     runningLow: z.number().int().min(1).nullable().optional(),
     weight: z.number().min(0.01).max(1000).optional(),
     runningByAgent: z.record(nameSchema, z.number().int().min(1).nullable()).optional(),
-    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rate.nullable()).optional(),
+    rates: z.partialRecord(z.enum([...SOURCE_CLASSES, 'all']), rateSchema.nullable()).optional(),
   })
   .meta({ id: 'TenantLimitsPatch' });
 export type TenantLimitsPatch = z.infer<typeof tenantLimitsPatchSchema>;
@@ -89,6 +87,8 @@ export const limitsSchema = z
     maxConcurrent: int(1000),
     /** The share of `maxConcurrent` that is kept for critical work, at least one, while a worker serves it; 0 keeps nothing. */
     criticalShare: z.number().min(0).max(0.9).default(0.2),
+    /** What all tenants together may run and send; changed live by API. */
+    fleet: configuredFleetLimitsSchema,
     /** What a tenant has unless said otherwise. */
     tenant: tenantLimitsSchema.prefault({}),
     /** Per tenant, instead of `tenant`. The tenant `default` has no limits unless it is named here. */

@@ -53,6 +53,8 @@ export const workerSettingsSchema = z
 export const fleetSettingsSchema = z.strictObject({
   /** How long a lost worker is listed as dead after its last heartbeat. Defaults to an hour. */
   deadRetentionMs: int(3_600_000, 0),
+  /** Between two divisions of the fleet's running caps among its tenants; a share holds three times as long. Defaults to a second. */
+  shareMs: int(1000, 20),
   /** Workers of which a record is kept, dead ones included; the longest dead go first. Defaults to 1000. */
   maxWorkers: int(1000),
   /** Between two snapshots of a machine and of what the fleet runs. Defaults to a minute. */

@@ -1,6 +1,6 @@
 import { scriptJson, type TenantKeys } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
-import { contextKeys, runInContext, shardKeys } from '../context.ts';
+import { capsOf, contextKeys, runInContext, shardKeys } from '../context.ts';
 import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
@@ -34,7 +34,7 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
   const tenant = tasks[0]?.body.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
-  const isUnlimited = ledger.limitsOf(tenant) === null;
+  const isUnlimited = ledger.limitsOf(tenant) === null && capsOf(ledger, tenant) === null;
   const [entry, depth, ...replies] = (await runInContext(ledger, {
     script: 'accept-tasks',
     tenant,

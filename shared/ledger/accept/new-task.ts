@@ -1,4 +1,4 @@
-import type { QueueMode, Rate, TaskQueue } from '../../config/index.ts';
+import { type QueueMode, rateWindows, type SourceClass, type TaskQueue } from '../../config/index.ts';
 import type { SharedLane, TaskBody } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 
@@ -10,7 +10,7 @@ export interface NewTask {
   /** For caps: the letter of its source class, and 0 for low priority, else 1. */
   class: string;
   /** For rates: the name of its source class. */
-  rateClass: string;
+  rateClass: SourceClass;
   lane: { name: string; limit: number; order?: number } | null;
   /** Lanes that it needs besides its own: its agent's, its source's. */
   sharedLanes: SharedLane[];
@@ -26,9 +26,6 @@ export interface NewTask {
   skip: string | null;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-
 /** What a tenant may submit, for the scripts that accept tasks. */
 export function submissionLimits(ledger: Ledger, tenant: string): Record<string, unknown> {
   const maxInLine = ledger.settings.sessions.maxWaiting;
@@ -36,9 +33,4 @@ export function submissionLimits(ledger: Ledger, tenant: string): Record<string,
   if (!limits) return { maxInLine };
   const rates = Object.fromEntries(Object.entries(limits.rates).map(([name, rate]) => [name, rateWindows(rate)]));
   return { maxInLine, rates, ...(limits.waiting === null ? {} : { waiting: limits.waiting }) };
-}
-
-/** The windows of a rate: one task every so many ms, and so many at once. */
-export function rateWindows({ perMinute, perHour, burst }: Rate): Record<string, { everyMs: number; burst: number }> {
-  return { minute: { everyMs: MINUTE_MS / perMinute, burst: burst ?? perMinute }, hour: { everyMs: HOUR_MS / perHour, burst: perHour } };
 }

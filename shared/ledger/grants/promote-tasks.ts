@@ -63,7 +63,11 @@ async function promote(
     script: 'promote-due',
     tenant,
     keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).due, ...laneKeys(ledger, tenant, places)],
-    args: [places.map(({ lane }) => (lane === null ? 0 : 1)).join(''), typeof force === 'string' ? force : Number(force), ...places.map(({ id }) => id)],
+    args: [
+      places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
+      typeof force === 'string' ? force : Number(force),
+      ...places.map(({ id }) => id),
+    ],
   })) as string[];
 }
 
@@ -74,22 +78,4 @@ function laneIn(state: string | null): string | null {
 
 function promoteAnswer(kind: string, why: string): PromoteAnswer {
   return kind === 'failed' ? { kind, why } : { kind: kind as 'promoted' | 'early' | 'gone' };
-}
-
-/** Calls for one tenant at a time; each grants a hundred tasks at most. */
-const MAX_CALLS = 100;
-
-/**
- * Grants tasks of a tenant's backlog while its caps have room. Every end of a task does so for the room that it leaves; this is for
- * limits that were raised. Returns how many tasks it granted.
- */
-export async function promoteBacklog(ledger: Ledger, tenant: string): Promise<number> {
-  let promoted = 0;
-  for (let call = 0; call < MAX_CALLS; call += 1) {
-    const reply = await runInContext(ledger, { script: 'promote-backlog', tenant, keys: contextKeys(ledger, tenant), args: [] });
-    const [count] = reply as [number];
-    if (count === 0) break;
-    promoted += count;
-  }
-  return promoted;
 }

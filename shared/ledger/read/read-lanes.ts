@@ -84,7 +84,7 @@ export async function readSharedPlaces(
 ): Promise<SharedPlace[]> {
   const member = `${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${body.id}`;
   const key = ledger.keys.tenant(body.tenant).live;
-  const limits = laneLimits(ledger.limitsOf(body.tenant));
+  const limits = laneLimits(ledger, body.tenant);
   const lanes = (state.sharedLanes ?? []).map(({ name, limit }) => ({ name, limit: limits[name] ?? limit }));
   return await Promise.all(lanes.map((lane) => readPlace(ledger, { key, lane, member, id: body.id })));
 }

@@ -86,6 +86,14 @@ local function hold_back(id, keys, task)
     promote_backlog(context)
     return { 'parked' }
   end
+  if not adopt_agent_lane(context, id, task) then
+    unlist(context, id, task)
+    task.granted = nil
+    redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+    save_task(context, id, task)
+    promote_backlog(context)
+    return { 'parked' }
+  end
   return nil
 end
 
@@ -127,7 +135,8 @@ end
 
 local function claim(id, keys, text)
   if not text then return { 'unknown' } end
-  if string.byte(text) ~= QUEUED or has_spaces then return claim_any(id, keys, text) end
+  -- A short state does not say whether the task has the lane of its agent.
+  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes then return claim_any(id, keys, text) end
   local state = 'r' .. string.sub(text, 2) .. start_and_worker
   start(id, 1, state, 1)
   return { 'claimed', state }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { TenantDemand } from '../../fleet-limits/index.ts';
+import { CLASS_LETTERS } from '../../tasks/index.ts';
 import { parseLease } from '../claim/leases.ts';
 import type { Ledger } from '../ledger.ts';
 
@@ -105,4 +107,25 @@ export async function countRunning({ redis, keys }: Ledger): Promise<ReadonlyMap
   const members = (await Promise.all(shards.map((leases) => redis.zrange(leases, '0', '-1')))).flat();
   const byTenant = Map.groupBy(members, (member) => parseLease(member).tenant);
   return new Map([...byTenant].map(([tenant, leases]) => [tenant, leases.length]));
+}
+
+/** How many tasks of a tenant have a grant, and how many wait for a cap, by source class and of low priority. */
+export async function readDemand(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  tenant: string,
+): Promise<Pick<TenantDemand, 'granted' | 'waiting'>> {
+  const { live } = keys.tenant(tenant);
+  const count = (prefix: string): Promise<number> => redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00FF`);
+  const read = async (kind: 'granted' | 'backlog'): Promise<TenantDemand['granted']> => {
+    const byClass = await Promise.all(
+      Object.entries(CLASS_LETTERS).map(async ([name, letter]) => {
+        const [ordinary, low] = await Promise.all([count(`${kind}=${letter}1`), count(`${kind}=${letter}0`)]);
+        return { name, all: ordinary + low, low };
+      }),
+    );
+    const low = byClass.reduce((sum, each) => sum + each.low, 0);
+    return { ...Object.fromEntries(byClass.map(({ name, all }) => [name, all])), low };
+  };
+  const [granted, waiting] = await Promise.all([read('granted'), read('backlog')]);
+  return { granted, waiting };
 }

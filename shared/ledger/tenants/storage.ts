@@ -46,7 +46,16 @@ const SAMPLES = 50;
 export async function measureTenant({ redis, keys }: { redis: RedisClient; keys: Keys }, tenant: string): Promise<number> {
   const own = keys.tenant(tenant);
   const kept = [own.bodies, own.states, own.outputs, own.results, own.attempts, own.live, own.index, own.events];
-  const made = [own.agents, own.hooks, own.schedules, own.scheduleNumbers, own.scheduleKeys, own.deliveries, own.callbackEndpoints, own.actions];
+  const made = [
+    own.agents,
+    own.hooks,
+    own.schedules,
+    own.scheduleNumbers,
+    own.scheduleKeys,
+    own.deliveries,
+    own.callbackEndpoints,
+    own.actions,
+  ];
   const sizes = await Promise.all([...kept, ...made].map((key) => measureKey(redis, key)));
   return sizes.reduce((total, bytes) => total + bytes, 0);
 }

@@ -9,6 +9,7 @@ import { REFUSAL_HELPS } from '../why/helps.ts';
 import { estimateByPace, type Standing } from '../why/pace.ts';
 import { buildTask } from './build-task.ts';
 import { assertTimeout } from './check-request.ts';
+import { acceptAtFleetRates } from './fleet-rates.ts';
 import type { Pressure } from '../pressure/signal.ts';
 import { assertNotShed, reportPressure } from './pressure.ts';
 import { type AcceptRequest, digestOf, type Intake } from './request.ts';
@@ -23,7 +24,7 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
   try {
     const task = await prepareTask(intake, request);
     await assertNotShed(intake, task);
-    const answer = await acceptMessage(intake.ledger, task);
+    const answer = await acceptAtFleetRates(intake.ledger, task, () => acceptMessage(intake.ledger, task));
     return await reportAcceptance(intake, task, answer);
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.

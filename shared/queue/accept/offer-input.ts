@@ -4,6 +4,7 @@ import type { Task } from '../../tasks/index.ts';
 import { type Accepted, findDefinition, findEarlier, reportAcceptance } from './accept-task.ts';
 import { explainWait } from '../why/explain-wait.ts';
 import { buildTask } from './build-task.ts';
+import { acceptAtFleetRates } from './fleet-rates.ts';
 import type { AcceptRequest, Intake } from './request.ts';
 
 export interface InputRequest {
@@ -32,7 +33,7 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   if (target.state.status !== 'running') throw await notRunning(intake, target);
   const definition = await findDefinition(intake, input.tenant, target.body.agent);
   const task = buildTask(request, definition, intake.ledger, undefined);
-  const answer = await offerMessage(intake.ledger, task, input.task);
+  const answer = await acceptAtFleetRates(intake.ledger, task, () => offerMessage(intake.ledger, task, input.task));
   if (answer.kind !== 'refused') return await reportAcceptance(intake, task, answer);
   if (answer.why === 'not-running') throw await notRunning(intake, target);
   throw new MusterError('task.takes-no-input', `The agent "${target.body.agent}" takes no input while it runs`);

@@ -22,6 +22,8 @@ export interface FleetPermitsOptions {
 
 const RENEWALS_PER_LEASE = 4;
 const RETURN_MS = 1000;
+/** Between two checks whether the fleet's cap was changed. */
+const CAP_CHECK_MS = 250;
 
 /**
  * FleetPermits is responsible for a worker's share of the fleet's cap: each ticket needs a permit, which is leased, so that the cap holds
@@ -34,10 +36,14 @@ export class FleetPermits {
   readonly #kinds: readonly PermitKind[];
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #capTimer: NodeJS.Timeout | undefined;
+  /** The cap by which the permits were leased last. */
+  #cap: number;
 
   constructor(options: FleetPermitsOptions) {
     const { policy, fleet } = options;
     this.#options = options;
+    this.#cap = fleet.fleetLimits().maxConcurrent;
     this.#kinds = PERMIT_KINDS.filter((kind) => [...policy.weights.keys()].some((queue) => kindOf(queue) === kind));
     const slots = { critical: policy.slots, ordinary: policy.slots - policy.reserved };
     const leases = this.#kinds.map((kind) => new PermitLease({ ...options, kind, slots: slots[kind] }));
@@ -50,6 +56,7 @@ export class FleetPermits {
     this.#subscription = subscribe([fleet.keys.fleet.permitSignal], (message) => this.#receive(message));
     this.#subscription.start();
     this.#timer = setInterval(() => this.pool.renew(), fleet.settings.worker.leaseMs / RENEWALS_PER_LEASE);
+    this.#capTimer = setInterval(() => this.#followCap(), CAP_CHECK_MS);
     // Registers the kinds that this worker serves.
     this.pool.renew();
   }
@@ -58,10 +65,20 @@ export class FleetPermits {
   async stop(): Promise<void> {
     const { fleet, worker, log } = this.#options;
     clearInterval(this.#timer);
+    clearInterval(this.#capTimer);
     await within(this.pool.close(), RETURN_MS);
     const end = { worker, kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
     await within(leasePermits(fleet, end), RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
     this.#subscription?.close();
+  }
+
+  /** Permits above a lowered cap return at once, and a raised one has room for those that wait. */
+  #followCap(): void {
+    const { maxConcurrent } = this.#options.fleet.fleetLimits();
+    if (maxConcurrent === this.#cap) return;
+    this.#cap = maxConcurrent;
+    for (const kind of this.#kinds) this.pool.wake(kind);
+    this.pool.renew();
   }
 
   /** `wanted <kind> <worker>` reports a wait, `free <kind> <worker>,...` the workers that may have room now. */

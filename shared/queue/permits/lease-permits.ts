@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Settings } from '../../config/index.ts';
+import type { FleetLimits, Settings } from '../../config/index.ts';
 import { type Keys, loadScripts, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
 
 /** Critical work has a share of the fleet's cap that no other work uses. */
@@ -16,6 +16,8 @@ export interface Fleet {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly settings: Settings;
+  /** The limits that hold now. */
+  fleetLimits(): FleetLimits;
 }
 
 /** A worker's report of its permits of one kind, and its wishes. */
@@ -51,8 +53,8 @@ export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<Perm
   const { permits, permitHolders, permitWaiters, permitSignal } = fleet.keys.fleet;
   const options = {
     channel: permitSignal,
-    cap: fleet.settings.limits.maxConcurrent,
-    reserved: reservedOf(fleet.settings),
+    cap: fleet.fleetLimits().maxConcurrent,
+    reserved: reservedOf(fleet),
     leaseMs: call.leaseMs,
     staleMs: staleMs(fleet.settings),
   };
@@ -67,9 +69,11 @@ function staleMs({ worker }: Settings): number {
 }
 
 /** Permits reserved for critical work while a worker serves it: at least one, but never the last. */
-export function reservedOf({ limits }: Settings): number {
-  const share = Math.max(limits.criticalShare > 0 ? 1 : 0, Math.floor(limits.maxConcurrent * limits.criticalShare));
-  return Math.min(share, limits.maxConcurrent - 1);
+export function reservedOf({ settings, fleetLimits }: Pick<Fleet, 'settings' | 'fleetLimits'>): number {
+  const { criticalShare } = settings.limits;
+  const { maxConcurrent } = fleetLimits();
+  const share = Math.max(criticalShare > 0 ? 1 : 0, Math.floor(maxConcurrent * criticalShare));
+  return Math.min(share, maxConcurrent - 1);
 }
 
 export interface FleetRoom {
@@ -97,7 +101,7 @@ export async function readRoom(fleet: Fleet, kind: PermitKind): Promise<FleetRoo
   return {
     isFull: Object.entries(waiters).some(isWaiting),
     running: leases.reduce((sum, count) => sum + count, 0),
-    cap: settings.limits.maxConcurrent,
-    reserved: permits.some((name) => name.startsWith('critical ')) ? reservedOf(settings) : 0,
+    cap: fleet.fleetLimits().maxConcurrent,
+    reserved: permits.some((name) => name.startsWith('critical ')) ? reservedOf(fleet) : 0,
   };
 }

@@ -75,7 +75,7 @@ export class PermitLease {
 
   /** Whether a permit of this lease still stands, and no other worker waits for it. */
   mayKeep(lease: number): boolean {
-    return lease === this.#number && this.#isHeld && !this.isContended;
+    return lease === this.#number && this.#isHeld && !this.isContended && this.spare >= 0;
   }
 
   release(lease: number): void {
@@ -86,7 +86,7 @@ export class PermitLease {
   noteContention(kind: PermitKind): boolean {
     const { clock, fleet } = this.#options;
     // Permits reserved for critical work are of no use to other work.
-    if (kind === 'ordinary' && this.kind === 'critical' && this.#held <= reservedOf(fleet.settings)) return false;
+    if (kind === 'ordinary' && this.kind === 'critical' && this.#held <= reservedOf(fleet)) return false;
     this.#contendedUntil = clock.monotonic() + fleet.settings.worker.fleetFullMs * CONTENDED_POLLS;
     return true;
   }
@@ -130,11 +130,13 @@ export class PermitLease {
     const { leaseMs } = fleet.settings.worker;
     const calledAt = clock.monotonic();
     // While others wait, unused permits are returned.
-    if (this.isContended) this.#held = this.#used;
+    if (this.isContended) this.#held = Math.min(this.#held, this.#used);
     const holds = this.#held;
-    const spare = needs > 0 ? Math.max(0, slots - holds - needs) : 0;
+    // Tickets that run above a cap that was lowered need permits, too, before another does.
+    const all = needs > 0 ? needs + Math.max(0, this.#used - holds) : 0;
+    const spare = needs > 0 ? Math.max(0, slots - holds - all) : 0;
     try {
-      const answer = await leasePermits(fleet, { worker, kind, holds, needs, spare, rank, leaseMs });
+      const answer = await leasePermits(fleet, { worker, kind, holds, needs: all, spare, rank, leaseMs });
       this.#isRenewalDue = false;
       if (answer.kind === 'lost') {
         this.#lose();
@@ -142,7 +144,7 @@ export class PermitLease {
       }
       this.#held = answer.count;
       this.#heldUntil = calledAt + leaseMs;
-      this.#isRegistered = answer.count < holds + needs;
+      this.#isRegistered = needs > 0 && answer.count < holds + all;
       return answer.othersWait && this.noteContention('critical') && this.spare > 0;
     } catch (error) {
       log.debug({ err: error, kind }, 'permits cannot be leased now; trying again');

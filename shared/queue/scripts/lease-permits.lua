@@ -9,7 +9,7 @@
 -- ARGV[5] needs: int, more that it has tickets for
 -- ARGV[6] spare: int, more for later tickets, granted only while no worker waits
 -- ARGV[7] rank: text, of its best ticket; less goes first
--- RETURNS {'held', count, 1 when others wait for what it may hold, else 0} | {'lost'}, when its lease had ended
+-- RETURNS {'held', count (less than `holds` when the cap was lowered), 1 when others wait for what it may hold, else 0} | {'lost'}, when its lease had ended
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local options = cjson.decode(ARGV[1])
@@ -37,6 +37,15 @@ for position = 1, #counts, 2 do
   local of = string.match(counts[position], '^%S+')
   held[of] = held[of] + counts[position + 1]
   if of == 'critical' then reserved = options.reserved end
+end
+
+-- The cap was lowered: what is held above it returns. Its tickets run on, and the worker takes no others until as many have ended.
+local above = held.critical + held.ordinary - options.cap
+if kind == 'ordinary' then above = math.max(above, held.ordinary - options.cap + reserved) end
+local excess = math.min(holds, above)
+if excess > 0 then
+  holds, held[kind] = holds - excess, held[kind] - excess
+  redis.call('HSET', KEYS[1], own, holds)
 end
 
 local function room_for(of)

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { leaseMember } from '#shared/ledger/claim/leases.ts';
 import { cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
-import { promoteBacklog, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { applyLimits } from '#shared/ledger/grants/apply-limits.ts';
+import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from './support/test-ledger.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';
@@ -138,12 +139,12 @@ describe('caps that were raised while nothing ends', () => {
     test.limits = limitsOf({ running: 1 });
     const holder = await test.accepted();
     const [early, urgent, late] = [await test.accepted(), await test.accepted({ priority: 8 }), await test.accepted()];
-    expect(await promoteBacklog(test.ledger, TENANT)).toBe(0);
+    expect(await applyLimits(test.ledger, TENANT)).toBe(0);
     test.limits = limitsOf({ running: 3 });
-    const counts = await Promise.all([promoteBacklog(test.ledger, TENANT), promoteBacklog(test.rival, TENANT)]);
+    const counts = await Promise.all([applyLimits(test.ledger, TENANT), applyLimits(test.rival, TENANT)]);
     expect(counts.toSorted((a, b) => a - b)).toEqual([0, 2]);
     expect(test.granted.map(({ task }) => task)).toEqual([urgent, early]);
-    expect(await promoteBacklog(test.ledger, TENANT)).toBe(0);
+    expect(await applyLimits(test.ledger, TENANT)).toBe(0);
     expect(await test.statuses(holder, early, urgent, late)).toEqual(['queued', 'queued', 'queued', 'pending']);
   });
 
@@ -154,7 +155,7 @@ describe('caps that were raised while nothing ends', () => {
     const parked = await Promise.all(Array.from({ length: 250 }, () => test.accepted()));
     const [first, second] = [await test.accepted({ lane }), await test.accepted({ lane })];
     test.limits = null;
-    expect(await promoteBacklog(test.ledger, TENANT)).toBe(parked.length + 1);
+    expect(await applyLimits(test.ledger, TENANT)).toBe(parked.length + 1);
     expect(await test.statuses(first, second)).toEqual(['queued', 'pending']);
   });
 });

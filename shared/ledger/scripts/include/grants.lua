@@ -19,19 +19,28 @@ local function park_until(context, due, id, task, gate, at)
   save_task(context, id, task)
 end
 
+local function count_low(context)
+  local low = 0
+  for _, each in ipairs(CLASSES) do low = low + count(context, 'granted=' .. each .. '0') end
+  return low
+end
+
+-- Whether the tenant's share of the fleet's caps has room. A share holds until a time: another may hold everywhere else after that.
+local function share_has_room(context, share, letter, is_low)
+  if (share[letter] or is_low and share.low) and share.ends <= context.now then return false end
+  if share[letter] and count(context, 'granted=' .. letter) >= share[letter] then return false end
+  return not (is_low and share.low and count_low(context) >= share.low)
+end
+
 -- Whether the tenant's caps have room for one more grant of this class; a class is a letter and 0 (low) or 1.
 local function has_room(context, class)
   local caps = context.caps
   if not caps then return true end
   if caps.running and count(context, 'granted=') >= caps.running then return false end
-  local letter = string.sub(class, 1, 1)
+  local letter, is_low = string.sub(class, 1, 1), string.sub(class, 2) == '0'
   if caps[letter] and count(context, 'granted=' .. letter) >= caps[letter] then return false end
-  if caps.low and string.sub(class, 2) == '0' then
-    local low = 0
-    for _, each in ipairs(CLASSES) do low = low + count(context, 'granted=' .. each .. '0') end
-    if low >= caps.low then return false end
-  end
-  return true
+  if caps.low and is_low and count_low(context) >= caps.low then return false end
+  return not caps.fleet or share_has_room(context, caps.fleet, letter, is_low)
 end
 
 -- From here on, what grants change in the keys that all tasks share is gathered until `write_grants`, which writes each key once.

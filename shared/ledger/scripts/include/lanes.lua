@@ -82,7 +82,7 @@ end
 
 -- Takes all of the task's lanes, its own lane first, or waits. Returns whether the task holds all of them now.
 local function join_lane(context, held, wait, id, task, is_free)
-  return join_own_lane(context, held, wait, id, task, is_free) and join_shared(context, id, task)
+  return join_own_lane(context, held, wait, id, task, is_free) and adopt_agent_lane(context, id, task) and join_shared(context, id, task)
 end
 
 -- How many are before a task that waits for its lanes.

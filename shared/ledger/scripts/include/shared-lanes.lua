@@ -13,8 +13,21 @@ local function first_of_shared(context, lane)
   return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
 end
 
--- The limit of a lane: that of its tenant now, else that with which the task was accepted.
-local function limit_of(context, lane) return (context.laneLimits or {})[lane.name] or lane.limit end
+-- The limit of a lane: that of its tenant now, else the configuration's, else that with which the task was accepted.
+local function limit_of(context, lane)
+  return (context.agentLanes or {})[lane.name] or (context.laneLimits or {})[lane.name] or lane.limit
+end
+
+-- The lane that the task's agent has by a figure of its tenant and the task lacks, because it was accepted before that; else nil.
+local function missing_agent_lane(context, task)
+  local name = 'agent:' .. task.agent
+  local limit = (context.agentLanes or {})[name]
+  if not limit then return nil end
+  for _, lane in ipairs(task.sharedLanes or {}) do
+    if lane.name == name then return nil end
+  end
+  return { name = name, limit = limit }
+end
 
 -- Whether each of the task's shared lanes has room, and no other task waits for it before this one.
 local function shared_are_free(context, id, task)
@@ -49,11 +62,12 @@ local function grant_with_lanes(context, id, task)
   if context.caps then wait_in_backlog(context, id, task) else grant(context, id, task) end
 end
 
--- Grants the tasks that wait for these lanes, in the order of their lines, as far as all that they need is free.
-local function promote_shared(context, lanes)
-  local open = {}
+-- Grants the tasks that wait for these lanes, in the order of their lines, as far as all that they need is free, and at most `max`.
+-- Returns how many.
+local function promote_shared(context, lanes, max)
+  local open, promoted = {}, 0
   for position, lane in ipairs(lanes) do open[position] = lane end
-  while #open > 0 do
+  while #open > 0 and promoted < (max or math.huge) do
     local lane = table.remove(open)
     local first = first_of_shared(context, lane)
     local id = first and string.match(first, '[^/]+$')
@@ -64,9 +78,23 @@ local function promote_shared(context, lanes)
     elseif task and shared_are_free(context, id, task) then
       join_shared(context, id, task)
       grant_with_lanes(context, id, task)
+      promoted = promoted + 1
       -- The task behind it in any of its lines may be the first now.
       for _, each in ipairs(task.sharedLanes) do open[#open + 1] = each end
     end
+  end
+  return promoted
+end
+
+-- The lanes that tasks wait for.
+local function lanes_with_line(context)
+  local lanes, from = {}, '[waits='
+  while true do
+    local first = redis.call('ZRANGEBYLEX', context.live, from, '(waits=\255', 'LIMIT', 0, 1)[1]
+    if not first then return lanes end
+    local name = string.match(first, '^waits=([^/]+)/')
+    lanes[#lanes + 1] = { name = name }
+    from = '(waits=' .. name .. '/\255'
   end
 end
 
@@ -84,4 +112,18 @@ local function ahead_in_shared(context, id, task)
     longest = math.max(longest, line + count(context, 'holds=' .. lane.name .. '/'))
   end
   return longest
+end
+
+-- Gives a task that was accepted before the first figure of its agent the agent's lane, with all that it shares at once: what it held goes
+-- to others when it has to wait now. Returns whether it holds all of its shared lanes.
+local function adopt_agent_lane(context, id, task)
+  local missing = missing_agent_lane(context, task)
+  if not missing then return true end
+  local former = task.sharedLanes or {}
+  leave_shared(context, id, task)
+  task.sharedLanes = { unpack(former) }
+  task.sharedLanes[#former + 1] = missing
+  if join_shared(context, id, task) then return true end
+  promote_shared(context, former)
+  return false
 end

@@ -134,6 +134,20 @@ test('data that would not be found with this number of shards fails', async () =
   }
 });
 
+test('limits of the fleet that were changed by API are shown beside those of the configuration', async () => {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  const limits = { maxConcurrent: 7, runningByClass: {}, runningLow: null, rates: { all: { perMinute: 1, perHour: 1 } } };
+  try {
+    expect((await examine(configWith(server.url), server.url)).text).toMatch(/ok +Limits +1000 attempts at once, by the configuration/);
+    await redis.set(createKeys(1).fleet.limits, JSON.stringify({ limits, changedAt: 0, by: null }));
+    const { text } = await examine(configWith(server.url), server.url);
+    expect(text).toMatch(/ok +Limits +7 attempts at once, and rates\.all, changed by API at 1970.*; the configuration says 1000 at once/);
+  } finally {
+    await redis.flushall();
+    redis.disconnect();
+  }
+});
+
 test('records that another release wrote are named', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   const own = createKeys(1).tenant('default');

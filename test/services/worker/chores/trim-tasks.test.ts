@@ -5,7 +5,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/read/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { promoteBacklogs } from '../../../../services/worker/chores/open-chores.ts';
+import { applyAllLimits } from '../../../../services/worker/chores/open-chores.ts';
 import { TicketAudit } from '../../../../services/worker/chores/audit-tickets.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
@@ -115,7 +115,7 @@ it('reads tenants without tasks once each', async () => {
     await parts.tenants.save({ id: `quiet-${tenant}`, name: 'Quiet', disabled: false, limits: null, createdAt: 1 });
   }
   const audit = new TicketAudit(parts);
-  for (const chore of [() => trimTasks(parts), () => promoteBacklogs(parts), () => audit.run()]) {
+  for (const chore of [() => trimTasks(parts), () => applyAllLimits(parts), () => audit.run()]) {
     await parts.redis.config('RESETSTAT');
     await chore();
     const calls = [...(await parts.redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name, count]) => [

@@ -216,6 +216,14 @@ describe('a rate', () => {
     expect((await test.accept()).kind).toBe('accepted');
   });
 
+  it('that was raised admits tasks at its own pace, and not at the former one', async () => {
+    test.limits = limitsOf({ rates: { user: { perMinute: 1, perHour: 5, burst: 5 } } });
+    for (let n = 0; n < 5; n += 1) await test.accepted();
+    test.limits = limitsOf({ rates: { user: { perMinute: 60, perHour: 3600, burst: 1 } } });
+    const answer = await test.accept();
+    expect(answer.kind === 'rate' ? answer.retryAfterMs : 0).toBeLessThanOrEqual(1000);
+  });
+
   it('counts every source for the tenant’s own, and each for itself', async () => {
     test.limits = limitsOf({ rates: { webhook: { perMinute: 60, burst: 2, ...hourly }, all: { perMinute: 60, burst: 3, ...hourly } } });
     await test.accepted({ rateClass: 'webhook' });

@@ -1,4 +1,5 @@
 import { tenantLimitsSchema, type TenantLimits } from '#shared/config/settings/limits-settings.ts';
+import type { SourceClass } from '#shared/config/sources.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
@@ -32,7 +33,7 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   sharedLanes?: { name: string; limit: number }[];
   priority?: number;
   class?: string;
-  rateClass?: string;
+  rateClass?: SourceClass;
   key?: string;
   digest?: string;
   maxAttempts?: number;
@@ -51,7 +52,7 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
   input: 'hello',
   traceparent: '',
 };
-const WISH = { priority: 5, rateClass: 'user', digest: 'd', maxAttempts: 3, timeoutMs: 1000, mode: null, takesInput: false, yields: false };
+const WISH = { priority: 5, rateClass: 'user' as const, digest: 'd', maxAttempts: 3, timeoutMs: 1000, mode: null, takesInput: false, yields: false };
 
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {

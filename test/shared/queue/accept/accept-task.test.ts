@@ -345,3 +345,47 @@ describe('a request whose reply was lost between us and Redis', () => {
     expect(await parts.redis.zcard(parts.keys.shard(0).outbox)).toBe(1);
   });
 });
+
+describe('the rates of the fleet', () => {
+  const openBurst = async (burst: number, name: 'user' | 'webhook' = 'user'): Promise<void> =>
+    await parts.fleetLimits.change({ rates: { [name]: { perMinute: 1, perHour: 1000, burst } } }, null);
+  afterEach(async () => await parts.fleetLimits.reset());
+
+  it('refuse a task of any tenant once all have sent as many, and say when to come again', async () => {
+    await openBurst(3);
+    await Promise.all([submit(), submit({ tenant: 'one' }), submit({ tenant: 'two' })]);
+    const refused = submit({ tenant: 'three' });
+    await expect(refused).rejects.toMatchObject({ code: 'limit.rate', details: { scope: 'fleet', rate: 'user' } });
+    const { retryAfterMs } = (await refused.catch((error: unknown) => error)) as { retryAfterMs: number };
+    expect(retryAfterMs).toBeGreaterThan(50_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+    await expect(submit({ source: 'webhook' })).resolves.toMatchObject({ status: 'queued' });
+  });
+
+  it('are not used up by what its tenant refuses, or had sent before', async () => {
+    await openBurst(3, 'webhook');
+    const rated = { tenant: 'rated', source: 'webhook' } as const;
+    const { id } = await submit({ ...rated, idempotencyKey: 'k' });
+    for (let n = 0; n < 5; n += 1) await expect(submit(rated)).rejects.toMatchObject({ details: { scope: 'webhook' } });
+    expect((await submit({ ...rated, idempotencyKey: 'k' })).id).toBe(id);
+    await submit({ source: 'webhook' });
+    await submit({ source: 'webhook' });
+    await expect(submit({ source: 'webhook' })).rejects.toMatchObject({ details: { scope: 'fleet' } });
+    expect((await submit({ ...rated, idempotencyKey: 'k' })).id).toBe(id);
+  });
+
+  it('cost no call where there are none', async () => {
+    const called = async (): Promise<string[]> =>
+      [...(await parts.redis.info('commandstats')).matchAll(/^cmdstat_(evalsha?):calls=(\d+)/gm)].map(
+        ([, name, count]) => `${name} ${count}`,
+      );
+    await submit();
+    await parts.redis.config('RESETSTAT');
+    await submit();
+    expect(await called()).toEqual(['evalsha 1']);
+    await openBurst(1000);
+    await parts.redis.config('RESETSTAT');
+    await submit();
+    expect(await called()).toEqual(['evalsha 2']);
+  });
+});

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings/settings.ts';
+import { type Settings, settingsSchema } from '#shared/config/settings/settings.ts';
+import { configuredFleetLimits } from '#shared/fleet-limits/fleet-limits-directory.ts';
 import { createLog } from '#shared/log/create-log.ts';
-import { leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#shared/queue/permits/lease-permits.ts';
+import { type Fleet, leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#shared/queue/permits/lease-permits.ts';
 import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/next-ticket.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
@@ -17,11 +18,19 @@ beforeEach(async () => {
   await redis.flushall();
 });
 
-const ask = (worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> =>
-  leasePermits(
-    { redis, keys, settings },
-    { worker, kind: 'ordinary', holds: 0, needs: 1, spare: 0, rank: UNKNOWN_RANK, leaseMs: 10_000, ...call },
-  );
+const fleetOf = (own: Settings): Fleet => ({ redis, keys, settings: own, fleetLimits: () => configuredFleetLimits(own) });
+const askAt = (cap: number, worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> =>
+  leasePermits(fleetOf({ ...settings, limits: { ...settings.limits, maxConcurrent: cap } }), {
+    worker,
+    kind: 'ordinary',
+    holds: 0,
+    needs: 1,
+    spare: 0,
+    rank: UNKNOWN_RANK,
+    leaseMs: 10_000,
+    ...call,
+  });
+const ask = (worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> => askAt(10, worker, call);
 const held = (count: number, othersWait = false): PermitAnswer => ({ kind: 'held', count, othersWait });
 
 describe("the fleet's permits", () => {
@@ -47,6 +56,14 @@ describe("the fleet's permits", () => {
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => ask(`w${n}`, { spare: 5 })));
     const sum = answers.reduce((total, answer) => total + (answer.kind === 'held' ? answer.count : 0), 0);
     expect(sum).toBe(10);
+  });
+
+  it('return at the next call when the cap was lowered, and come back when it was raised', async () => {
+    expect([await ask('a', { needs: 6 }), await ask('b', { needs: 4 })]).toEqual([held(6), held(4)]);
+    expect(await askAt(3, 'a', { holds: 6, needs: 0 })).toEqual(held(0));
+    expect(await askAt(3, 'b', { holds: 4, needs: 0 })).toEqual(held(3));
+    expect(await askAt(3, 'a', { needs: 6 })).toEqual(held(0));
+    expect(await askAt(7, 'a', { needs: 6 })).toEqual(held(4));
   });
 
   it('for tickets to come are half of the room, and none while others wait', async () => {
@@ -104,6 +121,6 @@ describe('what is kept for critical work', () => {
     [1000, 0.2, 200],
     [10, 0, 0],
   ])('is of a cap of %d and a share of %d: %d', (maxConcurrent, criticalShare, kept) => {
-    expect(reservedOf(settingsSchema.parse({ limits: { maxConcurrent, criticalShare } }))).toBe(kept);
+    expect(reservedOf(fleetOf(settingsSchema.parse({ limits: { maxConcurrent, criticalShare } })))).toBe(kept);
   });
 });

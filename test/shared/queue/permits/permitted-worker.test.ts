@@ -1,5 +1,7 @@
 import { nat, record, sample } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FleetLimits } from '#shared/config/settings/fleet-limits.ts';
+import { configuredFleetLimits } from '#shared/fleet-limits/fleet-limits-directory.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
 import { wakePoller } from '#shared/queue/permits/next-ticket.ts';
@@ -32,12 +34,14 @@ let held: (() => void)[];
 let isOver: boolean;
 /** Queues whose takers wait for a slot. */
 let waiting: Set<string>;
+/** Limits of the fleet that were changed since the workers started. */
+let changed: Partial<FleetLimits>;
 
 beforeEach(async () => {
   server = await startRedis();
   redis = connectRedis({ url: server.url, name: 'test', log });
   queues = openQueues(redis, keys, log);
-  [stops, started, held, atOnce, inside, isOver, waiting] = [[], [], [], 0, 0, false, new Set()];
+  [stops, started, held, atOnce, inside, isOver, waiting, changed] = [[], [], [], 0, 0, false, new Set(), {}];
 });
 
 afterEach(async () => {
@@ -77,7 +81,9 @@ function startWorker(name: string, { cap, slots, handle = () => Promise.resolve(
   const weights = new Map(QUEUES.map((queue) => [queue, 1] as const));
   const { shares, lowAgeMs } = settings.worker;
   const policy = { slots, reserved: Math.min(1, slots - 1), weights, shares, lowAgeMs };
-  const permits = new FleetPermits({ fleet: { redis, keys, settings }, worker: name, policy, subscribe, clock: systemClock, log });
+  const fleetLimits = (): FleetLimits => ({ ...configuredFleetLimits(settings), ...changed });
+  const fleet = { redis, keys, settings, fleetLimits };
+  const permits = new FleetPermits({ fleet, worker: name, policy, subscribe, clock: systemClock, log });
   permits.start();
   const acquire = permits.pool.acquire.bind(permits.pool);
   permits.pool.acquire = async (request) => {
@@ -195,6 +201,26 @@ describe('takers under a cap', () => {
     await add('critical', 'c', 10);
     await untilStarted(3);
     expect(started).toEqual(['a', 'b', 'c']);
+  });
+
+  it('follow a cap that is lowered while they run, and one that is raised while they wait', async () => {
+    for (let n = 0; n < 12; n += 1) await add('tasks', `t${n}`);
+    startWorker('one', { cap: 5, slots: 5, handle: hold });
+    startWorker('two', { cap: 5, slots: 5, handle: hold });
+    await untilStarted(4);
+    changed = { maxConcurrent: 2 };
+    const leased = async (): Promise<number> => (await redis.hvals(keys.fleet.permits)).reduce((total, count) => total + Number(count), 0);
+    await waitFor(async () => (await leased()) <= 2, { deadlineMs: 5000, what: 'the permits above the cap to be returned' });
+    for (let n = 0; n < 3; n += 1) held.shift()?.();
+    await waitFor(() => inside === 1, { deadlineMs: 5000, what: 'three tickets to end' });
+    atOnce = 0;
+    held.shift()?.();
+    await untilStarted(5);
+    held.shift()?.();
+    await untilStarted(6);
+    expect(atOnce).toBeLessThanOrEqual(1);
+    changed = { maxConcurrent: 5 };
+    await waitFor(() => inside === 4, { deadlineMs: 5000, what: 'the raised cap to be used' });
   });
 
   it('end at once while they wait for room', async () => {

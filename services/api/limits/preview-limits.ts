@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { tenantLimitsPatchSchema } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { previewLimits } from '#shared/limits/index.ts';
+import { describePreview, type LimitsPreview, previewLimits } from '#shared/limits/index.ts';
 import { patchLimits, type TenantDirectory } from '#shared/tenants/index.ts';
-import { toIso } from '#shared/time/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet/fleet-owner.ts';
-import { findTenant, tenantPathSchema } from './tenants.ts';
+import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
+import { findTenant, tenantPathSchema } from '../tenants.ts';
 
 const requestSchema = z
   .strictObject({ limits: tenantLimitsPatchSchema.meta({ description: "Instead of the tenant's own; what is not named stays." }) })
   .meta({ id: 'LimitsPreviewRequest', examples: [{ limits: { running: 5 } }] });
 
-const previewSchema = z
+export const previewSchema = z
   .strictObject({
+    sentence: z.string().meta({ description: 'The same for people.' }),
     tasks: z.int().meta({ description: 'Tasks that ran, of those accepted since `since`.' }),
     wouldHaveWaited: z.int().meta({ description: 'How many of them would have waited for a limit.' }),
     wouldHaveBeenRefused: z.int().meta({ description: 'How many of them would not have been accepted.' }),
@@ -34,6 +34,8 @@ const previewSchema = z
     id: 'LimitsPreview',
     examples: [
       {
+        sentence:
+          "With these limits, 12 of the last day's 240 tasks would have waited, the longest 4.2 s, and none would have been refused.",
         tasks: 240,
         wouldHaveWaited: 12,
         wouldHaveBeenRefused: 0,
@@ -60,7 +62,12 @@ export function postLimitsPreview({ tenants, ledger }: { readonly tenants: Tenan
       const { id } = await findTenant(tenants, params.id);
       const limits = patchLimits(tenants.limitsOf(id), body.limits);
       const preview = await previewLimits(ledger, id, limits, Date.now());
-      return { status: 200, body: { ...preview, since: toIso(preview.since) } };
+      return { status: 200, body: viewPreview(preview) };
     },
   });
+}
+
+/** A preview as callers see it. */
+export function viewPreview(preview: LimitsPreview): z.infer<typeof previewSchema> {
+  return { sentence: describePreview(preview), ...preview, since: new Date(preview.since).toISOString() };
 }

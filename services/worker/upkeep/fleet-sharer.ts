@@ -1,0 +1,80 @@
+import pMap from 'p-map';
+import { divideCaps, type FleetLimitsDirectory, runningCaps, saveShares, type TenantDemand } from '#shared/fleet-limits/index.ts';
+import { applyLimits, type Ledger, readDemand, tenantsWithTasks } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { redisNow } from '#shared/redis/index.ts';
+import type { TenantDirectory } from '#shared/tenants/index.ts';
+import { Ticker } from '#shared/time/index.ts';
+
+export interface FleetSharerOptions {
+  ledger: Ledger;
+  tenants: TenantDirectory;
+  fleetLimits: FleetLimitsDirectory;
+  log: Log;
+}
+
+/** A share holds for so many divisions: a process that missed some grants nothing by it. */
+const HOLD_TIMES = 3;
+/** Tenants read at once. */
+const CONCURRENCY = 20;
+
+/**
+ * FleetSharer is responsible for dividing the fleet's caps on what runs among its tenants, which the ledger's scripts then count one by one.
+ * Every worker looks; one of them divides. Without such caps it does nothing.
+ */
+export class FleetSharer {
+  readonly #options: FleetSharerOptions;
+  readonly #ticker: Ticker;
+
+  constructor(options: FleetSharerOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker({
+      everyMs: options.ledger.settings.fleet.shareMs,
+      run: () => this.share(),
+      onError: (error) => options.log.debug({ err: error }, "the fleet's caps could not be divided now"),
+    });
+  }
+
+  start(): void {
+    this.#ticker.start();
+    this.#ticker.tick();
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop();
+  }
+
+  /** Divides the caps, unless another worker did lately, and grants what waits for a share that was raised. */
+  async share(): Promise<void> {
+    const { ledger, fleetLimits } = this.#options;
+    const caps = runningCaps(fleetLimits.current());
+    if (Object.keys(caps).length === 0) return;
+    await fleetLimits.refresh();
+    const { text, record } = fleetLimits.shares;
+    const { shareMs } = ledger.settings.fleet;
+    const now = await redisNow(ledger.redis);
+    // Half of the time: workers tick at the same pace, and a tick may come a little early.
+    if (record && now - record.at < shareMs / 2) return;
+    const next = divideCaps(record, await this.#readDemands(), { caps, now, holdMs: HOLD_TIMES * shareMs });
+    if (!(await saveShares(ledger, next, text))) return;
+    await fleetLimits.refresh();
+    for (const [tenant, shares] of Object.entries(next.tenants)) {
+      const before = record?.tenants[tenant] ?? {};
+      if (Object.entries(shares).some(([name, count]) => count > (before[name] ?? 0))) await applyLimits(ledger, tenant);
+    }
+  }
+
+  async #readDemands(): Promise<TenantDemand[]> {
+    const { ledger, tenants } = this.#options;
+    const all = tenants.list().filter(({ disabled }) => !disabled);
+    const busy = await tenantsWithTasks(ledger, all, 'live');
+    const caps = Object.values(runningCaps(ledger.fleetLimits()));
+    // Quiet tenants have a share for their next task where there is room for all of them.
+    const listed = all.length <= Math.min(...caps) ? all : all.filter(({ id }) => busy.has(id));
+    const read = async ({ id }: { id: string }): Promise<TenantDemand> => {
+      const demand = busy.has(id) ? await readDemand(ledger, id) : { granted: {}, waiting: {} };
+      return { tenant: id, weight: ledger.limitsOf(id)?.weight ?? 1, ...demand };
+    };
+    return await pMap(listed, read, { concurrency: CONCURRENCY });
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { type FleetLimits, SOURCE_CLASSES, type SourceClass } from '../config/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import { replaceRecord } from './scripts.ts';
+import { type Claim, shareOut } from './share-out.ts';
+
+/** What a cap of the fleet bounds: a class of source, or low priority. */
+export type CapName = SourceClass | 'low';
+export const CAP_NAMES: readonly CapName[] = [...SOURCE_CLASSES, 'low'];
+
+/** The caps of the fleet on what runs, by what they bound. */
+export function runningCaps({ runningByClass, runningLow }: FleetLimits): Partial<Record<CapName, number>> {
+  return runningLow === null ? runningByClass : { ...runningByClass, low: runningLow };
+}
+
+/** A tenant's share of each cap that the fleet has. */
+export interface FleetShare {
+  /** Until then it holds, by Redis's clock in ms; nothing is granted under it later. */
+  ends: number;
+  shares: Partial<Record<CapName, number>>;
+}
+
+const tenantsSchema = z.record(z.string(), z.record(z.string(), z.number()));
+const divisionSchema = z.object({ ends: z.number(), tenants: tenantsSchema });
+type Division = z.infer<typeof divisionSchema>;
+
+/** A division of the caps among tenants, with former ones by which some process may still grant. */
+const recordSchema = divisionSchema.extend({ at: z.number(), former: z.array(divisionSchema) });
+export type SharesRecord = z.infer<typeof recordSchema>;
+
+/** Reads a record; null when there is none, or when another version wrote it. */
+export function parseShares(text: string | null): SharesRecord | null {
+  if (text === null) return null;
+  try {
+    return recordSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The share of a tenant by a record; null while no cap bounds what runs. A tenant that is not named has none of a cap. */
+export function shareOf(record: SharesRecord | null, limits: FleetLimits, tenant: string): FleetShare | null {
+  const caps = runningCaps(limits);
+  const names = CAP_NAMES.filter((name) => caps[name] !== undefined);
+  if (names.length === 0) return null;
+  const own = record && Object.hasOwn(record.tenants, tenant) ? record.tenants[tenant] : undefined;
+  const shares = names.map((name) => [name, Math.min(own?.[name] ?? 0, caps[name] ?? 0)]);
+  return { ends: record?.ends ?? 0, shares: Object.fromEntries(shares) as FleetShare['shares'] };
+}
+
+/** What a tenant has and wants of each cap. */
+export interface TenantDemand {
+  tenant: string;
+  weight: number;
+  granted: Partial<Record<CapName, number>>;
+  waiting: Partial<Record<CapName, number>>;
+}
+
+interface DivideOptions {
+  caps: Partial<Record<CapName, number>>;
+  /** Redis's time, ms. */
+  now: number;
+  /** How long the shares hold, ms. */
+  holdMs: number;
+}
+
+/** For how long the same tenants are first where a cap has fewer places than there are tenants. */
+const TURN_MS = 10_000;
+
+/** Divides the caps anew after a record. Pure. */
+export function divideCaps(
+  before: SharesRecord | null,
+  demands: readonly TenantDemand[],
+  { caps, now, holdMs }: DivideOptions,
+): SharesRecord {
+  const former = before === null ? [] : [{ ends: before.ends, tenants: before.tenants }, ...before.former].filter(({ ends }) => ends > now);
+  const listed = new Map(demands.map((demand) => [demand.tenant, demand]));
+  // A tenant that wants nothing any more may still be granted by its former share.
+  for (const tenant of former.flatMap(({ tenants }) => Object.keys(tenants))) {
+    if (!listed.has(tenant)) listed.set(tenant, { tenant, weight: 1, granted: {}, waiting: {} });
+  }
+  const all = [...listed.values()];
+  const tenants: Division['tenants'] = Object.fromEntries(all.map(({ tenant }) => [tenant, {}]));
+  for (const [name, cap] of Object.entries(caps) as [CapName, number][]) {
+    const claims = all.map((demand) => claimOf(demand, name, former));
+    for (const [position, share] of shareOut(cap, claims, Math.floor(now / TURN_MS)).entries()) {
+      const own = tenants[all[position]?.tenant ?? ''];
+      if (own && share > 0) own[name] = share;
+    }
+  }
+  return { at: now, ends: now + holdMs, tenants, former };
+}
+
+function claimOf({ tenant, weight, granted, waiting }: TenantDemand, name: CapName, former: readonly Division[]): Claim {
+  const held = granted[name] ?? 0;
+  const shares = former.map(({ tenants }) => (Object.hasOwn(tenants, tenant) ? (tenants[tenant]?.[name] ?? 0) : 0));
+  return { demand: held + (waiting[name] ?? 0), weight, taken: Math.max(held, ...shares) };
+}
+
+/** Writes a division, unless another process wrote one since `seen` was read. Returns whether it did. */
+export async function saveShares(
+  { redis, keys }: { redis: RedisClient; keys: Keys },
+  record: SharesRecord,
+  seen: string | null,
+): Promise<boolean> {
+  return await replaceRecord(redis, keys.fleet.shares, JSON.stringify(record), seen ?? '');
+}

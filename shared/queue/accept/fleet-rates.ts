@@ -1,0 +1,27 @@
+import { MusterError } from '../../errors/index.ts';
+import type { Ledger, NewTask, OfferAnswer } from '../../ledger/index.ts';
+
+/**
+ * Accepts a task if the fleet's rates admit it; without such rates at no price. A task that is not accepted after all uses up nothing.
+ * Errors: `limit.rate`.
+ */
+export async function acceptAtFleetRates<Answer extends OfferAnswer>(
+  { fleetRates }: Pick<Ledger, 'fleetRates'>,
+  { body, rateClass, skip }: NewTask,
+  accept: () => Promise<Answer>,
+): Promise<Answer> {
+  if (skip !== null || !fleetRates.bounds(rateClass)) return await accept();
+  const refusal = await fleetRates.take(rateClass);
+  if (refusal) {
+    const { rate, retryAfterMs } = refusal;
+    throw new MusterError('limit.rate', `The fleet takes no more ${rate === 'all' ? '' : `${rate} `}tasks now`, {
+      details: { scope: 'fleet', rate },
+      retryAfterMs,
+    });
+  }
+  const answer = await accept();
+  // With our own id the connection repeated our call, because its reply was lost.
+  const isAccepted = answer.kind === 'accepted' || (answer.kind === 'duplicate' && answer.id === body.id);
+  if (!isAccepted) fleetRates.giveBack(rateClass);
+  return answer;
+}
