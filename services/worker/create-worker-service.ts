@@ -114,7 +114,7 @@ function openPool(parts: Parts, { worker, onWaiting, onLost }: PoolOptions): Iso
       // Else it was settled or expired before the process ended.
       if (state?.status !== 'running' || state.worker !== lost.worker) return false;
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
-      const route = await routeOfLoss(parts.findAgent, tenant, state);
+      const route = await routeOfLoss(parts, tenant, state);
       await expireAttempt(ledger, attempt, { ...lost, ...route, before: state, isGone: true });
       onWaiting();
       await onLost();

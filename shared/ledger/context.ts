@@ -1,5 +1,5 @@
 import { type Settings, type SourceClass, TASK_QUEUES, type TenantLimits } from '../config/index.ts';
-import type { FleetShare } from '../fleet-limits/index.ts';
+import type { FleetShare } from '../tenants/index.ts';
 import type { ShardKeys } from '../redis/index.ts';
 import { CLASS_LETTERS } from '../tasks/index.ts';
 import { parseTickets } from './grants/tickets.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/index.ts';
-import { configuredFleetLimits, FleetRates, type FleetShare } from '../fleet-limits/index.ts';
+import { configuredFleetLimits, FleetRates, type FleetShare } from '../tenants/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
@@ -48,15 +48,14 @@ export interface Ledger extends Readonly<LedgerOptions> {
 export type ScriptName =
   | 'accept-tasks'
   | 'append-entry'
+  | 'apply-limits'
   | 'cancel-task'
   | 'change-priority'
   | 'claim-tasks'
   | 'dispatch-ready'
   | 'expire-deadline'
   | 'expire-lease'
-  | 'hold-agent-lanes'
   | 'offer-message'
-  | 'promote-backlog'
   | 'promote-due'
   | 'read-heads'
   | 'read-levels'
@@ -71,11 +70,11 @@ export type ScriptName =
 
 /** Loads the scripts and binds them to a connection; opens nothing. */
 export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string, Script> = ledgerScripts()): Ledger {
-  const { redis, keys, settings, fleetLimits = () => configuredFleetLimits(settings) } = options;
+  const fleetLimits = (): FleetLimits => options.fleetLimits?.() ?? configuredFleetLimits(options.settings);
   return {
     ...options,
     fleetLimits,
-    fleetRates: new FleetRates({ redis, keys, limits: fleetLimits }),
+    fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes(options),
     batches: new CallBatches(),

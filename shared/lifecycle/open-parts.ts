@@ -1,14 +1,13 @@
 import { AgentCatalog } from '../agents/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
-import { FleetLimitsDirectory } from '../fleet-limits/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
 import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
-import { TenantDirectory } from '../tenants/index.ts';
+import { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
 
 /**
  * All that a process is composed of. Only what composes (a process's start, `create-*-service.ts`) takes it complete; what it composes names

@@ -1,9 +1,13 @@
 /**
  * Tenants and their credentials: API keys with scopes, sign-ins of people and tokens of visitors. A tenant's end is a record that every
- * look-up respects.
+ * look-up respects. `fleet-limits` has the limits of all tenants together: the configuration's or those set live, as each process knows
+ * them without a round trip; their rates; and the shares of tenants in their caps on what runs.
  */
 export { cleanTenant, endTenant } from './end-tenant.ts';
 export { ensureFirstKey } from './ensure-first-key.ts';
+export { configuredFleetLimits, FleetLimitsDirectory, patchFleetLimits } from './fleet-limits/fleet-limits-directory.ts';
+export { FleetRates } from './fleet-limits/fleet-rates.ts';
+export { divideCaps, type FleetShare, runningCaps, saveShares, type TenantDemand } from './fleet-limits/fleet-shares.ts';
 export {
   type ApiKey,
   SCOPES,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantLimitsSchema, type TenantLimits, type TenantLimitsPatch } from '../config/index.ts';
-import { mergeFigures } from '../fleet-limits/index.ts';
+import { mergeFigures } from './fleet-limits/fleet-limits-directory.ts';
 
 /** What people call a tenant. */
 export const tenantNameSchema = z

@@ -8,7 +8,6 @@ const SHARED_ORDER = [
   'config',
   'log',
   'redis',
-  'fleet-limits',
   'tenants',
   'tasks',
   'metrics',

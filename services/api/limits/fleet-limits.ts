@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { fleetLimitsPatchSchema, fleetLimitsSchema } from '#shared/config/index.ts';
-import { type FleetLimitsDirectory, patchFleetLimits } from '#shared/fleet-limits/index.ts';
+import { type FleetLimitsDirectory, patchFleetLimits, type TenantDirectory } from '#shared/tenants/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { countRunning, type Ledger } from '#shared/ledger/index.ts';
 import { previewFleetLimits } from '#shared/limits/index.ts';
-import type { TenantDirectory } from '#shared/tenants/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
 import { previewSchema, viewPreview } from './preview-limits.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { CliProblem, EXIT } from '../cli-problem.ts';
 
-/** A figure; null takes the limit away. */
-type Figure = number | null;
+/** A figure; `none` takes the limit away. The parser of options keeps no null. */
+type Figure = number | 'none';
 type Figures = Record<string, Figure>;
 
 interface Rate {
@@ -19,7 +19,7 @@ export interface LimitOptions {
   weight?: number;
   class: Figures;
   agent: Figures;
-  rate: Record<string, Rate | null>;
+  rate: Record<string, Rate | 'none'>;
   json?: boolean;
 }
 
@@ -39,20 +39,28 @@ export function withLimits(command: Command): Command {
 /** The limits as the API takes them, of a tenant or of the fleet. Errors: an option that only tenants have. */
 export function limitsIn(options: LimitOptions, tenant: string | undefined): Record<string, unknown> {
   const { running, waiting, low, weight, class: runningByClass, agent: runningByAgent, rate: rates } = options;
-  const common = { runningLow: low, ...named('runningByClass', runningByClass), ...named('rates', rates) };
-  if (tenant !== undefined) return { running, waiting, weight, ...common, ...named('runningByAgent', runningByAgent) };
+  const common = { runningLow: asLimit(low), ...named('runningByClass', runningByClass), ...named('rates', rates) };
+  if (tenant !== undefined) {
+    return { running: asLimit(running), waiting: asLimit(waiting), weight, ...common, ...named('runningByAgent', runningByAgent) };
+  }
   if (waiting !== undefined || weight !== undefined || Object.keys(runningByAgent).length > 0) {
     throw new CliProblem('--waiting, --agent and --weight are limits of a tenant: name one', { exitCode: EXIT.usage });
   }
-  return { maxConcurrent: running, ...common };
+  return { maxConcurrent: asLimit(running), ...common };
 }
 
 function named(name: string, figures: Record<string, unknown>): Record<string, unknown> {
-  return Object.keys(figures).length === 0 ? {} : { [name]: figures };
+  const limits = Object.entries(figures).map(([each, figure]) => [each, asLimit(figure)]);
+  return limits.length === 0 ? {} : { [name]: Object.fromEntries(limits) };
+}
+
+/** As the API takes it: null is no limit. */
+function asLimit<Limit>(figure: Limit | 'none'): Limit | null {
+  return figure === 'none' ? null : figure;
 }
 
 function readFigure(text: string): Figure {
-  if (text === 'none') return null;
+  if (text === 'none') return text;
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('expected a number, or none');
   return Number(text);
 }
@@ -64,7 +72,7 @@ function addFigure(text: string, before: Figures): Figures {
 
 function addRate(text: string, before: LimitOptions['rate']): LimitOptions['rate'] {
   const [name, rate] = split(text);
-  if (rate === 'none') return { ...before, [name]: null };
+  if (rate === 'none') return { ...before, [name]: rate };
   const [, perMinute, perHour, burst] = /^(\d{1,9})\/(\d{1,9})(?:\/(\d{1,9}))?$/.exec(rate) ?? [];
   if (perMinute === undefined) throw new InvalidArgumentError('expected figures such as 60/1000 or 60/1000/100, or none');
   const figures = { perMinute: Number(perMinute), perHour: Number(perHour) };

@@ -12,7 +12,11 @@ const previewSchema = z.object({
   byLimit: z.array(z.object({ limit: z.string(), waited: z.number(), refused: z.number(), longestMs: z.number() })),
 });
 
-const limitsSchema = z.record(z.string(), z.unknown());
+const rateSchema = z.object({ perMinute: z.number(), perHour: z.number(), burst: z.number().optional() });
+const figureSchema = z.union([z.number(), z.null(), rateSchema]);
+type Figure = z.infer<typeof figureSchema>;
+const limitsSchema = z.record(z.string(), z.union([z.number(), z.null(), z.record(z.string(), figureSchema)]));
+type Limits = z.infer<typeof limitsSchema>;
 const fleetSchema = z.object({ limits: limitsSchema, origin: z.string(), changedAt: z.string().nullable(), running: z.number() });
 const tenantSchema = z.object({ limits: limitsSchema.nullable(), effectiveLimits: limitsSchema.nullable() });
 
@@ -48,7 +52,7 @@ async function runShow(tenant: string | undefined, { json }: { json?: boolean },
 function showFleet(answer: unknown, { terminal }: CommandContext): void {
   const { limits, origin, changedAt, running } = readAnswer(fleetSchema, answer);
   showLimits(limits, terminal);
-  terminal.note(`${running} of at most ${String(limits['maxConcurrent'])} attempts run now.`);
+  terminal.note(`${running} of at most ${textOf(z.number().catch(0).parse(limits['maxConcurrent']))} attempts run now.`);
   terminal.note(origin === 'api' ? `Changed by API at ${changedAt}.` : 'By the configuration.');
 }
 
@@ -60,19 +64,19 @@ function showTenant(tenant: string, answer: unknown, { terminal }: CommandContex
 }
 
 /** A line per figure, of limits per class too. */
-function showLimits(limits: Record<string, unknown>, terminal: CommandContext['terminal']): void {
+function showLimits(limits: Limits, terminal: CommandContext['terminal']): void {
   const rows = Object.entries(limits).flatMap(([name, figure]): string[][] => {
-    if (typeof figure !== 'object' || figure === null) return [[name, textOf(figure)]];
+    if (typeof figure === 'number' || figure === null) return [[name, textOf(figure)]];
     return Object.entries(figure).map(([each, value]) => [`${name}.${each}`, textOf(value)]);
   });
   showTable({ heading: ['LIMIT', 'FIGURE'], rows, nextCursor: null }, terminal);
 }
 
-function textOf(figure: unknown): string {
+function textOf(figure: Figure): string {
   if (figure === null) return 'none';
-  if (typeof figure !== 'object') return String(figure);
-  const { perMinute, perHour, burst } = figure as Record<string, unknown>;
-  return `${String(perMinute)} a minute, ${String(perHour)} an hour, ${String(burst ?? perMinute)} at once`;
+  if (typeof figure === 'number') return String(figure);
+  const { perMinute, perHour, burst = perMinute } = figure;
+  return `${perMinute} a minute, ${perHour} an hour, ${burst} at once`;
 }
 
 async function runSet(tenant: string | undefined, options: LimitOptions & { reset?: boolean }, context: CommandContext): Promise<void> {
@@ -95,7 +99,8 @@ async function change(tenant: string | undefined, limits: Record<string, unknown
 
 async function runPreview(tenant: string | undefined, options: LimitOptions, context: CommandContext): Promise<void> {
   const path = tenant === undefined ? '/v1/limits/preview' : `${pathOf(tenant)}/limits/preview`;
-  const answer = await context.connect().post(path, { body: { limits: limitsIn(options, tenant) } });
+  const limits = limitsIn(options, tenant);
+  const answer = await context.connect().post(path, { body: { limits } });
   if (options.json === true) return context.terminal.json(answer);
   const { sentence, byLimit } = readAnswer(previewSchema, answer);
   context.terminal.line(sentence);

@@ -1,4 +1,4 @@
-import { FleetLimitsDirectory } from '#shared/fleet-limits/index.ts';
+import { FleetLimitsDirectory } from '#shared/tenants/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import type { RegistryPorts } from '#shared/queue/index.ts';
 import type { Check } from './check.ts';

@@ -1,9 +1,15 @@
 import pMap from 'p-map';
-import { divideCaps, type FleetLimitsDirectory, runningCaps, saveShares, type TenantDemand } from '#shared/fleet-limits/index.ts';
+import {
+  divideCaps,
+  type FleetLimitsDirectory,
+  runningCaps,
+  saveShares,
+  type TenantDemand,
+  type TenantDirectory,
+} from '#shared/tenants/index.ts';
 import { applyLimits, type Ledger, readDemand, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
-import type { TenantDirectory } from '#shared/tenants/index.ts';
 import { Ticker } from '#shared/time/index.ts';
 
 export interface FleetSharerOptions {
@@ -44,7 +50,7 @@ export class FleetSharer {
     await this.#ticker.stop();
   }
 
-  /** Divides the caps, unless another worker did lately, and grants what waits for a share that was raised. */
+  /** Divides the caps, unless another worker did lately, and grants what waits as far as the shares have room. */
   async share(): Promise<void> {
     const { ledger, fleetLimits } = this.#options;
     const caps = runningCaps(fleetLimits.current());
@@ -55,20 +61,20 @@ export class FleetSharer {
     const now = await redisNow(ledger.redis);
     // Half of the time: workers tick at the same pace, and a tick may come a little early.
     if (record && now - record.at < shareMs / 2) return;
-    const next = divideCaps(record, await this.#readDemands(), { caps, now, holdMs: HOLD_TIMES * shareMs });
+    const demands = await this.#readDemands();
+    const next = divideCaps(record, demands, { caps, now, holdMs: HOLD_TIMES * shareMs });
     if (!(await saveShares(ledger, next, text))) return;
     await fleetLimits.refresh();
-    for (const [tenant, shares] of Object.entries(next.tenants)) {
-      const before = record?.tenants[tenant] ?? {};
-      if (Object.entries(shares).some(([name, count]) => count > (before[name] ?? 0))) await applyLimits(ledger, tenant);
-    }
+    // Other processes learn of a raised share later, and leave tasks waiting until then.
+    const waiting = demands.filter((demand) => Object.values(demand.waiting).some((count) => count > 0));
+    for (const { tenant } of waiting) await applyLimits(ledger, tenant);
   }
 
   async #readDemands(): Promise<TenantDemand[]> {
     const { ledger, tenants } = this.#options;
     const all = tenants.list().filter(({ disabled }) => !disabled);
     const busy = await tenantsWithTasks(ledger, all, 'live');
-    const caps = Object.values(runningCaps(ledger.fleetLimits()));
+    const caps = Object.values(runningCaps(ledger.fleetLimits())).filter((cap) => cap !== undefined);
     // Quiet tenants have a share for their next task where there is room for all of them.
     const listed = all.length <= Math.min(...caps) ? all : all.filter(({ id }) => busy.has(id));
     const read = async ({ id }: { id: string }): Promise<TenantDemand> => {

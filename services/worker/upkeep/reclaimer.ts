@@ -102,11 +102,11 @@ export class Reclaimer {
   }
 
   async #expire(member: string): Promise<void> {
-    const { ledger, log, findAgent, onLost } = this.#options;
+    const { ledger, log, onLost } = this.#options;
     const { tenant, id, token } = parseLease(member);
     const state = await readState(ledger, tenant, id);
     const worker = state?.worker;
-    const lost = { worker, before: state, ...(await routeOfLoss(findAgent, tenant, state)) };
+    const lost = { worker, before: state, ...(await routeOfLoss(this.#options, tenant, state)) };
     const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
     if (answer === 'held' || answer === 'gone') return;
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
@@ -131,9 +131,13 @@ export class Reclaimer {
 }
 
 /** What follows a lost worker as the task's agent says; nothing where the ledger decides. */
-export async function routeOfLoss(findAgent: Intake['findAgent'], tenant: string, state: TaskState | null): Promise<Pick<Loss, 'route'>> {
+export async function routeOfLoss(
+  intake: Pick<Intake, 'findAgent'>,
+  tenant: string,
+  state: TaskState | null,
+): Promise<Pick<Loss, 'route'>> {
   if (state === null) return {};
-  const definition = await findAgent(tenant, state.agent).catch((error: unknown) => {
+  const definition = await intake.findAgent(tenant, state.agent).catch((error: unknown) => {
     if (isRedisUnavailable(error)) throw error;
     return null;
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TenantDemand } from '../../fleet-limits/index.ts';
+import type { TenantDemand } from '../../tenants/index.ts';
 import { CLASS_LETTERS } from '../../tasks/index.ts';
 import { parseLease } from '../claim/leases.ts';
 import type { Ledger } from '../ledger.ts';

@@ -21,8 +21,12 @@ local function check_rates(context, class, redis_key)
     for window, rule in pairs((context.rates or {})[scope] or {}) do
       local field = scope .. ':' .. window
       local tat = math.max(tonumber(redis.call('HGET', redis_key, field) or 0), context.now)
-      -- Under a slower rate that held before the bucket was empty for longer.
-      tat = math.min(tat, context.now + rule.burst * rule.everyMs)
+      -- A slower rate, which held before, emptied the bucket for longer.
+      local latest = context.now + rule.burst * rule.everyMs
+      if tat > latest then
+        tat = latest
+        redis.call('HSET', redis_key, field, tat)
+      end
       local over = tat + rule.everyMs - context.now - rule.burst * rule.everyMs
       if over > longest then longest, longest_class = over, scope end
       append(writes, field, tat + rule.everyMs)

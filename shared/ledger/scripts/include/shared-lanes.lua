@@ -124,6 +124,8 @@ local function adopt_agent_lane(context, id, task)
   task.sharedLanes = { unpack(former) }
   task.sharedLanes[#former + 1] = missing
   if join_shared(context, id, task) then return true end
+  -- It is in the lines that are read now.
+  save_task(context, id, task)
   promote_shared(context, former)
   return false
 end

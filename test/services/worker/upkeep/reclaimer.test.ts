@@ -50,4 +50,5 @@ it('ends a task whose agent says that a lost worker stops it', async () => {
   const status = async (): Promise<string | undefined> => (await readState(parts.ledger, TENANT, id))?.status;
   await waitFor(async () => (await status()) === 'permanently_failed', { deadlineMs: 10_000, what: 'the task to fail for good' });
   await reclaimer.stop();
+  expect((await readState(parts.ledger, TENANT, id))?.error?.code).toBe('WORKER_LOST');
 });

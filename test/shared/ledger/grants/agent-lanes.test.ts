@@ -35,6 +35,7 @@ it('grants what waits for an agent at once when its figure is raised, in the ord
   expect(await applyLimits(test.rival, TENANT)).toBe(0);
   await test.completed(first);
   expect(await test.statuses(fourth)).toEqual(['queued']);
+  for (const id of [second, third, fourth]) await test.completed(id);
 });
 
 it('leaves to the caps what a raised figure grants', async () => {
@@ -44,7 +45,7 @@ it('leaves to the caps what a raised figure grants', async () => {
   await applyLimits(test.ledger, TENANT);
   expect(await test.statuses(...all)).toEqual(['queued', 'queued', 'pending']);
   expect((await test.state(all[2] ?? '')).gate).toBe('cap');
-  test.limits = limitsOf({ runningByAgent: { echo: 3 } });
+  for (const id of all) await test.completed(id);
 });
 
 describe('the first figure of an agent', () => {

@@ -52,7 +52,16 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
   input: 'hello',
   traceparent: '',
 };
-const WISH = { priority: 5, rateClass: 'user' as const, digest: 'd', maxAttempts: 3, timeoutMs: 1000, mode: null, takesInput: false, yields: false };
+const WISH = {
+  priority: 5,
+  rateClass: 'user' as const,
+  digest: 'd',
+  maxAttempts: 3,
+  timeoutMs: 1000,
+  mode: null,
+  takesInput: false,
+  yields: false,
+};
 
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {

@@ -346,9 +346,10 @@ describe('a request whose reply was lost between us and Redis', () => {
   });
 });
 
+const openBurst = async (burst: number, name: 'user' | 'webhook' = 'user'): Promise<void> =>
+  await parts.fleetLimits.change({ rates: { [name]: { perMinute: 1, perHour: 1000, burst } } }, null);
+
 describe('the rates of the fleet', () => {
-  const openBurst = async (burst: number, name: 'user' | 'webhook' = 'user'): Promise<void> =>
-    await parts.fleetLimits.change({ rates: { [name]: { perMinute: 1, perHour: 1000, burst } } }, null);
   afterEach(async () => await parts.fleetLimits.reset());
 
   it('refuse a task of any tenant once all have sent as many, and say when to come again', async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Settings, settingsSchema } from '#shared/config/settings/settings.ts';
-import { configuredFleetLimits } from '#shared/fleet-limits/fleet-limits-directory.ts';
+import { configuredFleetLimits } from '#shared/tenants/fleet-limits/fleet-limits-directory.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { type Fleet, leasePermits, reservedOf, type PermitAnswer, type PermitCall } from '#shared/queue/permits/lease-permits.ts';
 import { rankOf, UNKNOWN_RANK } from '#shared/queue/permits/next-ticket.ts';

@@ -1,7 +1,7 @@
 import { nat, record, sample } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FleetLimits } from '#shared/config/settings/fleet-limits.ts';
-import { configuredFleetLimits } from '#shared/fleet-limits/fleet-limits-directory.ts';
+import { configuredFleetLimits } from '#shared/tenants/fleet-limits/fleet-limits-directory.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
 import { wakePoller } from '#shared/queue/permits/next-ticket.ts';
@@ -150,6 +150,7 @@ async function addToFull(queue: (typeof QUEUES)[number], task: string): Promise<
 /** A taker that is still fetching is passed over. */
 const untilWaiting = (...names: (typeof QUEUES)[number][]): Promise<unknown> =>
   waitFor(() => names.every((name) => waiting.has(name)), { deadlineMs: 10_000, what: `the takers of ${names.join(' and ')} to wait` });
+const leased = async (): Promise<number> => (await redis.hvals(keys.fleet.permits)).reduce((total, count) => total + Number(count), 0);
 const hold = (): Promise<void> => (isOver ? Promise.resolve() : new Promise((resolve) => held.push(resolve)));
 
 describe('takers under a cap', () => {
@@ -209,7 +210,6 @@ describe('takers under a cap', () => {
     startWorker('two', { cap: 5, slots: 5, handle: hold });
     await untilStarted(4);
     changed = { maxConcurrent: 2 };
-    const leased = async (): Promise<number> => (await redis.hvals(keys.fleet.permits)).reduce((total, count) => total + Number(count), 0);
     await waitFor(async () => (await leased()) <= 2, { deadlineMs: 5000, what: 'the permits above the cap to be returned' });
     for (let n = 0; n < 3; n += 1) held.shift()?.();
     await waitFor(() => inside === 1, { deadlineMs: 5000, what: 'three tickets to end' });

@@ -4,7 +4,7 @@
 -- ARGV[1] rules: JSON, by class and window: everyMs and burst
 -- ARGV[2] wanted: JSON, tasks by class
 -- ARGV[3] returned: JSON, by class, room that was taken before and not used
--- RETURNS four per wanted class: class, tasks admitted, ms until the next one is, and the class whose rate takes longest
+-- RETURNS per wanted class {class, tasks admitted, ms until the next one is, the class whose rate takes longest}
 local rules, wanted, returned = cjson.decode(ARGV[1]), cjson.decode(ARGV[2]), cjson.decode(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
@@ -16,8 +16,12 @@ local function windows_of(class)
     for name, rule in pairs(rules[scope] or {}) do
       local field = scope .. ':' .. name
       local empty_at = math.max(tonumber(redis.call('HGET', KEYS[1], field) or 0), now)
-      -- Under a slower rate that held before the bucket was empty for longer.
-      empty_at = math.min(empty_at, now + rule.burst * rule.everyMs)
+      -- A slower rate, which held before, emptied the bucket for longer.
+      local latest = now + rule.burst * rule.everyMs
+      if empty_at > latest then
+        empty_at = latest
+        redis.call('HSET', KEYS[1], field, empty_at)
+      end
       windows[#windows + 1] = { field = field, scope = scope, every = rule.everyMs, burst = rule.burst, empty_at = empty_at }
     end
   end
@@ -44,6 +48,6 @@ for class, count in pairs(wanted) do
     if over > after then after, scope = over, window.scope end
   end
   if admitted > 0 then fill(windows, admitted) end
-  for _, each in ipairs({ class, admitted, math.ceil(after), scope }) do answers[#answers + 1] = each end
+  answers[#answers + 1] = { class, admitted, math.ceil(after), scope }
 end
 return answers

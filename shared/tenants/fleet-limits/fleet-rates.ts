@@ -1,5 +1,5 @@
-import { type FleetLimits, rateWindows, type SourceClass } from '../config/index.ts';
-import type { Keys, RedisClient } from '../redis/index.ts';
+import { type FleetLimits, rateWindows, type SourceClass } from '../../config/index.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 import { takeFleetRates } from './scripts.ts';
 
 interface FleetRatesOptions {
@@ -63,7 +63,8 @@ export class FleetRates {
   /** Room that was taken and not used: the task was not accepted. */
   giveBack(taskClass: SourceClass): void {
     this.#stock.set(taskClass, (this.#stock.get(taskClass) ?? 0) + 1);
-    this.#returning ??= setTimeout(() => void this.#returnStock(), STOCK_MS).unref();
+    if (this.#returning) return;
+    this.#returning = setTimeout(() => void this.#returnStock(), STOCK_MS).unref();
   }
 
   async #flush(): Promise<void> {
@@ -71,11 +72,9 @@ export class FleetRates {
     this.#waiting.clear();
     try {
       const wanted = new Map([...calls].map(([taskClass, waits]) => [taskClass, waits.length]));
-      const reply = await this.#call(wanted, new Map());
-      for (let at = 0; at < reply.length; at += 4) {
-        const [taskClass, admitted, retryAfterMs, rate] = reply.slice(at, at + 4) as [SourceClass, number, number, string];
-        for (const [position, { resolve }] of (calls.get(taskClass) ?? []).entries())
-          resolve(position < admitted ? null : { rate, retryAfterMs });
+      for (const [taskClass, admitted, retryAfterMs, rate] of await this.#call(wanted, new Map())) {
+        const waits = calls.get(taskClass) ?? [];
+        for (const [position, { resolve }] of waits.entries()) resolve(position < admitted ? null : { rate, retryAfterMs });
       }
     } catch (error) {
       for (const { reject } of [...calls.values()].flat()) reject(error);
@@ -90,9 +89,9 @@ export class FleetRates {
     if (returned.size > 0) await this.#call(new Map(), returned).catch(() => undefined);
   }
 
-  async #call(wanted: ReadonlyMap<SourceClass, number>, returned: ReadonlyMap<SourceClass, number>): Promise<unknown[]> {
-    const { redis, keys, limits } = this.#options;
-    const rules = Object.entries(limits().rates).map(([scope, rate]) => [scope, rateWindows(rate)]);
+  async #call(wanted: ReadonlyMap<SourceClass, number>, returned: ReadonlyMap<SourceClass, number>): ReturnType<typeof takeFleetRates> {
+    const { redis, keys } = this.#options;
+    const rules = Object.entries(this.#options.limits().rates).map(([scope, rate]) => [scope, rateWindows(rate)]);
     const args = [rules, [...wanted], [...returned]].map((entries) => JSON.stringify(Object.fromEntries(entries)));
     return await takeFleetRates(redis, keys.fleet.rates, args);
   }

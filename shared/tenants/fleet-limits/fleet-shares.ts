@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { type FleetLimits, SOURCE_CLASSES, type SourceClass } from '../config/index.ts';
-import type { Keys, RedisClient } from '../redis/index.ts';
+import { type FleetLimits, SOURCE_CLASSES } from '../../config/index.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
 import { replaceRecord } from './scripts.ts';
 import { type Claim, shareOut } from './share-out.ts';
 
 /** What a cap of the fleet bounds: a class of source, or low priority. */
-export type CapName = SourceClass | 'low';
-export const CAP_NAMES: readonly CapName[] = [...SOURCE_CLASSES, 'low'];
+const CAP_NAMES = [...SOURCE_CLASSES, 'low'] as const;
+export type CapName = (typeof CAP_NAMES)[number];
 
 /** The caps of the fleet on what runs, by what they bound. */
 export function runningCaps({ runningByClass, runningLow }: FleetLimits): Partial<Record<CapName, number>> {
@@ -20,7 +20,7 @@ export interface FleetShare {
   shares: Partial<Record<CapName, number>>;
 }
 
-const tenantsSchema = z.record(z.string(), z.record(z.string(), z.number()));
+const tenantsSchema = z.record(z.string(), z.partialRecord(z.enum(CAP_NAMES), z.number()));
 const divisionSchema = z.object({ ends: z.number(), tenants: tenantsSchema });
 type Division = z.infer<typeof divisionSchema>;
 
@@ -44,8 +44,9 @@ export function shareOf(record: SharesRecord | null, limits: FleetLimits, tenant
   const names = CAP_NAMES.filter((name) => caps[name] !== undefined);
   if (names.length === 0) return null;
   const own = record && Object.hasOwn(record.tenants, tenant) ? record.tenants[tenant] : undefined;
-  const shares = names.map((name) => [name, Math.min(own?.[name] ?? 0, caps[name] ?? 0)]);
-  return { ends: record?.ends ?? 0, shares: Object.fromEntries(shares) as FleetShare['shares'] };
+  const shares: FleetShare['shares'] = {};
+  for (const name of names) shares[name] = Math.min(own?.[name] ?? 0, caps[name] ?? 0);
+  return { ends: record?.ends ?? 0, shares };
 }
 
 /** What a tenant has and wants of each cap. */
@@ -73,22 +74,30 @@ export function divideCaps(
   demands: readonly TenantDemand[],
   { caps, now, holdMs }: DivideOptions,
 ): SharesRecord {
-  const former = before === null ? [] : [{ ends: before.ends, tenants: before.tenants }, ...before.former].filter(({ ends }) => ends > now);
-  const listed = new Map(demands.map((demand) => [demand.tenant, demand]));
-  // A tenant that wants nothing any more may still be granted by its former share.
-  for (const tenant of former.flatMap(({ tenants }) => Object.keys(tenants))) {
-    if (!listed.has(tenant)) listed.set(tenant, { tenant, weight: 1, granted: {}, waiting: {} });
-  }
-  const all = [...listed.values()];
-  const tenants: Division['tenants'] = Object.fromEntries(all.map(({ tenant }) => [tenant, {}]));
-  for (const [name, cap] of Object.entries(caps) as [CapName, number][]) {
+  const former = (before === null ? [] : [before, ...before.former])
+    .filter(({ ends }) => ends > now)
+    .map(({ ends, tenants }) => ({ ends, tenants }));
+  const all = withFormer(demands, former);
+  const shares = new Map(all.map(({ tenant }) => [tenant, {} as FleetShare['shares']]));
+  for (const name of CAP_NAMES) {
     const claims = all.map((demand) => claimOf(demand, name, former));
-    for (const [position, share] of shareOut(cap, claims, Math.floor(now / TURN_MS)).entries()) {
-      const own = tenants[all[position]?.tenant ?? ''];
+    const divided = shareOut(caps[name] ?? 0, claims, Math.floor(now / TURN_MS));
+    for (const [position, { tenant }] of all.entries()) {
+      const own = shares.get(tenant);
+      const share = divided[position] ?? 0;
       if (own && share > 0) own[name] = share;
     }
   }
-  return { at: now, ends: now + holdMs, tenants, former };
+  return { at: now, ends: now + holdMs, tenants: Object.fromEntries(shares), former };
+}
+
+/** Also tenants that want nothing any more, and may still be granted by a former share. */
+function withFormer(demands: readonly TenantDemand[], former: readonly Division[]): TenantDemand[] {
+  const listed = new Map(demands.map((demand) => [demand.tenant, demand]));
+  for (const tenant of former.flatMap(({ tenants }) => Object.keys(tenants))) {
+    if (!listed.has(tenant)) listed.set(tenant, { tenant, weight: 1, granted: {}, waiting: {} });
+  }
+  return [...listed.values()];
 }
 
 function claimOf({ tenant, weight, granted, waiting }: TenantDemand, name: CapName, former: readonly Division[]): Claim {

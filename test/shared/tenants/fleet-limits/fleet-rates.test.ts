@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FleetLimits } from '#shared/config/settings/fleet-limits.ts';
 import type { SourceClass } from '#shared/config/sources.ts';
-import { FleetRates } from '#shared/fleet-limits/fleet-rates.ts';
+import { FleetRates } from '#shared/tenants/fleet-limits/fleet-rates.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { useRedis, useRedisClient } from '../../../support/redis/use-redis.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const keys = createKeys(3);
 const server = await useRedis();

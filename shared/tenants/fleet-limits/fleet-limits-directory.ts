@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type FleetLimits, type FleetLimitsPatch, fleetLimitsSchema, type Settings } from '../config/index.ts';
-import { MusterError } from '../errors/index.ts';
-import type { Log } from '../log/index.ts';
-import type { Keys, RedisClient } from '../redis/index.ts';
-import { Ticker, wait } from '../time/index.ts';
+import { type FleetLimits, type FleetLimitsPatch, fleetLimitsSchema, type Settings } from '../../config/index.ts';
+import { MusterError } from '../../errors/index.ts';
+import type { Log } from '../../log/index.ts';
+import type { Keys, RedisClient } from '../../redis/index.ts';
+import { Ticker, wait } from '../../time/index.ts';
 import { type FleetShare, parseShares, shareOf, type SharesRecord } from './fleet-shares.ts';
 import { replaceRecord } from './scripts.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
-import { FleetLimitsDirectory, patchFleetLimits } from '#shared/fleet-limits/fleet-limits-directory.ts';
+import { FleetLimitsDirectory, patchFleetLimits } from '#shared/tenants/fleet-limits/fleet-limits-directory.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { useRedis, useRedisClient } from '../../../support/redis/use-redis.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const keys = createKeys(3);
 const redis = await useRedisClient(await useRedis());

@@ -1,4 +1,5 @@
--- Grants tasks of a tenant that wait for its lanes and caps while these have room: limits may have grown while none of its tasks ended.
+-- Applies a tenant's limits after a change: tasks that wait for its lanes and caps are granted while these have room, and running tasks
+-- hold the lane of an agent that has its first figure, also above its limit.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -10,6 +11,8 @@
 -- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
 -- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[2...] per task: one that may run and lack the lane of its agent
+--   id: text, the task's id
 -- RETURNS {tickets, tasks that waited and wait no more for a lane or a cap};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -22,8 +25,24 @@
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes
+-- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+
+local next_id = iterate(ARGV, 2)
+local id = next_id()
+while id do
+  local task = load_task(context, id)
+  local missing = task and task.status == 'running' and missing_agent_lane(context, task)
+  if missing then
+    task.sharedLanes = task.sharedLanes or {}
+    task.sharedLanes[#task.sharedLanes + 1] = missing
+    redis.call('ZADD', context.live, 0, holds_member(missing, id))
+    save_task(context, id, task)
+  end
+  id = next_id()
+end
+
 -- Lanes that are left go on in the next call.
 local MAX_FROM_LANES = 100
 local promoted = promote_shared(context, lanes_with_line(context), MAX_FROM_LANES)
