@@ -51,7 +51,7 @@ export {
   tenantLimitsPatchSchema,
   tenantLimitsSchema,
 } from './settings/limits-settings.ts';
-export { type Rate, type RateWindow, rateWindows } from './settings/rates.ts';
+export { rateWindows } from './settings/rates.ts';
 export type { SchedulerSettings } from './settings/schedule-settings.ts';
 export type { Settings } from './settings/settings.ts';
 export type { DeliverySettings } from './settings/task-settings.ts';

@@ -6,7 +6,7 @@ export const rateSchema = z.strictObject({ perMinute: int(60), perHour: int(1000
 export type Rate = z.infer<typeof rateSchema>;
 
 /** A window of a rate: one task every so many ms, and so many at once. */
-export interface RateWindow {
+interface RateWindow {
   everyMs: number;
   burst: number;
 }

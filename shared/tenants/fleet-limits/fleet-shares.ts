@@ -78,7 +78,7 @@ export function divideCaps(
     .filter(({ ends }) => ends > now)
     .map(({ ends, tenants }) => ({ ends, tenants }));
   const all = withFormer(demands, former);
-  const shares = new Map(all.map(({ tenant }) => [tenant, {} as FleetShare['shares']]));
+  const shares = new Map<string, FleetShare['shares']>(all.map(({ tenant }) => [tenant, {}]));
   for (const name of CAP_NAMES) {
     const claims = all.map((demand) => claimOf(demand, name, former));
     const divided = shareOut(caps[name] ?? 0, claims, Math.floor(now / TURN_MS));

@@ -30,22 +30,24 @@ function divide(cap: number, claims: readonly Claim[], turn: number): number[] {
   return spare >= 0 ? claims.map(({ demand }) => demand + spare) : divideByWeight(cap, claims, turn);
 }
 
-/** Who wants least for its weight is served first, and leaves the rest to the others. */
+/** Who wants least for its weight is served first; the others get the same for their weight, and the places left over by turns. */
 function divideByWeight(cap: number, claims: readonly Claim[], turn: number): number[] {
   const given = claims.map(() => 0);
   const order = claims.map((claim, position) => ({ ...claim, position })).toSorted((a, b) => a.demand / a.weight - b.demand / b.weight);
   let left = cap;
   let weights = order.reduce((sum, { weight }) => sum + weight, 0);
-  for (const { demand, weight, position } of order) {
-    const own = Math.min(demand, Math.floor((left * weight) / weights));
-    given[position] = own;
-    left -= own;
+  const hungry = order.filter(({ demand, weight, position }) => {
+    if (demand > (left * weight) / weights) return true;
+    given[position] = demand;
+    left -= demand;
     weights -= weight;
-  }
-  const hungry = order.filter(({ demand, position }) => (given[position] ?? 0) < demand);
-  for (let next = 0; next < Math.min(left, hungry.length); next += 1) {
-    const { position } = hungry[(turn + next) % hungry.length] ?? { position: 0 };
-    given[position] = (given[position] ?? 0) + 1;
+    return false;
+  });
+  for (const { weight, position } of hungry) given[position] = Math.floor((left * weight) / weights);
+  const over = left - hungry.reduce((sum, { position }) => sum + (given[position] ?? 0), 0);
+  for (let next = 0; next < over; next += 1) {
+    const position = hungry[(turn + next) % hungry.length]?.position;
+    if (position !== undefined) given[position] = (given[position] ?? 0) + 1;
   }
   return given;
 }

@@ -226,15 +226,15 @@ describe('redriving', () => {
 
   it('is opened once by one action, and again by another or by hand', async () => {
     const id = await failedForGood();
-    const reopen = async (action?: string): Promise<string> => (await reopenTask(test.ledger, await test.place(id), action)).kind;
-    expect(await reopen('one')).toBe('reopened');
-    expect(await reopen('one')).toBe('repeated');
+    const reopenBy = async (action?: string): Promise<string> => (await reopenTask(test.ledger, await test.place(id), action)).kind;
+    expect(await reopenBy('one')).toBe('reopened');
+    expect(await reopenBy('one')).toBe('repeated');
     await test.settle(await test.claimed(id), retry(null));
-    expect(await reopen('one')).toBe('repeated');
+    expect(await reopenBy('one')).toBe('repeated');
     expect(await test.statuses(id)).toEqual(['permanently_failed']);
-    expect(await reopen('two')).toBe('reopened');
+    expect(await reopenBy('two')).toBe('reopened');
     await test.settle(await test.claimed(id), retry(null));
-    expect(await reopen()).toBe('reopened');
+    expect(await reopenBy()).toBe('reopened');
   });
 
   it('starts once before its time by one action', async () => {

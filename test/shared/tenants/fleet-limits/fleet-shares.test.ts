@@ -41,8 +41,8 @@ describe('a cap', () => {
       property(integer({ min: 1, max: 60 }), array(someClaim, { maxLength: 8 }), integer({ min: 0, max: 9 }), (cap, claims, turn) => {
         const shares = shareOut(cap, claims, turn);
         const before = claims.reduce((sum, { taken }) => sum + taken, 0);
-        const atMost = claims.reduce((sum, { taken }, position) => sum + Math.max(taken, shares[position] ?? 0), 0);
-        expect(atMost).toBeLessThanOrEqual(Math.max(cap, before));
+        const greatest = claims.reduce((sum, { taken }, position) => sum + Math.max(taken, shares[position] ?? 0), 0);
+        expect(greatest).toBeLessThanOrEqual(Math.max(cap, before));
       }),
     );
   });
