@@ -68,6 +68,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   lastRunAt: 'When it ran last.',
   lastRunId: 'The task of its last run.',
   maxAttempts: 'Attempts allowed, the first one included.',
+  maxConcurrent: 'Attempts that run at once in the fleet.',
   maxLateness: 'A start later than this is skipped, as a text like `1h` or in milliseconds.',
   maxRunning: 'Its tasks that run at once, per tenant.',
   maxOutputTokens: 'Bound of one answer of the model.',
