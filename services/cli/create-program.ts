@@ -8,7 +8,7 @@ import { addFailureCommands } from './commands/failures.ts';
 import { addFleetCommands } from './commands/fleet.ts';
 import { addHookCommands } from './commands/hooks.ts';
 import { addKeyCommands } from './commands/keys.ts';
-import { addLimitCommands } from './commands/limits.ts';
+import { addLimitCommands } from './commands/limits/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
 import { addQueueCommands } from './commands/queues.ts';
 import { addScheduleCommands } from './commands/schedules.ts';

@@ -20,6 +20,7 @@ export async function retryTicket(parts: RetryParts, job: TicketJob): Promise<vo
       await job.remove().catch(() => undefined);
       return;
     case 'refused':
+    case 'repeated':
       throw new MusterError('task.wrong-state', `Task ${task} is ${answer.status}; only a permanently failed one can be retried`, {
         details: { status: answer.status },
       });

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { CliProblem, EXIT } from '../cli-problem.ts';
-import { readAnswer } from '../client/api-client.ts';
-import type { CommandContext, ContextOf } from '../command-context.ts';
-import { showTable } from '../output/table.ts';
-import { duration } from '../output/terminal.ts';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { showTable } from '../../output/table.ts';
+import { duration } from '../../output/terminal.ts';
 import { limitsIn, type LimitOptions, withLimits } from './limit-options.ts';
 
 const previewSchema = z.object({

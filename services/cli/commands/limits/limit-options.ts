@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliProblem, EXIT } from '../cli-problem.ts';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
 
 /** A figure; `none` takes the limit away. The parser of options keeps no null. */
 type Figure = number | 'none';
