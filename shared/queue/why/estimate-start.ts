@@ -22,7 +22,7 @@ export interface StartFacts {
 /** Of the wait for a slot as it is now, what is left of it on average later: what is in front goes on meanwhile. */
 const LATER = 0.5;
 
-/** Gates without an estimate: nobody knows when a message is taken in, a queue resumed, or a worker started. */
+/** Gates without an estimate: nobody knows when a message is taken in, a queue resumed, or a worker started. Nor when a cap of 0 is raised. */
 const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'paused', 'worker']);
 
 /**
@@ -31,7 +31,7 @@ const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'pa
  */
 export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<number | null> {
   const { facts, task, front, caps, gate } = start;
-  if (UNFORESEEN.has(gate)) return null;
+  if (UNFORESEEN.has(gate) || (gate === 'cap' && caps.limit === 0)) return null;
   const now = systemClock.now() - facts.skewMs;
   const { notBefore } = task.state;
   if (notBefore !== undefined) return Math.max(0, notBefore - now);

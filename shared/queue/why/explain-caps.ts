@@ -53,20 +53,22 @@ const FREE_AGAIN = 'tenant caps; one has become free';
 const LETTERS = Object.values(CLASS_LETTERS);
 const ALL_CLASSES = LETTERS.flatMap((letter) => [`${letter}1`, `${letter}0`]);
 
-/** The caps that hold for a task of this class. */
+/** The caps that hold for a task of this class: its tenant's own, and its tenant's shares of the fleet's. */
 function capsOf(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
   const limits = ledger.limitsOf(body.tenant);
-  if (!limits) return [];
+  const shares = ledger.fleetShareOf?.(body.tenant)?.shares ?? {};
   const letter = state.class.slice(0, 1);
   const source = SOURCE_CLASSES.find((each) => CLASS_LETTERS[each] === letter);
-  const byClass = source === undefined ? undefined : limits.runningByClass[source];
-  return [
-    ...(limits.running === null ? [] : [{ name: 'tenant', limit: limits.running, classes: ALL_CLASSES }]),
-    ...(byClass === undefined ? [] : [{ name: `tenant's ${source}`, limit: byClass, classes: [`${letter}1`, `${letter}0`] }]),
-    ...(limits.runningLow === null || !state.class.endsWith('0')
-      ? []
-      : [{ name: "tenant's low priority", limit: limits.runningLow, classes: LETTERS.map((each) => `${each}0`) }]),
+  const ofClass = [`${letter}1`, `${letter}0`];
+  const low = state.class.endsWith('0') ? LETTERS.map((each) => `${each}0`) : null;
+  const figures: [name: string, limit: number | null | undefined, classes: string[] | null][] = [
+    ['tenant', limits?.running, ALL_CLASSES],
+    [`tenant's ${source}`, source && limits?.runningByClass[source], ofClass],
+    ["tenant's low priority", limits?.runningLow, low],
+    [`tenant's share of the fleet's ${source}`, source && shares[source], ofClass],
+    ["tenant's share of the fleet's low priority", shares.low, low],
   ];
+  return figures.flatMap(([name, limit, classes]) => (typeof limit === 'number' && classes ? [{ name, limit, classes }] : []));
 }
 
 function narrowest(caps: readonly Cap[]): number | null {

@@ -209,6 +209,14 @@ describe('the figures of a gate', () => {
     expect(gates.find(({ gate }) => gate === 'cap')).toMatchObject({ state: 'open', facts: { tenant: '1/1' } });
   });
 
+  it("are its tenant's shares of the fleet's caps", async () => {
+    const task = (await readTask(parts.ledger, 'default', await submit())) as Task;
+    const share = { ends: Date.now() + MINUTE, shares: { user: 3, webhook: 9 } };
+    const ledger = { ...parts.ledger, fleetShareOf: () => share };
+    const { gates } = await explainWait({ ...parts, ledger }, task);
+    expect(gates.find(({ gate }) => gate === 'cap')?.facts).toEqual({ "tenant's share of the fleet's user": '1/3' });
+  });
+
   it('are the slots of the workers that serve its queue', async () => {
     await startWorker(['tasks'], 7);
     await startWorker(['chat'], 9);
