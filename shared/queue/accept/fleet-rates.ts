@@ -1,5 +1,6 @@
 import { MusterError } from '../../errors/index.ts';
 import type { Ledger, NewTask, OfferAnswer } from '../../ledger/index.ts';
+import { REFUSAL_HELPS } from '../why/helps.ts';
 
 /**
  * Accepts a task if the fleet's rates admit it; without such rates at no price. A task that is not accepted after all uses up nothing.
@@ -15,7 +16,7 @@ export async function acceptAtFleetRates<Answer extends OfferAnswer>(
   if (refusal) {
     const { rate, retryAfterMs } = refusal;
     throw new MusterError('limit.rate', `The fleet takes no more ${rate === 'all' ? '' : `${rate} `}tasks now`, {
-      details: { scope: 'fleet', rate },
+      details: { scope: 'fleet', rate, helps: REFUSAL_HELPS.rate },
       retryAfterMs,
     });
   }

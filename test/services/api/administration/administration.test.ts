@@ -100,6 +100,7 @@ describe('queues', () => {
     await waitFor(() => Date.now() - before > 50, { deadlineMs: 1000, what: 'time to pass' });
     await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'new', priority: 9 } });
     await waitFor(async () => (await queueOf('tasks'))['prioritized'] === 2, { deadlineMs: 3000, what: 'the second ticket' });
+    expect(await queueOf('tasks')).toMatchObject({ waiting: 2, tickets: 2, ready: 0 });
     // The first in line is the newer one; the older one has waited longest.
     expect((await queueOf('tasks'))['oldestWaitingAgeMs']).toBeGreaterThan(50);
   });

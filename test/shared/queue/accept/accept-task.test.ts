@@ -6,6 +6,7 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask, type Accepted } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
+import { REFUSAL_HELPS } from '#shared/queue/why/helps.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
@@ -220,14 +221,18 @@ describe('a request is refused', () => {
   it('over its tenant’s cap on waiting tasks, with a time to come back', async () => {
     await submit({ tenant: 'strict' });
     await submit({ tenant: 'strict' });
-    await expect(submit({ tenant: 'strict' })).rejects.toMatchObject({ code: 'limit.waiting', retryAfterMs: 5000 });
+    await expect(submit({ tenant: 'strict' })).rejects.toMatchObject({
+      code: 'limit.waiting',
+      details: { waiting: 1, helps: REFUSAL_HELPS.waiting },
+      retryAfterMs: 5000,
+    });
   });
 
   it('over its tenant’s rate, with the time to come back', async () => {
     const request = { tenant: 'rated', source: 'webhook' } as const;
     await submit(request);
     const error = await submit(request).catch((problem: unknown) => problem as MusterError);
-    expect(error).toMatchObject({ code: 'limit.rate', details: { scope: 'webhook' } });
+    expect(error).toMatchObject({ code: 'limit.rate', details: { scope: 'webhook', helps: REFUSAL_HELPS.rate } });
     expect((error as MusterError).retryAfterMs).toBeGreaterThan(500);
     expect((error as MusterError).retryAfterMs).toBeLessThanOrEqual(1000);
   });
@@ -356,7 +361,10 @@ describe('the rates of the fleet', () => {
     await openBurst(3);
     await Promise.all([submit(), submit({ tenant: 'one' }), submit({ tenant: 'two' })]);
     const refused = submit({ tenant: 'three' });
-    await expect(refused).rejects.toMatchObject({ code: 'limit.rate', details: { scope: 'fleet', rate: 'user' } });
+    await expect(refused).rejects.toMatchObject({
+      code: 'limit.rate',
+      details: { scope: 'fleet', rate: 'user', helps: REFUSAL_HELPS.rate },
+    });
     const { retryAfterMs } = (await refused.catch((error: unknown) => error)) as { retryAfterMs: number };
     expect(retryAfterMs).toBeGreaterThan(50_000);
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
@@ -367,7 +375,8 @@ describe('the rates of the fleet', () => {
     await openBurst(3, 'webhook');
     const rated = { tenant: 'rated', source: 'webhook' } as const;
     const { id } = await submit({ ...rated, idempotencyKey: 'k' });
-    for (let n = 0; n < 5; n += 1) await expect(submit(rated)).rejects.toMatchObject({ details: { scope: 'webhook' } });
+    for (let n = 0; n < 5; n += 1)
+      await expect(submit(rated)).rejects.toMatchObject({ details: { scope: 'webhook', helps: REFUSAL_HELPS.rate } });
     expect((await submit({ ...rated, idempotencyKey: 'k' })).id).toBe(id);
     await submit({ source: 'webhook' });
     await submit({ source: 'webhook' });

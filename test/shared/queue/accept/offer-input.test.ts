@@ -9,6 +9,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { offerInput } from '#shared/queue/accept/offer-input.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { HELPS } from '#shared/queue/why/helps.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'acme';
@@ -63,7 +64,11 @@ describe('input for a running task', () => {
 
   it('is refused for a task that does not run, or is stopping', async () => {
     const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x' });
-    await expect(offer(id)).rejects.toMatchObject({ code: 'task.not-running' });
+    await expect(offer(id)).rejects.toMatchObject({
+      code: 'task.not-running',
+      message: `The task ${id} does not run; it waits: no worker serves the queue "tasks"`,
+      details: { status: 'queued', gate: 'worker', helps: HELPS.worker },
+    });
     const attempt = await started();
     await cancelTask(parts.ledger, attempt, 'no');
     await expect(offer(attempt.id)).rejects.toMatchObject({ code: 'task.not-running' });
