@@ -4,7 +4,7 @@ import type { WaitGate } from './wait-reason.ts';
 export const HELPS = {
   lane: 'It starts when the one before it has ended. Cancel that one, or use another session.',
   steer: 'The running task has yet to take it in. Stop that task to start this one.',
-  cap: "It starts when one of the tenant's tasks ends. An administrator can raise the tenant's caps.",
+  cap: "It starts when one of the tenant's tasks ends. An administrator can raise the tenant's caps, or the fleet's where that is full.",
   time: 'It starts at its time. Send it again without `scheduledFor` to start it now.',
   debounce: 'It starts when no more messages come.',
   retry: 'It is tried again at its time. Retry it to start it now.',

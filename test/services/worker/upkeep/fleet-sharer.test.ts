@@ -2,10 +2,12 @@ import pMap from 'p-map';
 import { describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readState } from '#shared/ledger/read/read-states.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { readDemand } from '#shared/ledger/tenants/depth.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import { FleetSharer } from '../../../../services/worker/upkeep/fleet-sharer.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
@@ -96,6 +98,12 @@ describe('a cap of the fleet on a class, over several tenants, shards and proces
   it('bounds tasks of low priority besides', async () => {
     const tasks = await Promise.all(['default', 'acme', 'globex'].map((tenant) => submit(one, tenant, 1)));
     await share();
+    const waiting = await Promise.all(
+      tasks.map(async ({ tenant, id }) => await explainWait(one, (await readTask(one.ledger, tenant, id)) ?? never())),
+    );
+    expect(waiting.flatMap(({ reasons }) => reasons.map(({ detail }) => detail))).toContain(
+      "tenant's share of the fleet's low priority cap 0/0",
+    );
     expect(await granted('low')).toBeLessThanOrEqual(1);
     await runAll(tasks);
   });
@@ -108,3 +116,7 @@ describe('a cap of the fleet on a class, over several tenants, shards and proces
     expect(await granted()).toBe(CAP + 2);
   });
 });
+
+function never(): never {
+  throw new Error('There is no such task');
+}
