@@ -1,11 +1,12 @@
 import { countReadyBefore, type Ledger, readLevels, readTurn, type ShardLevels, type Turn } from '../../ledger/index.ts';
-import { readFleetCounts, readServiceTimes, type TenantTimes } from '../../metrics/index.ts';
+import { readServiceTimes, type StoredFamily, type TenantTimes } from '../../metrics/index.ts';
 import { clockSkew } from '../../redis/index.ts';
 import { systemClock } from '../../time/index.ts';
 import { type FleetRoom, kindOf, readRoom } from '../permits/lease-permits.ts';
 import type { Queues, TicketQueue } from '../queues.ts';
 import { listWorkers, type WorkerRecord } from '../registry/worker-registry.ts';
 import { ticketId } from '../tickets/ticket.ts';
+import { readFleetTimes } from './service-costs.ts';
 import type { WaitingTask } from './wait-reason.ts';
 
 export interface WhyPorts {
@@ -31,7 +32,7 @@ export interface FleetFacts {
   skewMs: number;
   /** How long attempts of the tenant's agents hold a slot, and those of each queue and band. */
   times: TenantTimes;
-  fleetTimes: Awaited<ReturnType<typeof readFleetCounts>>;
+  fleetTimes: readonly StoredFamily[];
 }
 
 /** Reads all of it at once. */
@@ -55,7 +56,7 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     limiter === undefined ? 0 : queue.getRateLimitTtl(limiter.max),
     clockSkew(redis, systemClock),
     readServiceTimes(ledger, body.tenant),
-    readFleetCounts(ledger),
+    readFleetTimes(ledger),
   ]);
   return { isPaused, workers, room, ticket, turn, readyBefore, own, others, limitedMs: Math.max(0, limitedMs), skewMs, times, fleetTimes };
 }

@@ -1,8 +1,26 @@
-import { serviceTimeOf, sizeOf } from '../../metrics/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
+import { readFleetCounts, serviceTimeOf, sizeOf, type StoredFamily } from '../../metrics/index.ts';
 import { priorityBand } from '../../tasks/index.ts';
+import { Recent } from '../../time/index.ts';
 import type { FrontPart } from './front.ts';
 import type { FleetFacts } from './read-facts.ts';
 import type { WaitingTask } from './wait-reason.ts';
+
+/** The fleet's counters are many, and pages ask again with every change of a task. */
+const FRESH_MS = 2000;
+
+const recentTimes = new WeakMap<Ledger['redis'], Recent<'fleet', Promise<StoredFamily[]>>>();
+
+/** How long attempts of each queue and band held a slot, some seconds old. */
+export async function readFleetTimes({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>): Promise<StoredFamily[]> {
+  const recent = recentTimes.get(redis) ?? new Recent<'fleet', Promise<StoredFamily[]>>({ maxEntries: 1, keepMs: FRESH_MS });
+  recentTimes.set(redis, recent);
+  const known = recent.get('fleet');
+  if (known !== undefined) return await known;
+  const reading = readFleetCounts({ redis, keys }).then((families) => families.filter(({ family }) => family === 'ran'));
+  recent.set('fleet', reading);
+  return await reading;
+}
 
 /** ServiceCosts is responsible for how long tasks hold a slot, by what the fleet measured. */
 export class ServiceCosts {
@@ -29,9 +47,7 @@ export class ServiceCosts {
 
   /** The mean of all attempts whose labels begin so. */
   #meanOf(labels: readonly string[]): number | null {
-    const ran = this.#facts.fleetTimes.filter(
-      ({ family, labels: each }) => family === 'ran' && labels.every((label, at) => each[at] === label),
-    );
+    const ran = this.#facts.fleetTimes.filter(({ labels: each }) => labels.every((label, at) => each[at] === label));
     const count = ran.reduce((sum, { histogram }) => sum + sizeOf(histogram), 0);
     return count === 0 ? null : ran.reduce((sum, { histogram }) => sum + histogram.sumMs, 0) / count;
   }
