@@ -36,6 +36,8 @@ export interface NewPriority {
   priority: number;
   queue: string;
   class: string;
+  /** What escalates it; absent for a change that somebody asked for. */
+  why?: string;
 }
 
 export type PriorityAnswer = { kind: 'changed'; state: TaskState } | { kind: 'running' | 'gone' };
@@ -46,7 +48,7 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
     script: 'change-priority',
     tenant,
     keys: contextKeys(ledger, tenant),
-    args: [id, change.priority, change.queue, change.class],
+    args: [id, change.priority, change.queue, change.class, change.why ?? ''],
   })) as [PriorityAnswer['kind'], string?];
   return kind === 'changed' ? { kind, state: parseFullState(`${state}`) } : { kind };
 }

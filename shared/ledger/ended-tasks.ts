@@ -3,6 +3,7 @@ import type { Ledger } from './ledger.ts';
 import { readRecords, scriptJson } from '../redis/index.ts';
 import { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 import { parseBody } from './codec/body.ts';
+import { shardKeys } from './context.ts';
 import { lookupsOf } from './read/lookups.ts';
 
 type EndedSource = Pick<Ledger, 'redis' | 'keys'>;
@@ -96,11 +97,12 @@ function endOf(id: string, text: string): number {
 export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'body' | 'state'>): Promise<boolean> {
   if (state.completedAt === undefined) return false;
   const keys = ledger.keys.tenant(body.tenant);
+  const { slas } = shardKeys(ledger, body.tenant);
   const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(
     'remove-task',
-    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id)],
-    [body.id, scriptJson(members), state.completedAt],
+    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id), slas],
+    [body.id, scriptJson(members), state.completedAt, `${body.tenant}/${body.id}`],
   );
   return removed === 1;
 }

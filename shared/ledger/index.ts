@@ -6,8 +6,10 @@ export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
 export { acceptMessage } from './accept/accept-task.ts';
 export type { NewTask } from './accept/new-task.ts';
 export { type OfferAnswer, offerMessage } from './accept/offer-message.ts';
+export { type PassedSla, breachSla, listPassedSlas } from './breach-sla.ts';
 export {
   type CancelAnswer,
+  type NewPriority,
   type PriorityAnswer,
   type ReopenAnswer,
   cancelTask,
@@ -33,9 +35,11 @@ export { isShort, parseFullState, parseShort, parseState } from './codec/state.t
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';
 export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbox.ts';
 export { dispatchReady, reissueTicket, repairWindow } from './grants/repair-tickets.ts';
+export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
+export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type Ledger, createLedger } from './ledger.ts';
 export { type TaskFilter, idAt, listTasks } from './read/list-tasks.ts';
 export {

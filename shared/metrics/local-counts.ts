@@ -32,6 +32,10 @@ export interface Series {
   shed: number;
   /** Attempts that another one follows because they failed. */
   retried: number;
+  /** Attempts that were cut short because a critical task got their place. */
+  preempted: number;
+  /** Tasks whose sla passed before their end. */
+  slaBreached: number;
   ended: Map<TaskStatus, number>;
   /** By `<result>|<code>`. */
   attempts: Map<string, number>;
@@ -128,6 +132,18 @@ export class LocalCounts {
     this.#countUse(attempt);
   }
 
+  /** Counts an attempt that made room for a critical task. */
+  attemptPreempted(tenant: string, task: CountedTask): void {
+    if (!this.#isOn) return;
+    seriesOf(this.#of(tenant), task).preempted += 1;
+  }
+
+  /** Counts a task whose sla passed before its end. */
+  slaBreached(tenant: string, task: CountedTask): void {
+    if (!this.#isOn) return;
+    seriesOf(this.#of(tenant), task).slaBreached += 1;
+  }
+
   /** Counts a task that ended without an attempt. */
   taskEnded(tenant: string, task: CountedTask, status: TaskStatus): void {
     if (!this.#isOn) return;
@@ -174,7 +190,7 @@ function seriesOf({ series }: TenantCounts, { queue, priority, source }: Counted
 }
 
 function createSeries(queue: TaskQueue, band: PriorityBand, source: Source): Series {
-  const counts = { accepted: 0, shed: 0, retried: 0, ended: new Map(), attempts: new Map() };
+  const counts = { accepted: 0, shed: 0, retried: 0, preempted: 0, slaBreached: 0, ended: new Map(), attempts: new Map() };
   return { queue, band, source, ...counts, waited: createHistogram(), ran: createHistogram() };
 }
 

@@ -5,7 +5,20 @@ import type { AgentCounts, Series } from './local-counts.ts';
 export type Counts = Map<string, number>;
 
 /** The counters that the fleet keeps for good. */
-export const FAMILIES = ['accepted', 'shed', 'ended', 'attempts', 'retried', 'waited', 'ran', 'tokens', 'cost', 'throttled'] as const;
+export const FAMILIES = [
+  'accepted',
+  'shed',
+  'ended',
+  'attempts',
+  'retried',
+  'preempted',
+  'sla-breached',
+  'waited',
+  'ran',
+  'tokens',
+  'cost',
+  'throttled',
+] as const;
 export type Family = (typeof FAMILIES)[number];
 
 /** Adds to the fleet's counters: by queue, band and source, and attempts by result and code. */
@@ -14,6 +27,8 @@ export function addTotals(counts: Counts, series: Series, labelOf: (code: string
   add(counts, `accepted|${labels}`, series.accepted);
   add(counts, `shed|${labels}`, series.shed);
   add(counts, `retried|${labels}`, series.retried);
+  add(counts, `preempted|${labels}`, series.preempted);
+  add(counts, `sla-breached|${labels}`, series.slaBreached);
   for (const [status, count] of series.ended) add(counts, `ended|${labels}|${status}`, count);
   for (const [name, count] of series.attempts) {
     const [result = '', code = ''] = name.split('|');

@@ -42,8 +42,13 @@ function shardKeys(prefix: string) {
   return {
     /** Sorted set: `<tenant>/<task>/<token>` of an attempt -> end of its lease, ms. Kept: while it runs. Bound: `limits.maxConcurrent`. */
     leases: `${prefix}leases`,
-    /** Hash: member of `leases` -> JSON of a stop that its worker has not answered. Kept: while it runs. Bound: as `leases`. */
+    /**
+     * Hash: member of `leases`, or `<member>/preempt` -> JSON of a stop that its worker has not answered. Kept: while it runs.
+     * Bound: as `leases`.
+     */
     signals: `${prefix}signals`,
+    /** Hash: tenant -> its task that last made room for a critical one. Kept: until the next one does. Bound: one per tenant. */
+    preempted: `${prefix}preempted`,
     /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ -> since when, ms. Kept: until added. Bound: granted tasks. */
     outbox: `${prefix}outbox`,
     /** Sorted set, scores 0: tickets that wait for their turn, as the ledger's `window.lua` writes them. Kept: until then. Bound: granted tasks. */
@@ -56,6 +61,8 @@ function shardKeys(prefix: string) {
     weights: `${prefix}weights`,
     /** Sorted set: `<tenant>/<task>` -> its deadline, ms. Kept: until it ends. Bound: one per task with a deadline. */
     deadlines: `${prefix}deadlines`,
+    /** Sorted set: `<tenant>/<task>` -> its sla, ms. Kept: until then, at most as long as the task. Bound: one per task with an sla. */
+    slas: `${prefix}slas`,
     /** Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Kept: until then. Bound: one per waiting task. */
     due: `${prefix}due`,
     /** Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Kept: until processed. Bound: three each. */

@@ -6,6 +6,7 @@ export { TASK_ID, childTraceparent, newTaskId, sessionIdSchema, traceIdOf, trace
 export {
   CLASS_LETTERS,
   CLASS_OF,
+  MAX_LOW_PRIORITY,
   PRIORITY_BANDS,
   PRIORITY_NAMES,
   type PriorityBand,

@@ -75,15 +75,16 @@ export function queueFor(source: Source, priority: PriorityInput): TaskQueue {
 export const PRIORITY_BANDS = ['critical', 'high', 'normal', 'low'] as const;
 export type PriorityBand = (typeof PRIORITY_BANDS)[number];
 
-/** From 8 on a priority is high, to 2 it is low. */
+/** From 8 on a priority is high. */
 const HIGH_FROM = 8;
-const LOW_TO = 2;
+/** To this one a priority is low. */
+export const MAX_LOW_PRIORITY = 2;
 
 /** The band of a priority. `critical` is the queue of that name; 10 as a number is high. */
 export function priorityBand(queue: TaskQueue, priority: number): PriorityBand {
   if (queue === 'critical') return 'critical';
   if (priority >= HIGH_FROM) return 'high';
-  return priority <= LOW_TO ? 'low' : 'normal';
+  return priority <= MAX_LOW_PRIORITY ? 'low' : 'normal';
 }
 
 /** The class by which a source's tasks are counted, for caps and rates. */

@@ -30,6 +30,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     trigger: body.trigger,
     deadline: toIso(body.deadline),
     sla: toIso(body.sla),
+    slaBreached: isSlaBreached(body, state),
     scheduledFor: toIso(body.scheduledFor),
     retryAt: toIso(retryAtOf(state)),
     requirements: body.requirements ?? null,
@@ -42,6 +43,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     outcome: state.outcome ? outcomeRecord(state.outcome) : null,
     usage: state.usage ?? null,
     worker: state.worker ?? null,
+    preemptedBy: state.preemptedBy ?? null,
     requestId: traceIdOf(body.traceparent),
     traceId: traceIdOf(body.traceparent),
     createdAt: toIso(state.createdAt),
@@ -50,6 +52,12 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
   };
+}
+
+/** Whether a task's sla passed before its end; null without an sla. Of an open task that is noted within seconds. */
+function isSlaBreached({ sla }: Task['body'], { completedAt, slaBreached }: TaskState): boolean | null {
+  if (sla === null) return null;
+  return completedAt === undefined ? slaBreached === true : completedAt > sla;
 }
 
 /** Gates of a task that has run before and waits for the time of its next attempt. */

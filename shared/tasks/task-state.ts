@@ -57,6 +57,11 @@ export interface TaskState {
   /** Its place in the lane, by default the time it was accepted. Text, because Lua would shorten a long number. */
   order?: string;
   deadline?: number;
+  sla?: number;
+  /** Among its equals it stands as if it had been accepted then, when that is earlier: its sla less `dispatch.slaLeadMs`. */
+  ranksFrom?: number;
+  /** Whether its sla passed before its end. Absent for a task that ended: its end says so. */
+  slaBreached?: true;
   /** How long it is expected to run, ms; stored with a deadline, to escalate the task when that is near. */
   estimateMs?: number;
   /** What its tickets count in the turns of tenants, ms of a slot; absent for the default. */
@@ -89,6 +94,14 @@ export interface TaskState {
   completedAt?: number;
   /** A stop on its way to the worker; `by` is the task that takes this one's place. */
   cancel?: { at: number; reason: string; by?: string };
+  /** Makes room for the critical task `by`: a stop on its way to the worker of the attempt with this token. */
+  preempt?: { token: number; by: string; at: number };
+  /** The critical task that it made room for last. */
+  preemptedBy?: string;
+  /** Attempts that ended so. */
+  preemptions?: number;
+  /** Of a critical task at a cap: the running task whose place it gets. */
+  preempts?: string;
   /** What it does when its session is busy; absent for a task that only waits its turn. */
   mode?: QueueMode;
   user?: string;

@@ -104,8 +104,8 @@ export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<R
     failed: { event: 'task.failed', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     timeout: { event: 'task.timeout', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     cancelled: ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed'),
-    // By a drain, a throttling provider or a lost worker: none of them costs an attempt.
-    queued: { event: 'task.interrupted', always: ['lease removed', 'attempt stored'], sometimes: PARK_OR_RETRY },
+    // By a drain, a throttling provider, a critical task or a lost worker: none of them costs an attempt.
+    queued: { event: 'task.interrupted', always: ['lease removed', 'attempt stored'], sometimes: [...PARK_OR_RETRY, 'backlog joined'] },
   },
   failed: { queued: RETRY, permanently_failed: FINAL_FAILURE },
   timeout: { queued: RETRY, permanently_failed: FINAL_FAILURE },

@@ -73,14 +73,19 @@ async function removeCallers({ redis, keys }: CleanTenantPorts, tenant: string):
 async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: string): Promise<number> {
   const own = `${tenant}/*`;
   let found = 0;
-  const byTenant = [shard.leases, shard.outbox, shard.deadlines, shard.due, shard.deliveriesDue, shard.schedulesDue];
+  const byTenant = [shard.leases, shard.outbox, shard.deadlines, shard.slas, shard.due, shard.deliveriesDue, shard.schedulesDue];
   for (const set of [...byTenant, shard.actionsDue, shard.window]) {
     found += await removeFromSet(redis, set, own);
   }
   for (const set of [shard.ended, shard.ready]) found += await removeFromSet(redis, set, `*/*/${own}`);
   found += await removeFromSet(redis, shard.turns, `*/*/${tenant}`);
   found += await removeFromHash(redis, shard.signals, (member) => member.startsWith(`${tenant}/`), own);
-  return found + (await redis.hdel(shard.pressure, tenant)) + (await redis.hdel(shard.weights, tenant));
+  return (
+    found +
+    (await redis.hdel(shard.pressure, tenant)) +
+    (await redis.hdel(shard.weights, tenant)) +
+    (await redis.hdel(shard.preempted, tenant))
+  );
 }
 
 async function removeFromSet(redis: RedisClient, set: string, pattern: string): Promise<number> {

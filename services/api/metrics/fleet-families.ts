@@ -46,6 +46,8 @@ const STORED_FAMILIES: readonly StoredOptions[] = [
   { family: 'ended', name: 'muster_tasks_total', help: 'Tasks that ended, by their last status', labels: [...TASK_LABELS, 'outcome'] },
   { family: 'attempts', name: 'muster_attempts_total', help: 'Attempts that ended', labels: ['result', 'code'] },
   { family: 'retried', name: 'muster_retries_total', help: 'Failed attempts that another one follows', labels: TASK_LABELS },
+  { family: 'preempted', name: 'muster_preemptions_total', help: 'Attempts cut short for a critical task', labels: TASK_LABELS },
+  { family: 'sla-breached', name: 'muster_sla_breaches_total', help: 'Tasks whose sla passed before their end', labels: TASK_LABELS },
   { family: 'waited', name: 'muster_task_wait_seconds', help: 'From acceptance to the first attempt', labels: TASK_LABELS },
   { family: 'ran', name: 'muster_attempt_seconds', help: 'Time that attempts held a slot', labels: TASK_LABELS },
   { family: 'tokens', name: 'muster_tokens_total', help: 'Tokens of models', labels: ['agent', 'direction'] },

@@ -139,7 +139,7 @@ const priorityBodySchema = z
   .meta({ id: 'PriorityRequest', examples: [{ priority: 9 }] });
 
 /** `POST /v1/tasks/:id/priority`: of a task that has not started. */
-function postPriority(ports: Pick<Intake, 'ledger' | 'relay' | 'queues'>): Route {
+function postPriority(ports: Pick<Intake, 'ledger' | 'queues' | 'log'>): Route {
   return route({
     method: 'post',
     path: '/v1/tasks/:id/priority',
@@ -150,7 +150,7 @@ function postPriority(ports: Pick<Intake, 'ledger' | 'relay' | 'queues'>): Route
     responses: { 200: prioritizedSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
       const state = await findState(ports.ledger, tenant, id);
-      const answer = await reprioritizeTask(ports, tenant, id, body.priority);
+      const answer = await reprioritizeTask(ports, tenant, id, { priority: body.priority });
       if (answer.kind !== 'changed') {
         throw answer.kind === 'running' ? wrongState('running', 'runs already') : wrongState(state.status, 'has ended');
       }

@@ -57,7 +57,8 @@ export const taskViewSchema = z
     sourceId: z.string().nullable().meta({ description: 'Of the trigger, hook or schedule that it came from.' }),
     trigger: z.enum(TRIGGERS).nullable().meta({ description: 'What made it; null for a request.' }),
     deadline: instant('It fails when it has not ended by then.').nullable(),
-    sla: instant('It becomes more urgent before this time.').nullable(),
+    sla: instant('It should have ended by then, and goes before others of its priority for that.').nullable(),
+    slaBreached: z.boolean().nullable().meta({ description: 'Whether that time passed before its end; null without `sla`.' }),
     scheduledFor: instant('It starts no earlier.').nullable(),
     retryAt: instant('When it starts again, while it waits for a retry or for its provider.').nullable(),
     requirements: requirementsSchema.nullable().meta({ description: 'What its worker must have.' }),
@@ -77,6 +78,7 @@ export const taskViewSchema = z
       .nullable()
       .meta({ description: 'What its attempts used of the model.' }),
     worker: z.string().nullable().meta({ description: 'The worker of its current or last attempt.' }),
+    preemptedBy: z.string().nullable().meta({ description: 'The critical task that last got its place while it ran.' }),
     requestId: requestIdSchema,
     traceId: traceIdSchema,
     createdAt: instant('When it was accepted.'),

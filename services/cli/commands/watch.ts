@@ -57,6 +57,7 @@ const notificationSchema = z.object({
   worker: text,
   queueDepth: z.number().nullish(),
   reason: text,
+  preemptedBy: text,
   resultSummary: text,
   error: z.object({ code: z.string(), message: z.string() }).nullish(),
 });
@@ -79,7 +80,8 @@ function scheduleOf({ number, name }: Notification): string | null {
   return name ? `#${number} ${name}` : `#${number}`;
 }
 
-function summarize({ queueDepth, reason, resultSummary, error, code, attempt, willRetry }: Notification): string {
+function summarize({ queueDepth, reason, preemptedBy, resultSummary, error, code, attempt, willRetry }: Notification): string {
+  if (preemptedBy) return `by task ${preemptedBy}`;
   if (typeof queueDepth === 'number') return `${queueDepth} tasks have not ended`;
   if (!error && code) return `attempt ${attempt ?? '?'} [${code}]${willRetry ? ', will be retried' : ''}`;
   return error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? '');

@@ -31,6 +31,8 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
   switch (stop.kind) {
     case 'cancel':
       return { kind: 'cancelled', reason: stop.reason };
+    case 'preempt':
+      return { kind: 'interrupted', reason: `preempted by task ${stop.by}`, delayMs: 0, isPreempted: true };
     case 'drain':
       return { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 };
     case 'lease-lost':

@@ -32,6 +32,7 @@ export function countEnd({ counts }: Ledger, { body, state }: Execution, { end, 
   // A stop that the worker had not received wins over a failure.
   const result = status === 'cancelled' ? 'cancelled' : RESULTS[end.kind];
   counts.attemptEnded(body.tenant, state, { agent: body.agent, result, code, ranMs, status, usage });
+  if (end.kind === 'interrupted' && end.isPreempted) counts.attemptPreempted(body.tenant, state);
 }
 
 /** Counts an attempt that was taken back from a lost process. */

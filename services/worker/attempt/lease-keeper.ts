@@ -138,9 +138,16 @@ export class LeaseKeeper {
     }
   }
 
+  /** Its lease goes on, because the worker's own grace bounds how long its agent takes to end. */
+  #preempt(attempt: RunningAttempt, by: string, heldUntil: number): void {
+    attempt.extend(heldUntil);
+    attempt.stop({ kind: 'preempt', by });
+  }
+
   #apply(attempt: RunningAttempt, renewal: Renewal, heldUntil: number): void {
     if (renewal === 'held') attempt.extend(heldUntil);
     else if (renewal === 'lost') attempt.stop({ kind: 'lease-lost' });
+    else if (renewal.kind === 'preempt') this.#preempt(attempt, renewal.by, heldUntil);
     else attempt.stop({ kind: 'cancel', reason: renewal.reason });
   }
 }

@@ -4,7 +4,11 @@ import type { FirstState } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 
 /** Why an attempt was stopped from outside its agent. */
-export type StopReason = { kind: 'cancel'; reason: string } | { kind: 'drain' } | { kind: 'timeout' | 'deadline' } | { kind: 'lease-lost' };
+export type StopReason =
+  | { kind: 'cancel'; reason: string }
+  /** A critical task gets its place. */
+  | { kind: 'preempt'; by: string }
+  | { kind: 'drain' | 'timeout' | 'deadline' | 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */
 class AttemptStopped extends Error {

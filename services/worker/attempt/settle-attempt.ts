@@ -73,6 +73,7 @@ function ticketResult(end: AttemptEnd, settled: SettleAnswer): TicketResult {
   const message = error ? `${error.code}: ${error.message}` : status;
   if (status === 'permanently_failed') return { kind: 'failed', message };
   if (isTerminal(status)) return { kind: 'done', note: status };
+  if (end.kind === 'interrupted' && end.isPreempted) return { kind: 'done', note: `${end.reason}; gets another ticket when there is room` };
   const delayMs = 'delayMs' in end ? (end.delayMs ?? 0) : 0;
   return delayMs > 0 ? { kind: 'done', note: `${message}; gets another ticket in ${delayMs} ms` } : { kind: 'returned' };
 }

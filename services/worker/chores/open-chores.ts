@@ -1,6 +1,6 @@
 import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { ChoreWorker, type JobSource, slotsOf } from '#shared/queue/index.ts';
+import { ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { runDueActions } from './run-actions.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
@@ -8,6 +8,7 @@ import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
 import { watchPressure } from './watch-pressure.ts';
+import { watchSlas } from './watch-slas.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
@@ -24,6 +25,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => audit.run() },
     { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, offsets) },
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
+    { name: 'watch-slas', everyMs: DEADLINES_EVERY_MS, run: () => watchSlas(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
@@ -34,12 +36,16 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
   return [new ChoreWorker({ chores, source })];
 }
 
-/** Grants tasks that waited for limits that were raised: else they would wait for the end of another task. */
+/**
+ * Grants tasks that waited for limits that were raised: else they would wait for the end of another task. Makes room for critical ones that
+ * came to the caps otherwise than by acceptance, or whose process died before it did.
+ */
 export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
   const running = new RunningTasks(ledger);
   for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
     try {
       const tasks = await applyLimits(ledger, id, running);
+      await makeRoom({ ledger, log }, id);
       if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for waiting tasks');
     } catch (error) {
       log.error({ err: error, tenant: id }, 'the limits of a tenant could not be applied to what waits');

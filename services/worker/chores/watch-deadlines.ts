@@ -1,8 +1,8 @@
-import type { Source } from '#shared/config/index.ts';
-import { changePriority, expireDeadline, readState } from '#shared/ledger/index.ts';
+import { expireDeadline, readState } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
+import { reprioritizeTask } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
-import { capClass, estimatedMs, isTerminal, PRIORITY_NAMES, type TaskState } from '#shared/tasks/index.ts';
+import { estimatedMs, isTerminal, type TaskState } from '#shared/tasks/index.ts';
 
 const PAGE = 500;
 /** Tasks checked per shard in one round, the nearest deadline first. */
@@ -45,7 +45,7 @@ async function checkDeadline(parts: Parts, member: string, now: number): Promise
   const [tenant = '', id = ''] = member.split('/', 2);
   const state = await readState(parts.ledger, tenant, id);
   if (state && !isTerminal(state.status) && leftOf(state, now) > 0) {
-    if (isTight(state, leftOf(state, now))) await escalate(parts, tenant, id, state.source);
+    if (isTight(state, leftOf(state, now))) await escalate(parts, tenant, id);
     return false;
   }
   const answer = await expireDeadline(parts.ledger, { tenant, id, lane: state?.lane ?? null });
@@ -66,9 +66,8 @@ function isTight({ status, queue, estimateMs = estimatedMs(null) }: TaskState, l
   return status !== 'running' && queue !== 'critical' && leftMs < TIGHT * estimateMs;
 }
 
-async function escalate({ ledger, log }: Parts, tenant: string, id: string, source: Source): Promise<void> {
-  const change = { priority: PRIORITY_NAMES.critical, queue: 'critical', class: capClass(source, PRIORITY_NAMES.critical) };
-  const answer = await changePriority(ledger, tenant, id, change);
+async function escalate(parts: Parts, tenant: string, id: string): Promise<void> {
+  const answer = await reprioritizeTask(parts, tenant, id, { priority: 'critical', why: 'its deadline is near' });
   if (answer.kind !== 'changed') return;
-  log.warn({ event: 'task.escalated', task: id, tenant }, 'made critical: its deadline is near');
+  parts.log.warn({ event: 'task.escalated', task: id, tenant }, 'made critical: its deadline is near');
 }

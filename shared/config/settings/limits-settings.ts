@@ -80,6 +80,17 @@ const backpressureSchema = z
   .prefault({});
 export type Thresholds = Pick<z.infer<typeof backpressureSchema>, 'warningDepth' | 'criticalDepth' | 'warningWaitMs' | 'criticalWaitMs'>;
 
+/** When a critical task at its tenant's caps gets the place of a low one. */
+const preemptionSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true),
+    /** Attempts of one task that are cut short for it; then the task keeps its place. */
+    maxPerTask: int(3),
+    /** Tasks of one class and priority that are looked at for one that makes room, the newest. */
+    maxRead: int(200),
+  })
+  .prefault({});
+
 /** What the fleet and each tenant may use. */
 export const limitsSchema = z
   .strictObject({
@@ -104,6 +115,7 @@ export const limitsSchema = z
     /** About how many bytes of Redis's memory these agents take, which are listed in one answer. */
     maxAgentBytesPerTenant: int(8_388_608),
     backpressure: backpressureSchema,
+    preemption: preemptionSchema,
     /** Processes that one task may take down with it before it fails with WORKER_LOST, whatever attempts it has left. Defaults to 3. */
     maxWorkerLosses: int(3),
     /** HTTP requests per key and minute, and per address for calls without a key and for webhooks that are refused. */
@@ -121,6 +133,11 @@ export const dispatchSettingsSchema = z
   .strictObject({
     /** Unclaimed tickets of a queue and shard that BullMQ has at most beyond the slots of live workers; others wait for their turn. Defaults to 16. */
     lookAhead: int(16),
+    /**
+     * A task with an `sla` stands among those of its tenant and priority as if it had been accepted so long before it, so that no other
+     * waits behind later ones for longer; 0 orders by age only. Defaults to a day.
+     */
+    slaLeadMs: int(86_400_000, 0),
   })
   .prefault({});
 

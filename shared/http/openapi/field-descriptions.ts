@@ -126,7 +126,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   session: 'The conversation in which it is a turn.',
   signedContent: 'What the signature is over.',
   since: 'From when on.',
-  sla: 'It becomes more urgent before this time.',
+  sla: 'It should have ended by then, and goes before others of its priority for that.',
   sourceId: 'Of the trigger, hook or schedule that it came from.',
   startedAt: 'When it began.',
   status: 'Where it is.',

@@ -45,6 +45,7 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
       shard.ended,
       shard.due,
       shard.tenantStates,
+      shard.slas,
       ...tasks.flatMap((task) => keysOf(keys, task)),
     ],
     options: submissionLimits(ledger, tenant),
@@ -85,5 +86,6 @@ function argumentsOf(ledger: Ledger, task: NewTask, isUnlimited: boolean): (stri
 /** Lets the script decode no more than it needs; see its header. */
 function pathOf({ body, lane, sharedLanes, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
   if (skip !== null) return 'skip';
-  return isUnlimited && !lane && sharedLanes.length === 0 && body.scheduledFor === null && body.deadline === null ? 'plain' : '';
+  const isTimed = body.scheduledFor !== null || body.deadline !== null || body.sla !== null;
+  return isUnlimited && !lane && sharedLanes.length === 0 && !isTimed ? 'plain' : '';
 }

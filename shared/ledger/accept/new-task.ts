@@ -22,6 +22,8 @@ export interface NewTask {
   takesInput: boolean;
   /** Whether the next of its lane goes first while it waits for a retry. */
   yields: boolean;
+  /** With an sla: so long before it the task would have to be accepted to stand where it stands among its equals. */
+  slaLeadMs?: number;
   /** Why it is not to run; null when it is. */
   skip: string | null;
 }

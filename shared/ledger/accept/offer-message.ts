@@ -41,6 +41,7 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
     keys.laneWait(lane?.name ?? ''),
     shard.due,
     shard.tenantStates,
+    shard.slas,
   ];
 }
 

@@ -18,13 +18,8 @@ export function parseLease(member: string): Omit<AttemptRef, 'lane'> {
   return { tenant, id, token: Number(token) };
 }
 
-/** A stop that a worker has to answer. */
-interface Stop {
-  kind: 'cancel';
-  reason: string;
-  /** The task that replaces it. */
-  by?: string;
-}
+/** A stop that a worker has to answer. `preempt`: the task goes on later, and gives its place to the critical task `by`. */
+type Stop = { kind: 'cancel'; reason: string; by?: string } | { kind: 'preempt'; reason: string; by: string };
 
 export type Renewal = 'held' | 'lost' | Stop;
 
@@ -85,8 +80,8 @@ export interface WorkerSignal {
   member: string;
 }
 
-/** Reads a message of the key `workerSignal`: `<member>` is a stop, `input <member>` announces input. */
+/** Reads a message of the key `workerSignal`: `<member>` and `preempt <member>` are stops, `input <member>` announces input. */
 export function parseWorkerSignal(message: string): WorkerSignal {
-  const [, input, member = ''] = /^(input )?(.*)$/s.exec(message) ?? [];
-  return { kind: input === undefined ? 'stop' : 'input', member };
+  const [, kind, member = ''] = /^(?:(input|preempt) )?(.*)$/s.exec(message) ?? [];
+  return { kind: kind === 'input' ? 'input' : 'stop', member };
 }

@@ -55,7 +55,7 @@ export function parseBody(text: string): StoredBody {
 
 /** What the state of a task begins with, for the scripts that accept it. */
 export function firstState(task: NewTask, costMs?: number): FirstState {
-  const { body, priority, queue, class: taskClass, lane, sharedLanes } = task;
+  const { body, priority, queue, class: taskClass, lane, sharedLanes, slaLeadMs } = task;
   return {
     class: taskClass,
     agent: body.agent,
@@ -67,6 +67,7 @@ export function firstState(task: NewTask, costMs?: number): FirstState {
     ...(sharedLanes.length === 0 ? {} : { sharedLanes }),
     ...(lane?.order === undefined ? {} : { order: `${lane.order}` }),
     ...(body.deadline === null ? {} : { deadline: body.deadline, estimateMs: estimatedMs(body.requirements) }),
+    ...(body.sla === null ? {} : { sla: body.sla, ranksFrom: body.sla - (slaLeadMs ?? 0) }),
     ...(body.scheduledFor === null ? {} : { notBefore: body.scheduledFor }),
     ...(costMs === undefined ? {} : { costMs }),
     ...behaviorOf(task),

@@ -2,6 +2,7 @@ import type { TaskQueue } from '../../config/index.ts';
 import type { NewTask } from '../accept/new-task.ts';
 import type { Ledger } from '../ledger.ts';
 import { isAheadEntry } from './outbox.ts';
+import { acceptedAtOf } from './standing.ts';
 
 /** A ticket that is out: all that its job in BullMQ is made of. */
 export interface IssuedTicket {
@@ -63,7 +64,7 @@ function parseTicket(entry: string, text: string): IssuedTicket {
 
 /** Reads a ticket that waits for its turn. */
 export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry' | 'isAhead'> {
-  const [queue = '', rank = '', tenant = '', acceptedAt, name = '', , maxAttempts = '', agent = '', ...lane] = text.split('/');
+  const [queue = '', rank = '', tenant = '', standing, name = '', , maxAttempts = '', agent = '', ...lane] = text.split('/');
   const [task = '', number = '1'] = name.split('.');
   return {
     tenant,
@@ -75,6 +76,6 @@ export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry' | 'is
     queue: queue as TaskQueue,
     priority: RANKS - Number(rank),
     maxAttempts: Number(maxAttempts),
-    acceptedAt: Number(acceptedAt),
+    acceptedAt: acceptedAtOf(standing),
   };
 }

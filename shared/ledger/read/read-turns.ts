@@ -1,6 +1,7 @@
 import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 import { shardKeys } from '../context.ts';
+import { acceptedAtOf, standingText } from '../grants/standing.ts';
 import { levelName } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 
@@ -8,7 +9,6 @@ type TurnSource = Pick<Ledger, 'redis' | 'keys'>;
 
 /** Behind every ready ticket of a level or a tenant. */
 const NO_END = '\u00ff';
-const TIME_DIGITS = 15;
 
 /** Where a task stands that waits for room in its queue's window. */
 export interface Turn {
@@ -41,15 +41,15 @@ export async function readTurn(ledger: TurnSource, tenant: string, id: string, s
   return found === 0 ? null : { ahead, ready: all, tenants: waiting };
 }
 
-/** How many ready tickets of a tenant and priority are older than a task, which need not be among them. */
+/** How many ready tickets of a tenant and priority go before a task, which need not be among them. */
 export async function countReadyBefore(ledger: TurnSource, tenant: string, id: string, state: TaskState): Promise<number> {
   const own = `${levelName(state.queue, state.priority)}${tenant}/`;
   return await ledger.redis.zlexcount(shardKeys(ledger, tenant).ready, `[${own}`, `(${own}${placeOf(id, state)}`);
 }
 
 /** Where a task's ticket stands among the ready ones of its tenant and priority. */
-function placeOf(id: string, { createdAt }: TaskState): string {
-  return `${String(createdAt).padStart(TIME_DIGITS, '0')}/${id}.`;
+function placeOf(id: string, state: TaskState): string {
+  return `${standingText(state)}/${id}.`;
 }
 
 const RANKS = 10;
@@ -81,8 +81,8 @@ export async function measureReady({ redis, keys }: TurnSource, shard: number, q
   for (let tenants = 0; tenants < MAX_TENANTS; tenants += 1) {
     const [first] = await redis.zrangebylex(ready, from, end, 'LIMIT', 0, 1);
     if (first === undefined) break;
-    const [, rank = '', tenant = '', acceptedAt] = first.split('/');
-    oldestAt = Math.min(oldestAt, Number(acceptedAt));
+    const [, rank = '', tenant = '', standing = ''] = first.split('/');
+    oldestAt = Math.min(oldestAt, acceptedAtOf(standing));
     from = `(${queue}/${rank}/${tenant}/${NO_END}`;
   }
   return { count, oldestAt };

@@ -14,7 +14,8 @@
 -- KEYS[13] ended: zset, ends of the shard's tasks that subscribers have not received
 -- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[15] tenants: hash, tenants of the shard that are not active
--- KEYS[16...] per task: with a digest, the caller's key; with a lane, its holders and its line
+-- KEYS[16] slas: zset, slas of the shard's tasks, ms
+-- KEYS[17...] per task: with a digest, the caller's key; with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
 -- ARGV[2] remember: int, ms, how long a caller's key is kept
 -- ARGV[3...] per task: one request
@@ -51,10 +52,10 @@
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local intake = open_intake(KEYS[11], KEYS[12], KEYS[13], KEYS[14], ARGV[2])
+local intake = open_intake({ rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14], slas = KEYS[16] }, ARGV[2])
 -- Caps and the limit on waiting tasks count the live lookups.
 intake.gathers = not context.caps and not context.waiting
-local next_key, next_arg = iterate(KEYS, 16), iterate(ARGV, 3)
+local next_key, next_arg = iterate(KEYS, 17), iterate(ARGV, 3)
 local closed = closed_state(KEYS[15], context.tenant)
 
 local function read_request(id)

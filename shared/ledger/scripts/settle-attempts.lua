@@ -28,7 +28,7 @@
 --   seen: state, as the worker saw it
 --   next: state that follows
 --   status: text, status of that
---   continuation: `end`, `now`, `later`, or `yield` (later, and others of its lane may go first)
+--   continuation: `end`, `now`, `later`, `yield` (later, and others of its lane may go first), or `backlog` (it made room for a critical task)
 --   at: int, its next ticket for `now`, the due time in ms for `later` and `yield`, else empty
 --   level: text, `<queue>/<rank>/` for `now`, else empty
 --   subscribers: text, `<kind>/<ended at, ms>` separated by commas, or empty
@@ -52,6 +52,7 @@
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
+-- include: preemption
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
@@ -59,7 +60,7 @@ local next_key, next_arg = iterate(KEYS, 19), iterate(ARGV, 3)
 gather_grants(context)
 -- What all settlements of the call write to the keys that they share.
 local states, outputs, results, leases, ungranted, index, ended, deadlines = {}, {}, {}, {}, {}, {}, {}, {}
-local events = {}
+local events, critical = {}, {}
 
 local function read_settlement(id)
   local settlement = {
@@ -109,6 +110,14 @@ local function park(settlement)
   redis.call('ZADD', context.live, 0, settlement.status .. '/' .. id)
 end
 
+-- The task waits for room under the caps, behind the critical task that it made room for. It keeps its lanes.
+local function return_to_backlog(settlement)
+  local id, task = settlement.id, cjson.decode(settlement.next)
+  ungranted[#ungranted + 1] = granted_member(settlement, id)
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
+  critical[#critical + 1] = task.preemptedBy
+end
+
 local function leave_lanes(settlement)
   local shared = settlement.shared ~= '' and cjson.decode(settlement.shared) or {}
   if not settlement.limit and not shared.sharedLanes then return end
@@ -130,6 +139,8 @@ local function settle(settlement, state)
   elseif continuation == 'now' then
     return_ticket(context, id, settlement.level)
     add_to_outbox(context, id .. '.' .. settlement.at)
+  elseif continuation == 'backlog' then
+    return_to_backlog(settlement)
   else
     park(settlement)
   end
@@ -156,7 +167,10 @@ end
 if #leases > 0 then
   redis.call('ZREM', KEYS[11], unpack(leases))
   -- Stops are rare.
-  if redis.call('EXISTS', KEYS[12]) == 1 then redis.call('HDEL', KEYS[12], unpack(leases)) end
+  if redis.call('EXISTS', KEYS[12]) == 1 then
+    redis.call('HDEL', KEYS[12], unpack(leases))
+    for _, lease in ipairs(leases) do redis.call('HDEL', KEYS[12], preempt_signal(lease)) end
+  end
 end
 call_many('HSET', context.states, states)
 call_many('HSET', KEYS[14], outputs)
@@ -164,6 +178,7 @@ call_many('HSET', KEYS[15], results)
 write_grants(context)
 if #ungranted > 0 then
   redis.call('ZREM', context.live, unpack(ungranted))
+  for _, id in ipairs(critical) do grant_critical(context, id) end
   promote_backlog(context)
 end
 if #index > 0 then redis.call('ZADD', context.index, unpack(index)) end
@@ -171,7 +186,7 @@ if #ended > 0 then redis.call('ZADD', KEYS[13], unpack(ended)) end
 if #deadlines > 0 then redis.call('ZREM', KEYS[17], unpack(deadlines)) end
 -- The end of an attempt comes before the end of its task.
 local order = {
-  TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, TRANSITIONS.running.completed,
+  TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, 'task.preempted', TRANSITIONS.running.completed,
   TRANSITIONS.running.cancelled, TRANSITIONS.failed.permanently_failed,
 }
 for _, event in ipairs(order) do

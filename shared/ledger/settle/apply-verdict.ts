@@ -13,7 +13,7 @@ import {
 export type AttemptEnd =
   | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
   | { kind: 'cancelled'; reason: string; error?: StoredError }
-  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError }
+  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true }
   | {
       kind: 'failed' | 'timeout';
       error: StoredError;
@@ -28,8 +28,8 @@ export type AttemptEnd =
 /** What becomes of the task: its next state, when it continues, and the events of its transitions. */
 export interface Settlement {
   state: TaskState;
-  /** `yield`: later, and others of its lane may go before it. */
-  continuation: 'end' | 'now' | 'later' | 'yield';
+  /** `yield`: later, and others of its lane may go before it. `backlog`: behind the critical task that it made room for. */
+  continuation: 'end' | 'now' | 'later' | 'yield' | 'backlog';
   /** The ended attempt, when others may follow; the last one is in the state itself. */
   attempt: Record<string, unknown> | null;
   events: string[];
@@ -49,7 +49,7 @@ const ATTEMPT_STATUS = {
  */
 export function applyVerdict(running: TaskState, given: AttemptEnd, now: number): Settlement {
   const verdict = overruled(running, given);
-  const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, ...kept } = running;
+  const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, preempt, ...kept } = running;
   const usage = 'usage' in verdict && verdict.usage ? { usage: verdict.usage } : {};
   const state: TaskState = { ...kept, ...usage, ...errorOf(verdict) };
   const attempt = endedAttempt(running, verdict, now);
@@ -61,6 +61,8 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
       return endTask(state, 'cancelled', { now, outcome, note: verdict.reason });
     }
     case 'interrupted': {
+      // Whatever interrupted it at once, its place was promised.
+      if (preempt?.token === running.token && verdict.delayMs <= 0) return makeRoom(state, preempt.by, now, attempt);
       const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, verdict.reason);
       return continueTask(back, { now, delayMs: verdict.delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
     }
@@ -68,6 +70,14 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
     case 'timeout':
       return afterFailure(state, verdict, now, attempt);
   }
+}
+
+/** It returns to where it waited, at the price of no attempt, and without its place. */
+function makeRoom(state: TaskState, by: string, now: number, attempt: Record<string, unknown>): Settlement {
+  const { granted: _granted, ...back } = enter({ ...state, spent: state.spent - 1 }, 'queued', now, `preempted by task ${by}`);
+  const preemptions = (state.preemptions ?? 0) + 1;
+  const events = [eventOf('running', 'queued'), 'task.preempted'];
+  return { state: { ...back, gate: 'cap', preemptedBy: by, preemptions }, continuation: 'backlog', attempt, events };
 }
 
 /** The outcome of a stopped task, with the task that replaces it, if any. */

@@ -63,7 +63,7 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
 
 /** The next ticket, or the due time, of a task that continues. */
 function nextOf({ continuation, state }: Settlement): number | '' {
-  if (continuation === 'end') return '';
+  if (continuation === 'end' || continuation === 'backlog') return '';
   return (continuation === 'now' ? state.ticket : state.notBefore) ?? '';
 }
 
@@ -115,7 +115,8 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
 const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
 
 /** JSON of what the event says of an attempt besides its end. */
-function factOf({ state: { attempt, error, status }, continuation }: Settlement): string {
+function factOf({ state: { attempt, error, status, preemptedBy }, continuation }: Settlement): string {
+  if (continuation === 'backlog') return JSON.stringify({ attempt, preemptedBy });
   if (!FAILURES.has(status)) return JSON.stringify({ attempt });
   return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });
 }

@@ -4,6 +4,7 @@ import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, typ
 import type { Log } from '../../log/index.ts';
 import { outcomeRecord, type TaskOutcome, type TaskState, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
+import { makeRoomFor } from '../tickets/make-room.ts';
 import { firstTicket } from '../tickets/ticket.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 import { estimateByPace, type Standing } from '../why/pace.ts';
@@ -130,6 +131,7 @@ async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAns
   const standing = readStanding(intake, task, answer).catch(() => null);
   if (entry !== null) relay.add(firstTicket(task, { entry, isAhead }));
   logAccepted(log, task, answer);
+  await makeRoomFor(intake, task.body.tenant, { queue: task.queue, gate: answer.gate });
   const estimatedStartMs = outcome ? null : await estimateSafely(ledger, task, await standing);
   // A task for later waits for its time, and not for others.
   const waitMs = task.body.scheduledFor === null ? estimatedStartMs : null;

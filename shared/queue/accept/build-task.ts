@@ -40,6 +40,7 @@ export function buildTask(
     mode: request.mode ?? null,
     takesInput: takesInput(definition, request.context),
     yields: settings.retries[source].lane === 'yield',
+    slaLeadMs: settings.dispatch.slaLeadMs,
     skip: request.skip?.reason ?? null,
   };
 }

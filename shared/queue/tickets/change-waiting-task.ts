@@ -1,25 +1,41 @@
-import { changePriority, type PriorityAnswer, promoteDue, readState, type ReopenAnswer, reopenTask } from '../../ledger/index.ts';
+import {
+  changePriority,
+  type NewPriority,
+  type PriorityAnswer,
+  promoteDue,
+  readState,
+  type ReopenAnswer,
+  reopenTask,
+} from '../../ledger/index.ts';
 import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf } from '../../tasks/index.ts';
 import type { Intake } from '../accept/request.ts';
+import { makeRoomFor, type MakeRoomPorts } from './make-room.ts';
 import { ticketId } from './ticket.ts';
+
+export type PriorityPorts = Pick<Intake, 'queues'> & MakeRoomPorts;
+
+interface PriorityChange {
+  priority: PriorityInput;
+  /** What escalates it; absent for a change that somebody asked for. */
+  why?: string;
+}
 
 /**
  * Changes the priority of a task that does not run, and with it the queue it waits in. A granted task takes its place there anew.
  */
 export async function reprioritizeTask(
-  { ledger, queues }: Pick<Intake, 'ledger' | 'queues'>,
+  ports: PriorityPorts,
   tenant: string,
   id: string,
-  priority: PriorityInput,
+  { priority, why }: PriorityChange,
 ): Promise<PriorityAnswer> {
+  const { ledger, queues } = ports;
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'gone' };
   const number = priorityNumber(priority);
-  const answer = await changePriority(ledger, tenant, id, {
-    priority: number,
-    queue: queueFor(state.source, priority),
-    class: capClass(state.source, number),
-  });
+  const change: NewPriority = { priority: number, queue: queueFor(state.source, priority), class: capClass(state.source, number) };
+  const answer = await changePriority(ledger, tenant, id, why === undefined ? change : { ...change, why });
+  if (answer.kind === 'changed') await makeRoomFor(ports, tenant, answer.state);
   if (answer.kind === 'changed' && answer.state.granted) {
     // The old ticket would start the task at its old place. A ticket that a worker has taken meanwhile stays.
     await queues

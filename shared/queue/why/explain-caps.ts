@@ -1,5 +1,5 @@
 import { SOURCE_CLASSES } from '../../config/index.ts';
-import type { Ledger } from '../../ledger/index.ts';
+import { backlogPlace, type Ledger } from '../../ledger/index.ts';
 import { CLASS_LETTERS } from '../../tasks/index.ts';
 import { HELPS } from './helps.ts';
 import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
@@ -46,7 +46,13 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   const place = { tenantPlace: ahead + 1 };
   const details = full.length > 0 ? full.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`) : [FREE_AGAIN];
   const gates = details.map((detail) => closedGate('cap', { detail, helps: HELPS.cap, since, facts: { ...facts, ...place } }));
-  return { gates, ahead, limit: narrowest(full.length > 0 ? full : caps) };
+  return { gates: [...gates, ...placeOnItsWay(task, since)], ahead, limit: narrowest(full.length > 0 ? full : caps) };
+}
+
+/** Of a critical task that a running one makes room for. */
+function placeOnItsWay({ state: { preempts } }: WaitingTask, since: number): GateReport[] {
+  if (preempts === undefined) return [];
+  return [closedGate('cap', { detail: `gets the place of task ${preempts}, which stops`, helps: HELPS.cap, since, taskId: preempts })];
 }
 
 const FREE_AGAIN = 'tenant caps; one has become free';
@@ -86,7 +92,7 @@ const RANKS = 10;
 /** How many of these classes are better, or as good and older. The backlog is kept as grants.lua writes it. */
 async function countBacklog({ redis, keys }: Ledger, { body, state }: WaitingTask, classes: readonly string[]): Promise<number> {
   const { live } = keys.tenant(body.tenant);
-  const own = `${String(RANKS - state.priority).padStart(2, '0')}/${body.id}`;
+  const own = `${String(RANKS - state.priority).padStart(2, '0')}/${backlogPlace(state, body.id)}`;
   const counts = await Promise.all(classes.map((each) => redis.zlexcount(live, `[backlog=${each}/`, `(backlog=${each}/${own}`)));
   return counts.reduce((sum, count) => sum + count, 0);
 }

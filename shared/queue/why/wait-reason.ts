@@ -33,9 +33,12 @@ export interface GateReport extends WaitReason {
   helps: string | null;
 }
 
-/** When a task came to where it waits: its last step, in ms since the epoch. */
+/** When a task came to where it waits: its last change of status, in ms since the epoch. Entries after that say what happened to it there. */
 export function waitingSince({ log, createdAt }: TaskState): number {
-  return parseTimeline(log).at(-1)?.at ?? createdAt;
+  const steps = parseTimeline(log);
+  const last = steps.at(-1)?.status;
+  const before = steps.findLastIndex(({ status }) => status !== last);
+  return steps[before + 1]?.at ?? createdAt;
 }
 
 /** A gate that does not hold the task back now. */

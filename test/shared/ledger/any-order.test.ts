@@ -28,6 +28,7 @@ const action: Arbitrary<Action> = oneof(
       priority: constantFrom(1, 5, 10),
       letter,
       later: boolean(),
+      sla: boolean(),
       maxAttempts: integer({ min: 1, max: 3 }),
     }),
   },
@@ -44,6 +45,7 @@ const action: Arbitrary<Action> = oneof(
     }),
   },
   { weight: 6, arbitrary: record({ kind: constantFrom('sweep', 'lose', 'expire', 'cancel', 'reopen', 'due'), pick }) },
+  { weight: 3, arbitrary: record({ kind: constant('preempt' as const), pick }) },
   { weight: 2, arbitrary: record({ kind: constant('reprioritize' as const), pick, priority: constantFrom(1, 5, 10) }) },
 );
 

@@ -49,6 +49,7 @@ function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
     ['Worker', task.worker ?? null],
     ['Outcome', outcome ? [outcome.kind, outcome.reason].filter(Boolean).join(': ') : null],
     ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} taskRef={taskRef} /> : null],
+    ['Preempted by', task.preemptedBy ? <TaskLink id={task.preemptedBy} taskRef={taskRef} /> : null],
     ['Tokens', task.usage ? usageText(task.usage) : null],
   ];
 }
@@ -56,6 +57,8 @@ function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
 function times(task: TaskRecord): Fact[] {
   return [
     ['Deadline', timeOf(task.deadline)],
+    ['SLA', timeOf(task.sla)],
+    ['Breached', task.slaBreached ? 'its SLA passed before its end' : null],
     ['Scheduled for', timeOf(task.scheduledFor)],
     ['Created', timeOf(task.createdAt)],
     ['Started', timeOf(task.startedAt)],

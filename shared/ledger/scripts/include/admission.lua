@@ -1,7 +1,7 @@
 -- The intake gathers what a call that accepts tasks writes to the keys that all of them share: `close_intake` writes each key once.
-local function open_intake(rates, deadlines, ended, due, remember_ms)
+local function open_intake(keys, remember_ms)
   return {
-    rates = rates, deadlines = deadlines, ended = ended, due = due, remember_ms = remember_ms,
+    rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
     index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
   }
 end
@@ -110,7 +110,7 @@ end
 
 -- Whether a new task has nothing that a short state cannot say.
 local function is_ordinary(task)
-  return not (task.deadline or task.collect or task.inputs or task.leftOut or task.sharedLanes)
+  return not (task.deadline or task.sla or task.collect or task.inputs or task.leftOut or task.sharedLanes)
 end
 
 -- Lists a task that is granted as it is accepted, and gives it its first ticket, `text`. Returns the task's answer.
@@ -127,6 +127,7 @@ end
 local function admit(context, intake, id, keys, task)
   enter(context, task, 'pending')
   if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, shard_member(context, id)) end
+  if task.sla then redis.call('ZADD', intake.slas, task.sla, shard_member(context, id)) end
   if task.notBefore then
     task.gate = 'time'
     redis.call('ZADD', context.live, 0, 'pending/' .. id)

@@ -25,8 +25,13 @@ end
 local function load_task(context, id) return load_state(context.states, context.bodies, id) end
 local function save_task(context, id, task) redis.call('HSET', context.states, id, cjson.encode(task)) end
 
--- Moves the task along the table of transitions (TRANSITIONS comes from shared/tasks) and appends to its timeline.
--- When that is full, the oldest entry after the first goes. Returns the type of the transition's event, or an empty text.
+-- When the timeline is full, the oldest entry after the first goes.
+local function trim_log(context, task)
+  while #task.log > context.maxTimelineBytes do task.log = string.gsub(task.log, '^([^;]*);[^;]*', '%1', 1) end
+end
+
+-- Moves the task along the table of transitions (TRANSITIONS comes from shared/tasks) and appends to its timeline. Returns the
+-- type of the transition's event, or an empty text.
 local function enter(context, task, status, note)
   local from = task.status or 'new'
   local event = TRANSITIONS[from][status]
@@ -37,8 +42,14 @@ local function enter(context, task, status, note)
   local entry = status .. '@' .. context.stamp
   if note then entry = entry .. ' ' .. timeline_note(note) end
   task.log = task.log and (task.log .. ';' .. entry) or entry
-  while #task.log > context.maxTimelineBytes do task.log = string.gsub(task.log, '^([^;]*);[^;]*', '%1', 1) end
+  trim_log(context, task)
   return event
+end
+
+-- Appends to the timeline what happened to a task that stays where it is.
+local function add_note(context, task, note)
+  task.log = task.log .. ';' .. task.status .. '@' .. context.stamp .. ' ' .. timeline_note(note)
+  trim_log(context, task)
 end
 
 -- Publishes to the tenant's event stream, and to its listeners, what happened to one or more tasks (their ids, separated by commas).
@@ -55,9 +66,32 @@ end
 -- The name of a task in the keys that all tenants of its shard share.
 local function shard_member(context, id) return context.tenant .. '/' .. id end
 
+-- The signal by which the attempt of a lease makes room for a critical task. An older release does not know it.
+local function preempt_signal(lease) return lease .. '/preempt' end
+
+-- The task of a live lookup.
+local function id_of(member) return string.match(member, '[^/.]+$') end
+
 local function granted_member(task, id) return 'granted=' .. task.class .. '/' .. id end
+
+local CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+-- The first ten characters of a task's id of this time: ids sort by it.
+local function id_time(ms)
+  local text = ''
+  for _ = 1, 10 do
+    local digit = ms % 32
+    text = string.sub(CROCKFORD, digit + 1, digit + 1) .. text
+    ms = (ms - digit) / 32
+  end
+  return text
+end
+
+-- Tasks of one class and priority stand by their ids, and so by age; one that its sla brings forward, by the time that it counts from.
 local function backlog_member(task, id)
-  return 'backlog=' .. task.class .. '/' .. string.format('%02d', 10 - task.priority) .. '/' .. id
+  local rank = 'backlog=' .. task.class .. '/' .. string.format('%02d', 10 - task.priority) .. '/'
+  if not task.ranksFrom or task.ranksFrom >= task.createdAt then return rank .. id end
+  return rank .. id_time(task.ranksFrom) .. '.' .. id
 end
 
 local function count(context, prefix)

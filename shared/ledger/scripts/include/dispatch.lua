@@ -40,6 +40,14 @@ local function may_go_ahead(context, level)
   return not level.has_own and own_turn(context, level) <= time_of(context, level)
 end
 
+-- Whether a ticket that its sla brings forward goes before the unclaimed ones of its level: all of them are its tenant's own.
+local function may_overtake_own(context, level, text)
+  if #string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/') == TIME_DIGITS then return false end
+  local score, first = window_score(level.number, context.tenant), level.number * FLOWS
+  local own = redis.call('ZCOUNT', context.window, score, score)
+  return own > 0 and own == redis.call('ZCOUNT', context.window, first, first + FLOWS - 1)
+end
+
 local function add_to_window(context, level, tenant, id)
   append(context.placed.window, window_score(level.number, tenant), tenant .. '/' .. id)
   for _, each in pairs(context.levels) do
@@ -68,10 +76,11 @@ local function place_ticket(context, id, number, text)
   local level = open_level(context, string.match(text, '^[^/]+/%d+/'))
   local name = id .. '.' .. number
   local is_free = level.room > 0 and not level.has_ready
+  local overtakes = is_free and may_overtake_own(context, level, text)
   if not is_free and not may_go_ahead(context, level) then return nil, add_to_ready(context, level, text) end
   add_to_window(context, level, context.tenant, id)
   level.has_own = true
-  if is_free then return name end
+  if is_free then return overtakes and name .. '.ahead' or name end
   local cost = tonumber(string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/(%d+)/'))
   charge(context, level, context.tenant, join_turns(context, level), cost)
   return name .. '.ahead'

@@ -15,6 +15,7 @@ local function finish(context, keys, id, task, status, reason)
   local event = enter(context, task, status, reason)
   task.completedAt = context.now
   task.gate, task.notBefore, task.granted, task.cancel, task.steer = nil, nil, nil, nil, nil
+  task.preempt, task.preempts = nil, nil
   save_task(context, id, task)
   redis.call('ZADD', context.index, 0, 'status=' .. status .. '/' .. id)
   if task.deadline then redis.call('ZREM', keys.deadlines, shard_member(context, id)) end
@@ -41,6 +42,8 @@ local function end_attempt(context, keys, id, task, status, failure)
   local member = shard_member(context, id) .. '/' .. task.token
   redis.call('ZREM', keys.leases, member)
   if task.cancel then redis.call('HDEL', keys.signals, member) end
+  if task.preempt then redis.call('HDEL', keys.signals, preempt_signal(member)) end
+  task.preempt = nil
   redis.call('HSET', keys.attempts, id .. ':' .. task.token, cjson.encode({
     number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = context.now, status = status, error = failure,
   }))

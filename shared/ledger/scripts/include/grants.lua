@@ -67,7 +67,7 @@ local function grant(context, id, task)
     unlist(context, id, task)
   end
   if task.status ~= 'queued' then enter(context, task, 'queued') end
-  task.granted, task.gate, task.notBefore = true, nil, nil
+  task.granted, task.gate, task.notBefore, task.preempts = true, nil, nil, nil
   task.queuedAt = task.queuedAt or context.now
   task.ticket = task.ticket + 1
   local state = cjson.encode(task)
@@ -140,7 +140,7 @@ local function best_of_backlog(context)
       if head and (not best or head < best) and has_room(context, letter .. low) then best = head end
     end
   end
-  return best and string.sub(best, 4)
+  return best and id_of(best)
 end
 
 -- How many parked tasks one step grants, when caps grew meanwhile; the next step goes on.

@@ -1,8 +1,11 @@
 -- A granted task gets its ticket late: few unclaimed tickets of each queue are in BullMQ, its window, so that a better one still comes
 -- first. The other tickets are ready and wait for room. A level is a queue and a priority.
 --   window: `<tenant>/<task>` -> level and tenant, see `window_score`: it counts one level, or one tenant there
---   ready: tickets as text: `<queue>/<rank>/<tenant>/<accepted at>/<task>.<number>/<cost>/<attempts>/<agent>/<lane>`
+--   ready: tickets as text: `<queue>/<rank>/<tenant>/<accepted at>/<task>.<number>/<cost>/<attempts>/<agent>/<lane>`; with an sla that
+--     brings it forward, the time that it counts from stands before the time of its acceptance, 15 digits each
 local RANKS, FLOWS = 10, 1e9
+-- Of a time in a ticket's text.
+local TIME_DIGITS = 15
 -- What a ticket counts in turns when its task says nothing, ms.
 local DEFAULT_COST = 1000
 
@@ -29,7 +32,9 @@ local function window_score(number, tenant)
 end
 
 local function ready_prefix(context, id, task)
-  return level_prefix(task.queue, task.priority) .. context.tenant .. '/' .. string.format('%015d', task.createdAt) .. '/' .. id .. '.'
+  local accepted = string.format('%015d', task.createdAt)
+  if task.ranksFrom and task.ranksFrom < task.createdAt then accepted = string.format('%015d', task.ranksFrom) .. accepted end
+  return level_prefix(task.queue, task.priority) .. context.tenant .. '/' .. accepted .. '/' .. id .. '.'
 end
 
 -- All that the ticket's job in BullMQ is made of.

@@ -26,6 +26,15 @@ describe('classifying an error of an agent', () => {
     });
   });
 
+  it('hands a task back at the price of no attempt whose place a critical one gets', () => {
+    expect(classifyAnswer({ kind: 'stopped', stop: { kind: 'preempt', by: 'T1' } }, context)).toEqual({
+      kind: 'interrupted',
+      reason: 'preempted by task T1',
+      delayMs: 0,
+      isPreempted: true,
+    });
+  });
+
   it.each([
     ['a cycle', cycle],
     ['a BigInt', { amount: 1n }],

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readTask, readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import { parseTimeline } from '#shared/tasks/task-record.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { watchDeadlines } from '../../../../services/worker/chores/watch-deadlines.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
@@ -59,4 +60,8 @@ it('makes critical what can hardly start in time, behind however many that ended
   const queueOf = async (id: string): Promise<string | undefined> => (await readTask(parts.ledger, TENANT, id))?.state.queue;
   expect([await queueOf(easy), await queueOf(tight)]).toEqual(['tasks', 'critical']);
   expect(await watched()).toEqual([`${TENANT}/${easy}`, `${TENANT}/${tight}`]);
+  const { log } = (await readTask(parts.ledger, TENANT, tight))?.state ?? { log: '' };
+  expect(parseTimeline(log).at(-1)).toMatchObject({ status: 'queued', note: 'priority 5 to 10: its deadline is near' });
+  const events = await parts.redis.xrevrange(parts.keys.tenant(TENANT).events, '+', '-', 'COUNT', 2);
+  expect(events.map(([, [, event]]) => event)).toEqual(['task.escalated', 'task.reprioritized']);
 });

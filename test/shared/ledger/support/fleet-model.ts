@@ -7,6 +7,7 @@ import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { outboxEntry, parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
+import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
@@ -17,7 +18,7 @@ import { aTask, DONE, FAILURE, TENANT, type Held, type TaskWish, type TestLedger
 
 /** One thing that somebody does to the fleet; `pick` chooses whom it happens to. */
 export type Action =
-  | { kind: 'accept'; lane: number; shared: number; priority: number; letter: string; later: boolean; maxAttempts: number }
+  | { kind: 'accept'; lane: number; shared: number; priority: number; letter: string; later: boolean; sla: boolean; maxAttempts: number }
   | {
       kind: 'settle';
       pick: number;
@@ -30,7 +31,7 @@ export type Action =
   | { kind: 'take'; how: 'steered' | 'merged'; max: number }
   | { kind: Simple; pick: number };
 
-type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'reopen' | 'due' | 'input' | 'start';
+type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'reopen' | 'due' | 'input' | 'start' | 'preempt';
 
 /** A message, as its sender and its agent make it. */
 export interface Offer {
@@ -64,6 +65,11 @@ const SHARED_LANES = [
 const LANE_LIMITS = [1, 1, 2];
 const DRAIN_ROUNDS = 400;
 
+/** What is of the highest priority is critical. */
+function queueOf(priority: number): 'critical' | 'tasks' {
+  return priority === 10 ? 'critical' : 'tasks';
+}
+
 /**
  * A fleet without BullMQ and without agents: tickets are a list, workers are what they were told by the ledger, some of them
  * long gone. Every action is one that a real process can do at that moment, or a crash in the middle of one.
@@ -86,6 +92,7 @@ export class FleetModel {
     due: (pick) => this.#due(pick),
     input: (pick, ledger) => this.#input(pick, ledger),
     start: (_pick, ledger) => this.#start(ledger),
+    preempt: (_pick, ledger) => this.#preempt(ledger),
   };
 
   constructor(test: TestLedger) {
@@ -136,17 +143,19 @@ export class FleetModel {
   }
 
   async #accept(
-    { lane, shared, priority, letter, later, maxAttempts }: Extract<Action, { kind: 'accept' }>,
+    { lane, shared, priority, letter, later, sla, maxAttempts }: Extract<Action, { kind: 'accept' }>,
     ledger: Ledger,
   ): Promise<void> {
     const limit = LANE_LIMITS[lane];
     const wish: TaskWish = {
       priority,
+      queue: queueOf(priority),
       maxAttempts,
       class: `${letter}${priority === 1 ? 0 : 1}`,
       ...(limit === undefined ? {} : { lane: { name: `lane-${lane}`, limit } }),
       sharedLanes: SHARED_LANES.filter((_, position) => (shared >> position) % 2 === 1),
       ...(later ? { scheduledFor: Date.now() + LATER_MS } : {}),
+      ...(sla ? { sla: Date.now() + LATER_MS, slaLeadMs: 2 * LATER_MS } : {}),
     };
     const answer = await acceptNewTask(ledger, aTask(wish));
     this.#knows(answer, limit === undefined ? null : `lane-${lane}`);
@@ -281,7 +290,7 @@ export class FleetModel {
     const id = this.#anyone(pick);
     if (id === undefined) return;
     const letter = (await this.#test.state(id)).class.slice(0, 1);
-    const change: NewPriority = { priority, queue: 'tasks', class: `${letter}${priority === 1 ? 0 : 1}` };
+    const change: NewPriority = { priority, queue: queueOf(priority), class: `${letter}${priority === 1 ? 0 : 1}` };
     await changePriority(ledger, TENANT, id, change);
   }
 
@@ -292,6 +301,10 @@ export class FleetModel {
   async #cancel(pick: number, ledger: Ledger): Promise<void> {
     const id = this.#anyone(pick);
     if (id !== undefined) await cancelTask(ledger, this.#place(id), 'no more');
+  }
+
+  async #preempt(ledger: Ledger): Promise<void> {
+    await preemptTasks(ledger, TENANT);
   }
 
   async #due(pick: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { OutcomeKind, Task } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { pairs } from '#shared/redis/replies.ts';
+import { backlogPlace, standingText } from '#shared/ledger/grants/standing.ts';
 import { levelName } from '#shared/ledger/grants/tickets.ts';
 import { TASK_QUEUES } from '#shared/config/sources.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';
@@ -105,7 +106,8 @@ const difference = (what: string, found: readonly string[], expected: readonly s
   ...expected.filter((each) => !found.includes(each)).map((each) => `${what}: ${each} is missing`),
 ];
 
-const backlogOf = ({ body, state }: Task): string => `backlog=${state.class}/${String(10 - state.priority).padStart(2, '0')}/${body.id}`;
+const backlogOf = ({ body, state }: Task): string =>
+  `backlog=${state.class}/${String(10 - state.priority).padStart(2, '0')}/${backlogPlace(state, body.id)}`;
 
 /** The live lookups say of each task that has not ended where it is, once, and of no other. */
 function listed({ live, lookups, kept, tasks }: LedgerData): string[] {
@@ -121,8 +123,9 @@ const leaseOf = ({ body, state }: Task): string => `${TENANT}/${body.id}/${state
 /** What runs has one lease under its token, and nothing else has one. */
 function leases({ live, leases: found, signals }: LedgerData): string[] {
   const running = live.filter(({ state }) => state.status === 'running');
-  const stopping = running.filter(({ state }) => state.cancel);
-  return [...difference('leases', found, running.map(leaseOf)), ...difference('signals', signals, stopping.map(leaseOf))];
+  const stopping = running.filter(({ state }) => state.cancel).map(leaseOf);
+  const preempted = running.filter(({ state }) => state.preempt?.token === state.token).map((task) => `${leaseOf(task)}/preempt`);
+  return [...difference('leases', found, running.map(leaseOf)), ...difference('signals', signals, [...stopping, ...preempted])];
 }
 
 /** A lane holds at most its limit, only what is alive, and lets nobody wait while it has room. */
@@ -268,10 +271,7 @@ const isUnclaimed = ({ state }: Task): boolean => state.granted === true && stat
 function readyTickets({ live, ready, window, turns, windowSize }: LedgerData): string[] {
   const expected = live
     .filter((task) => isUnclaimed(task))
-    .map(
-      ({ body, state }) =>
-        `${levelName(state.queue, state.priority)}${TENANT}/${String(state.createdAt).padStart(15, '0')}/${body.id}.${state.ticket}/`,
-    );
+    .map(({ body, state }) => `${levelName(state.queue, state.priority)}${TENANT}/${standingText(state)}/${body.id}.${state.ticket}/`);
   return ready.flatMap((text) => {
     const level = /^[^/]+\/\d+\//.exec(text)?.[0] ?? '';
     const [queue = '', rank] = level.split('/');

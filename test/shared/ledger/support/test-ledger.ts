@@ -1,5 +1,5 @@
 import { tenantLimitsSchema, type TenantLimits } from '#shared/config/settings/limits-settings.ts';
-import type { SourceClass } from '#shared/config/sources.ts';
+import type { SourceClass, TaskQueue } from '#shared/config/sources.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
@@ -32,7 +32,9 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   lane?: { name: string; limit: number; order?: number };
   sharedLanes?: { name: string; limit: number }[];
   priority?: number;
+  queue?: TaskQueue;
   class?: string;
+  slaLeadMs?: number;
   rateClass?: SourceClass;
   key?: string;
   digest?: string;
@@ -66,12 +68,12 @@ const WISH = {
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {
   const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
-  const { mode, takesInput, yields, skip, sharedLanes, ...body } = rest;
+  const { mode, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, ...body } = rest;
   const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
     priority,
-    queue: 'tasks',
+    queue: queue ?? 'tasks',
     class: taskClass ?? (priority === 1 ? 'u0' : 'u1'),
     rateClass,
     lane: lane ?? null,
@@ -80,6 +82,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
     mode,
     takesInput,
     yields,
+    ...(slaLeadMs === undefined ? {} : { slaLeadMs }),
     skip: skip ?? null,
   };
 }

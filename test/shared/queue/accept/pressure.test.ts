@@ -63,6 +63,8 @@ describe('a tenant with too much work', () => {
       queue_depth: 8,
       recommendations: expect.any(Array),
     });
+    expect((await refusal({ ...PROACTIVE, priority: 'critical' }))?.details).toMatchObject({ source: 'proactive', band: 'critical' });
+    expect(await refusal({ priority: 'critical' })).toBeNull();
     expect(await refusal({ priority: 'low' })).not.toBeNull();
     expect(await refusal({ priority: 2, source: 'webhook' })).not.toBeNull();
     const parent = await submit();

@@ -15,6 +15,7 @@
 -- ARGV[3] priority: int, 1 to 10
 -- ARGV[4] queue: text, the queue that it belongs to now
 -- ARGV[5] class: text, its class for caps
+-- ARGV[6] why: text, what escalates it, or empty for a change that somebody asked for
 -- RETURNS {tickets, 'changed', state} | {tickets, 'running'} | {tickets, 'gone'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -33,6 +34,7 @@ local task = load_task(context, id)
 if not task or task.completedAt then return { {}, 'gone' } end
 if task.status == 'running' then return { {}, 'running' } end
 
+local why, before = ARGV[6], task.priority
 unlist(context, id, task)
 task.priority, task.queue, task.class = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 if task.granted and has_room(context, task.class) then
@@ -47,7 +49,10 @@ if task.granted then
   task.ticket = task.ticket + 1
   give_ticket(context, id, task)
 end
+add_note(context, task, 'priority ' .. before .. ' to ' .. ARGV[3] .. (why == '' and '' or ': ' .. why))
 save_task(context, id, task)
-emit(context, id, 'task.reprioritized')
+local facts = cjson.encode({ { priority = task.priority, queue = task.queue, reason = why ~= '' and why or nil } })
+emit(context, id, 'task.reprioritized', facts)
+if why ~= '' then emit(context, id, 'task.escalated', facts) end
 promote_backlog(context)
 return { publish_granted(context), 'changed', cjson.encode(load_task(context, id)) }
