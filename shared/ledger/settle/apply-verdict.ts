@@ -60,16 +60,28 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
       const outcome = outcomeOfStop(running.cancel?.by, verdict.reason);
       return endTask(state, 'cancelled', { now, outcome, note: verdict.reason });
     }
-    case 'interrupted': {
-      // Whatever interrupted it at once, its place was promised.
-      if (preempt?.token === running.token && verdict.delayMs <= 0) return makeRoom(state, preempt.by, now, attempt);
-      const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, verdict.reason);
-      return continueTask(back, { now, delayMs: verdict.delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
-    }
+    case 'interrupted':
+      return afterInterruption(state, verdict, { now, attempt, mark: preempt });
     case 'failed':
     case 'timeout':
       return afterFailure(state, verdict, now, attempt);
   }
+}
+
+type Interruption = Extract<AttemptEnd, { kind: 'interrupted' }>;
+
+interface Interrupted {
+  now: number;
+  attempt: Record<string, unknown>;
+  /** For which critical task an attempt of it was to make room. */
+  mark: TaskState['preempt'];
+}
+
+function afterInterruption(state: TaskState, { reason, delayMs }: Interruption, { now, attempt, mark }: Interrupted): Settlement {
+  // Whatever interrupted it at once, its place was promised.
+  if (mark?.token === state.token && delayMs <= 0) return makeRoom(state, mark.by, now, attempt);
+  const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, reason);
+  return continueTask(back, { now, delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
 }
 
 /** It returns to where it waited, at the price of no attempt, and without its place. */

@@ -56,6 +56,8 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
 };
 const WISH = {
   priority: 5,
+  queue: 'tasks' as TaskQueue,
+  slaLeadMs: 0,
   rateClass: 'user' as const,
   digest: 'd',
   maxAttempts: 3,
@@ -73,7 +75,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
     priority,
-    queue: queue ?? 'tasks',
+    queue,
     class: taskClass ?? (priority === 1 ? 'u0' : 'u1'),
     rateClass,
     lane: lane ?? null,
@@ -82,7 +84,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
     mode,
     takesInput,
     yields,
-    ...(slaLeadMs === undefined ? {} : { slaLeadMs }),
+    slaLeadMs,
     skip: skip ?? null,
   };
 }
