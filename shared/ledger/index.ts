@@ -41,7 +41,8 @@ export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type Ledger, createLedger } from './ledger.ts';
-export { type TaskFilter, idAt, listTasks } from './read/list-tasks.ts';
+export { idAt } from './read/id-at.ts';
+export { type TaskFilter, listTasks } from './read/list-tasks.ts';
 export {
   type Lookup,
   type LookupFilter,

@@ -1,11 +1,10 @@
 import type { TaskState } from '../../tasks/index.ts';
-import { idAt } from '../read/list-tasks.ts';
+import { idAt } from '../read/id-at.ts';
 
 /** What a task stands by among those of its tenant and priority; see `ranksFrom`. */
 type Standing = Pick<TaskState, 'createdAt' | 'ranksFrom'>;
 
 const TIME_DIGITS = 15;
-const ID_TIME_CHARACTERS = 10;
 
 /** How the scripts write where a task stands among ready ones, as `ready_prefix` does: what comes before its id. */
 export function standingText({ createdAt, ranksFrom = createdAt }: Standing): string {
@@ -20,5 +19,5 @@ export function acceptedAtOf(standing = ''): number {
 
 /** How the scripts write where a task stands in the backlog, as `backlog_member` does: what comes behind its class and rank. */
 export function backlogPlace({ createdAt, ranksFrom = createdAt }: Standing, id: string): string {
-  return ranksFrom < createdAt ? `${idAt(ranksFrom).slice(0, ID_TIME_CHARACTERS)}.${id}` : id;
+  return ranksFrom < createdAt ? `${idAt(ranksFrom)}.${id}` : id;
 }

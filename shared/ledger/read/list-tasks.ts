@@ -3,6 +3,7 @@ import { parseLease } from '../claim/leases.ts';
 import type { UnreadableRecord } from '../../redis/index.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
+import { idAt } from './id-at.ts';
 import { readInBatches, type TaskBatch } from './read-tasks.ts';
 import { type LookupFilter, lookupsFor, readLookup, statusesOf } from './lookups.ts';
 
@@ -37,8 +38,6 @@ const MAX_SCANNED = 2000;
 const BATCH = 100;
 /** Characters after which a page ends, about: an input or an output may have more than a million. */
 const PAGE_CHARACTERS = 8_000_000;
-const ID_TIME_CHARACTERS = 10;
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
  * Tasks of a tenant, newest first, that fit every given filter. A page may hold fewer than `limit` and still have a `next`
@@ -139,15 +138,4 @@ function fits({ body, state, output }: Task, filter: TaskFilter): boolean {
 function hasStatus({ source }: Task['body'], status: TaskStatus, filter: TaskFilter): boolean {
   if (filter.status !== undefined) return statusesOf(filter.status).includes(status);
   return status !== 'skipped' || source !== 'schedule' || filter.skipped !== false;
-}
-
-/** The smallest id of this millisecond: the time part of a ULID. */
-export function idAt(ms: number): string {
-  let rest = Math.max(0, Math.floor(ms));
-  let text = '';
-  for (let digit = 0; digit < ID_TIME_CHARACTERS; digit += 1) {
-    text = `${CROCKFORD[rest % 32]}${text}`;
-    rest = Math.floor(rest / 32);
-  }
-  return text;
 }
