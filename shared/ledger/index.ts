@@ -6,7 +6,7 @@ export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
 export { acceptMessage } from './accept/accept-task.ts';
 export type { NewTask } from './accept/new-task.ts';
 export { type OfferAnswer, offerMessage } from './accept/offer-message.ts';
-export { type PassedSla, breachSla, listPassedSlas } from './breach-sla.ts';
+export { type PassedSla, breachSla, listPassedSlas } from './grants/breach-sla.ts';
 export {
   type CancelAnswer,
   type NewPriority,

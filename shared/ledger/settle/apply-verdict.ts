@@ -84,7 +84,7 @@ function afterInterruption(state: TaskState, { reason, delayMs }: Interruption, 
   return continueTask(back, { now, delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
 }
 
-/** It returns to where it waited, at the price of no attempt, and without its place. */
+/** It returns to where it waited, without its place; the attempt does not count. */
 function makeRoom(state: TaskState, by: string, now: number, attempt: Record<string, unknown>): Settlement {
   const { granted: _granted, ...back } = enter({ ...state, spent: state.spent - 1 }, 'queued', now, `preempted by task ${by}`);
   const preemptions = (state.preemptions ?? 0) + 1;

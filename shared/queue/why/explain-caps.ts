@@ -46,11 +46,11 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   const place = { tenantPlace: ahead + 1 };
   const details = full.length > 0 ? full.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`) : [FREE_AGAIN];
   const gates = details.map((detail) => closedGate('cap', { detail, helps: HELPS.cap, since, facts: { ...facts, ...place } }));
-  return { gates: [...gates, ...placeOnItsWay(task, since)], ahead, limit: narrowest(full.length > 0 ? full : caps) };
+  return { gates: [...gates, ...promisedPlace(task, since)], ahead, limit: narrowest(full.length > 0 ? full : caps) };
 }
 
 /** Of a critical task that a running one makes room for. */
-function placeOnItsWay({ state: { preempts } }: WaitingTask, since: number): GateReport[] {
+function promisedPlace({ state: { preempts } }: WaitingTask, since: number): GateReport[] {
   if (preempts === undefined) return [];
   return [closedGate('cap', { detail: `gets the place of task ${preempts}, which stops`, helps: HELPS.cap, since, taskId: preempts })];
 }

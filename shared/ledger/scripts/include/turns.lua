@@ -25,9 +25,10 @@ end
 
 -- Puts a tenant in line: not before whose turn it is, nor before the end of what it has had. Returns its time.
 local function join_turns(context, level)
-  local own = own_turn(context, level)
-  local start = math.max(time_of(context, level), own)
-  if start > own then redis.call('ZADD', context.turns, start, level.prefix .. context.tenant) end
+  local known = redis.call('ZSCORE', context.turns, level.prefix .. context.tenant)
+  local start = math.max(time_of(context, level), tonumber(known or 0))
+  -- The time of the very first level begins at 0.
+  if not known or start > tonumber(known) then redis.call('ZADD', context.turns, start, level.prefix .. context.tenant) end
   if context.weight then
     redis.call('HSET', context.weights, context.tenant, context.weight)
   else

@@ -1,7 +1,7 @@
-import type { TaskState } from '../tasks/index.ts';
-import { parseFullState } from './codec/state.ts';
-import { shardKeys } from './context.ts';
-import type { Ledger } from './ledger.ts';
+import type { TaskState } from '../../tasks/index.ts';
+import { parseFullState } from '../codec/state.ts';
+import { shardKeys } from '../context.ts';
+import type { Ledger } from '../ledger.ts';
 
 /** A task whose sla has passed. */
 export interface PassedSla {

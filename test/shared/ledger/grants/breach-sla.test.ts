@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { breachSla, listPassedSlas } from '#shared/ledger/breach-sla.ts';
+import { breachSla, listPassedSlas } from '#shared/ledger/grants/breach-sla.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { parseTimeline, taskRecord } from '#shared/tasks/task-record.ts';
-import { DONE, TENANT } from './support/test-ledger.ts';
-import { useCheckedLedger } from './support/use-ledger.ts';
+import { DONE, TENANT } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const test = await useCheckedLedger();
 const { slas } = test.keys.shard(0);
