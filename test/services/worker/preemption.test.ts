@@ -6,7 +6,7 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { promoteBacklogs } from '../../../services/worker/chores/open-chores.ts';
+import { applyAllLimits } from '../../../services/worker/chores/open-chores.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -72,7 +72,7 @@ describe('a critical task at the cap of its tenant', () => {
     const died = { ...parts, ledger: { ...parts.ledger, settings: { ...settings, limits } } };
     const { id: critical } = await acceptTask(died, { tenant: TENANT, agent: 'held', input: 'x', priority: 'critical' });
     expect((await read(critical)).state.gate).toBe('cap');
-    await promoteBacklogs(parts);
+    await applyAllLimits(parts);
     await runs(critical);
     await finish(critical);
     await runs(low);
