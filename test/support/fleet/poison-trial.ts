@@ -23,7 +23,8 @@ let fleet: Fleet;
 /** A fleet without workers, for all trials of a file. */
 export function usePoisonFleet(): void {
   beforeAll(async () => {
-    const worker = { blockedMs: 600, leaseMs: 3000, probationMs: 2000 };
+    // The lease leaves a busy machine the time to write down which task blocked its process.
+    const worker = { blockedMs: 600, leaseMs: 5000, probationMs: 2000 };
     fleet = await openFleet({ settings: { worker, agents: { poison: { kind: 'function', file: AGENT } } } });
     await fleet.start('api');
   });
