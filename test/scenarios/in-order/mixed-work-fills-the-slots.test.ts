@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { reportFigure } from '../../support/fleet/figures.ts';
-import { openTenant, readClaimTimes, readUses, submitMixed, WAITING_AGENT } from '../../support/fleet/mixed-work.ts';
+import { NO_LIMITS, openTenant, readClaimTimes, readUses, submitMixed, WAITING_AGENT } from '../../support/fleet/mixed-work.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
@@ -49,12 +49,16 @@ const FULL: Record<string, Mix> = {
     workers: 4,
     shards: 2,
     ...capOf(3),
-    tasks: 1000,
+    tasks: 500,
     workMs: medium,
     killEveryMs: 5000,
   },
   'in all slots of two workers': { queues: WIDE, workers: 2, shards: 1, ...WITHOUT_CAP, tasks: 1000, workMs: long },
 };
+
+const APIS = testEnvironment.isChaos ? 2 : 1;
+/** Tickets from two processes may overtake each other on their way to BullMQ. */
+const TRAVEL_MS = 1000;
 
 let fleet: Fleet;
 afterEach(async () => {
@@ -64,7 +68,7 @@ afterEach(async () => {
 it.each(Object.entries(testEnvironment.isChaos ? FULL : SMALL))('mixed work runs in its order, %s', async (name, mix) => {
   const uses = await runMixed(mix);
   const { idleMs, slotMs, starts } = idleTime(uses, mix.capacity);
-  const over = passedOver(uses, mix.capacity.total);
+  const over = passedOver(uses, mix.capacity.total, APIS === 1 ? 0 : TRAVEL_MS);
   const max = maxAtOnce(uses);
   reportFigure(
     name,
@@ -88,9 +92,12 @@ function mean(values: readonly number[]): number {
 async function runMixed({ queues, workers, shards, cap, tasks, workMs, killEveryMs }: Mix): Promise<SlotUse[]> {
   fleet = await openFleet({
     env: { MUSTER_QUEUES: queues, SHARDS: `${shards}`, ...(cap === null ? {} : { MUSTER_MAX_CONCURRENT: `${cap}` }) },
-    settings: { agents: WAITING_AGENT, limits: { backpressure: { warningDepth: 50_000, ...NO_WAITS, fleet: NO_WAITS } } },
+    settings: {
+      agents: WAITING_AGENT,
+      limits: { tenant: NO_LIMITS, backpressure: { warningDepth: 50_000, ...NO_WAITS, fleet: NO_WAITS } },
+    },
   });
-  const urls = (await Promise.all(Array.from({ length: testEnvironment.isChaos ? 2 : 1 }, () => fleet.start('api')))).map(({ url }) => url);
+  const urls = (await Promise.all(Array.from({ length: APIS }, () => fleet.start('api')))).map(({ url }) => url);
   const tenants = [{ tenant: 'default', call: {} }, await openTenant(fleet, 'acme'), await openTenant(fleet, 'other')];
   const submitted = await submitMixed(fleet, { count: tasks, workMs, tenants, urls });
   const started: ServiceProcess[] = await Promise.all(Array.from({ length: workers }, () => fleet.start('worker')));

@@ -101,25 +101,25 @@ const BANDS: readonly PriorityBand[] = ['critical', 'high', 'normal', 'low'];
  * Tasks that started although a better one, accepted before, started only later; as `<task> before <the better one>`. With one slot in the
  * fleet the band decides, then the priority, then for one tenant the age. With more, bands have shares and queues have weights, so that only
  * tasks of one queue and band are compared, and critical ones with all; and as many as run at once may overtake each other on their way. The
- * first starts do not count: while workers start, each queue's taker fills free slots by itself.
+ * first starts do not count: while workers start, each queue's taker fills free slots by itself. Ages differ by more than `travelMs`.
  */
-export function passedOver(uses: readonly SlotUse[], atOnce: number): string[] {
+export function passedOver(uses: readonly SlotUse[], atOnce: number, travelMs = 0): string[] {
   const starts = uses.filter(({ attempt }) => attempt === 1).toSorted((one, other) => one.startedAt - other.startedAt);
   return starts.flatMap((each, position) => {
     if (position < atOnce) return [];
     const better = starts
       .slice(position + atOnce)
-      .find((later) => later.acceptedAt < each.startedAt && isBetter(later, each, atOnce === 1));
+      .find((later) => later.acceptedAt < each.startedAt && isBetter(later, each, { areAllCompared: atOnce === 1, travelMs }));
     return better ? [`${nameOf(each)} before ${nameOf(better)}`] : [];
   });
 }
 
-function isBetter(one: SlotUse, other: SlotUse, areAllCompared: boolean): boolean {
+function isBetter(one: SlotUse, other: SlotUse, { areAllCompared, travelMs }: { areAllCompared: boolean; travelMs: number }): boolean {
   const [band, otherBand] = [one, other].map(({ queue, priority }) => BANDS.indexOf(priorityBand(queue, priority))) as [number, number];
   if (band !== otherBand) return (areAllCompared || band === 0) && band < otherBand;
   if (!areAllCompared && one.queue !== other.queue) return false;
   if (one.priority !== other.priority) return one.priority > other.priority;
-  return one.queue === other.queue && one.tenant === other.tenant && one.acceptedAt < other.acceptedAt;
+  return one.queue === other.queue && one.tenant === other.tenant && one.acceptedAt + travelMs < other.acceptedAt;
 }
 
 function nameOf({ task, queue, priority }: SlotUse): string {
