@@ -101,14 +101,27 @@ export class PermitLine {
 
   /** Reads the next tickets that are not known. The wait of a taker without a ticket ends. */
   async readNext(): Promise<void> {
-    const read = async (waiter: Waiter): Promise<void> => {
-      const { request } = waiter;
-      const readAt = performance.now();
-      waiter.next = await request.readNext().catch(() => unknownTicket(request.queue));
-      waiter.readAt = readAt;
-      if (waiter.next === null) this.#answer(waiter, 'empty');
-    };
-    await Promise.all(this.#waiters.filter(({ next, readAt }) => next === null || readAt < this.#validFrom).map(read));
+    await Promise.all(
+      this.#waiters.filter(({ next, readAt }) => next === null || readAt < this.#validFrom).map((each) => this.#read(each)),
+    );
+    await this.readNew();
+  }
+
+  /** The same for takers that came meanwhile, since they may come first. */
+  async readNew(): Promise<void> {
+    for (;;) {
+      const unread = this.#waiters.filter(({ next }) => next === null);
+      if (unread.length === 0) return;
+      await Promise.all(unread.map((each) => this.#read(each)));
+    }
+  }
+
+  async #read(waiter: Waiter): Promise<void> {
+    const { request } = waiter;
+    const readAt = performance.now();
+    waiter.next = await request.readNext().catch(() => unknownTicket(request.queue));
+    waiter.readAt = readAt;
+    if (waiter.next === null) this.#answer(waiter, 'empty');
   }
 
   close(): void {

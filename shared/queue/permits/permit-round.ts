@@ -40,6 +40,7 @@ export class PermitRound {
     }
     await line.readNext();
     await this.#askFleet();
+    await line.readNew();
     this.#grantBest();
     this.#wakeOthers();
     return this.#isDueAgain;
