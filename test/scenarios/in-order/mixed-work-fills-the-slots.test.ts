@@ -103,8 +103,11 @@ async function runMixed({ queues, workers, shards, cap, tasks, workMs, killEvery
   const tenants = [{ tenant: 'default', call: {} }, await openTenant(fleet, 'acme'), await openTenant(fleet, 'other')];
   const submitted = await submitMixed(fleet, { count: tasks, workMs, tenants, urls });
   const started: ServiceProcess[] = await Promise.all(Array.from({ length: workers }, () => fleet.start('worker')));
+  const killedAt = new Map<number, number>();
   const kill = async (): Promise<void> => {
-    await started.shift()?.kill();
+    const victim = started.shift();
+    await victim?.kill();
+    killedAt.set(victim?.pid ?? 0, Date.now());
     started.push(await fleet.start('worker'));
   };
   const kills = killEveryMs === undefined ? null : repeatUntilStopped(kill, killEveryMs);
@@ -118,5 +121,5 @@ async function runMixed({ queues, workers, shards, cap, tasks, workMs, killEvery
     }
   }
   await kills?.stop();
-  return await readUses(fleet, submitted);
+  return await readUses(fleet, submitted, killedAt);
 }

@@ -64,22 +64,30 @@ export async function submitMixed({ client }: Fleet, { count, workMs, tenants, u
   return await pMap(Array.from({ length: count }), submit, { concurrency: AT_ONCE });
 }
 
-/** When the ledger had each attempt of these tasks run. */
-export async function readUses({ client }: Fleet, tasks: readonly MixedTask[]): Promise<SlotUse[]> {
+/**
+ * When the ledger had each attempt of these tasks run. `killedAt`: when processes were killed, by their pid. Nothing runs in them from then
+ * on, but the ledger ends their attempts only once their leases have run out.
+ */
+export async function readUses({ client }: Fleet, tasks: readonly MixedTask[], killedAt: ReadonlyMap<number, number>): Promise<SlotUse[]> {
   const read = async ({ id, tenant, call, queue }: MixedTask): Promise<SlotUse[]> => {
     const [record, attempts] = await Promise.all([client.call('GET', `/v1/tasks/${id}`, call), client.attempts(id, call)]);
-    return attempts.map(({ number, startedAt, endedAt }) => ({
+    return attempts.map(({ number, worker, startedAt, endedAt }) => ({
       task: id,
       tenant,
       queue,
       priority: Number(record.body.priority),
       acceptedAt: Date.parse(record.body.createdAt),
       startedAt: Date.parse(startedAt),
-      endedAt: Date.parse(endedAt ?? ''),
+      endedAt: Math.min(Date.parse(endedAt ?? ''), killedAt.get(pidOf(worker)) ?? Infinity),
       attempt: number,
     }));
   };
   return (await pMap(tasks, read, { concurrency: AT_ONCE })).flat();
+}
+
+/** A worker's name ends with its pid and a few random digits. */
+function pidOf(worker: string): number {
+  return Number(worker.split('-').at(-2));
 }
 
 /**
