@@ -30,8 +30,10 @@ const queueSchema = z
     ready: z.int().meta({ description: 'Of these, the ones that wait for the turn of their tenant.' }),
     prioritized: z.int().meta({ description: 'Of these, the ones that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
-    active: z.int().meta({ description: 'Tickets that a worker holds.' }),
-    completed: z.int().meta({ description: 'Completed tickets that are kept.' }),
+    active: z
+      .int()
+      .meta({ description: 'Tickets from BullMQ that a worker holds; a task that a busy slot took from the ledger has none.' }),
+    completed: z.int().meta({ description: 'Completed tickets from BullMQ that are kept.' }),
     failed: z.int().meta({ description: 'Failed tickets that are kept.' }),
     workers: z.int().meta({ description: 'Live workers that take from it, by `GET /v1/fleet`.' }),
     slots: z.int().nullable().meta({ description: 'Slots of these workers, which all their queues share; null when unknown.' }),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
-import { secretVariables } from '#shared/config/index.ts';
+import { secretVariables, type TaskQueue } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { outboxEntry, readState } from '#shared/ledger/index.ts';
 import type { Parts, Service } from '#shared/lifecycle/index.ts';
@@ -14,6 +14,7 @@ import {
   parseTicketId,
   permitsFor,
   planSlots,
+  ReadyTickets,
   slotsOf,
   TicketWorker,
   WorkerWatch,
@@ -183,9 +184,17 @@ function openTicketWorkers(parts: Parts, { executor, permits, source }: Taking):
           queue,
           slots,
           permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue) }),
-          handle: (ticket) => executeTicket(executor, ticket),
+          ready: openReady(parts, shard, queue),
+          handle: (ticket, how) => executeTicket(executor, ticket, how),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),
     ),
   );
+}
+
+/** What free slots take without BullMQ; undefined for a queue whose tickets BullMQ counts for its limiter. */
+function openReady({ config, ledger, queues, relay, log }: Parts, shard: number, name: TaskQueue): ReadyTickets | undefined {
+  const { dispatch, queues: settings } = config.settings;
+  if (!dispatch.direct || settings[name]?.limiter) return undefined;
+  return new ReadyTickets({ ledger, shard, name, queue: queues.get(shard, name), relay, log });
 }

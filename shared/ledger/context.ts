@@ -113,16 +113,16 @@ function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown>
 
 /**
  * How many unclaimed tickets of each queue may be in BullMQ: one for each slot, and some for the time until the next ones come. Queues that
- * are not named have the latter.
+ * are not named have the latter. With `direct` slots that are busy take what is ready.
  */
 export function windowOptions({
   settings,
   offeredSlots,
   pace,
 }: Pick<Ledger, 'settings' | 'offeredSlots' | 'pace'>): Record<string, unknown> {
-  const { lookAhead } = settings.dispatch;
-  const sizes = TASK_QUEUES.map((queue) => [queue, lookAhead + (offeredSlots?.(queue) ?? 0) + pace.of(queue)] as const);
-  return { lookAhead, windows: Object.fromEntries(sizes.filter(([, size]) => size > lookAhead)) };
+  const { lookAhead, direct } = settings.dispatch;
+  const sizes = TASK_QUEUES.map((queue) => [queue, lookAhead + (offeredSlots?.(queue) ?? 0) + (direct ? 0 : pace.of(queue))] as const);
+  return { lookAhead, windows: Object.fromEntries(sizes.filter(([, size]) => size > lookAhead)), ...(direct ? { direct } : {}) };
 }
 
 /** The caps of a tenant as the scripts know them: its own, and its share of the fleet's. Null for none. */

@@ -18,7 +18,7 @@ export {
   reopenTask,
 } from './change-task.ts';
 export { dropBlame, readBlame, writeBlame } from './claim/blame.ts';
-export { type ClaimAnswer, type ClaimIsolation, claimTask } from './claim/claim-task.ts';
+export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export {
   type AttemptRef,
   type ExpireAnswer,
@@ -30,6 +30,7 @@ export {
   parseWorkerSignal,
   renewLeases,
 } from './claim/leases.ts';
+export { takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';

@@ -44,6 +44,7 @@ export { cancelTree } from './tickets/cancel-tree.ts';
 export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';
 export { makeRoom } from './tickets/make-room.ts';
 export { findReadyJob, idOfReady, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
+export { ReadyTickets } from './tickets/ready-tickets.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullPriority, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';

@@ -17,6 +17,8 @@ export interface TicketData {
   task: string;
   /** The lane it runs in: what its worker needs to find the keys of the claim. */
   lane?: string;
+  /** Why its task failed for good: the ticket is here only to be listed as failed. */
+  failed?: string;
 }
 
 export type TicketQueue = Queue<TicketData>;

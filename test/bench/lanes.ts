@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { cpuSecondsOfRedis } from './cpu-seconds.ts';
-import { graphileQueuesPerSecond } from './graphile-queues.ts';
+import { graphileQueuesPerSecond } from './rivals/graphile-queues.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { BENCH_QUEUE_SLOTS, OurFleet } from './our-fleet.ts';
-import { startPostgres } from './postgres.ts';
+import { startPostgres } from './rivals/postgres.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
 

@@ -1,10 +1,17 @@
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 
 export const BENCH_QUEUE_SLOTS = 50;
+
+export interface FleetOptions extends Omit<SettingsInput, 'agents'> {
+  /** More of the definition of the agent `nothing`. */
+  agent?: { maxRunning?: number };
+}
 
 /** Muster in one process: accepting, and a worker whose agent does nothing. */
 export class OurFleet {
@@ -13,7 +20,7 @@ export class OurFleet {
   #ran = 0;
   #onRan: (() => void) | undefined;
 
-  static async open(redisUrl: string): Promise<OurFleet> {
+  static async open(redisUrl: string, { limits, agent = {}, ...settings }: FleetOptions = {}): Promise<OurFleet> {
     const hook: { ran?: (id: string) => void } = {};
     const run = (task: { id: string }): Promise<string> => {
       hook.ran?.(task.id);
@@ -21,7 +28,11 @@ export class OurFleet {
     };
     const parts = await openTestParts({
       redisUrl,
-      settings: { agents: { nothing: { kind: 'function', run } }, limits: { httpPerMinute: 100_000_000 } },
+      settings: {
+        ...settings,
+        agents: { nothing: { ...agent, kind: 'function', run } },
+        limits: { ...limits, httpPerMinute: 100_000_000 },
+      },
       env: { MUSTER_QUEUES: `tasks=${BENCH_QUEUE_SLOTS}` },
     });
     const fleet = new OurFleet(parts);
@@ -34,7 +45,12 @@ export class OurFleet {
   }
 
   async accept(session?: string, id = newTaskId()): Promise<void> {
-    await acceptTask(this.parts, { id, tenant: 'default', agent: 'nothing', input: 'x', ...(session === undefined ? {} : { session }) });
+    await this.acceptAs({ id, ...(session === undefined ? {} : { session }) });
+  }
+
+  /** Accepts a task that is not an ordinary one. */
+  async acceptAs(request: Partial<AcceptRequest>): Promise<void> {
+    await acceptTask(this.parts, { tenant: 'default', agent: 'nothing', input: 'x', ...request });
   }
 
   /** Runs a worker until `count` tasks have ended. Returns how long that took, ms, without the worker's start, which comes once a deploy. */

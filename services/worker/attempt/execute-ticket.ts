@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '#shared/config/index.ts';
-import { type ClaimIsolation, claimTask, type TaskPlace } from '#shared/ledger/index.ts';
+import { type ClaimIsolation, claimTask, type TaskPlace, type TicketClaim } from '#shared/ledger/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { isRedisUnavailable } from '#shared/redis/index.ts';
 import { wait } from '#shared/time/index.ts';
@@ -24,11 +24,11 @@ const RETURNED: TicketResult = { kind: 'returned' };
 const UNANSWERED_MS = 1000;
 
 /** Takes one ticket to its end: claim, run, classify, settle, report. Throws only on mistakes of ours. */
-export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketData): Promise<TicketResult> {
+export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketData, how: TicketClaim = {}): Promise<TicketResult> {
   if (parts.isDraining()) return RETURNED;
   const place: TaskPlace = { tenant: ticket.tenant, id: ticket.task, lane: ticket.lane ?? null };
   try {
-    return await claimAndExecute(parts, ticket, place);
+    return await claimAndExecute(parts, place, { ticket, how });
   } catch (error) {
     if (!isRedisUnavailable(error)) throw error;
     // Here and not as a delay of BullMQ's, which other workers count by their own clocks.
@@ -37,9 +37,13 @@ export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketDat
   }
 }
 
-async function claimAndExecute(parts: ExecuteTicketParts, ticket: TicketData, place: TaskPlace): Promise<TicketResult> {
+async function claimAndExecute(
+  parts: ExecuteTicketParts,
+  place: TaskPlace,
+  { ticket, how }: { ticket: TicketData; how: TicketClaim },
+): Promise<TicketResult> {
   const claimedFrom = parts.clock.monotonic();
-  const claim = await claimTask(parts.ledger, place, parts.worker, parts.isolation());
+  const claim = await claimTask(parts.ledger, place, parts.worker, { ...how, isolation: parts.isolation() });
   switch (claim.kind) {
     case 'claimed':
       return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));

@@ -138,6 +138,8 @@ export const dispatchSettingsSchema = z
      * waits behind later ones for longer; 0 orders by age only. Defaults to a day.
      */
     slaLeadMs: int(86_400_000, 0),
+    /** Whether a slot that becomes free takes the next ready ticket from the ledger. Defaults to true; else each ticket goes through BullMQ. */
+    direct: z.boolean().default(true),
   })
   .prefault({});
 

@@ -26,29 +26,44 @@ type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
 export type ClaimIsolation = 'own' | 'shared' | 'offered' | 'full';
 
 /** One ticket's claim, and the process that it is for. */
-interface Claim extends TaskPlace {
+interface Claim extends TaskPlace, ClaimOptions {
   worker: string;
-  isolation: ClaimIsolation | undefined;
 }
 
-/** Claims a task for a worker, for `leaseMs` milliseconds. Without `isolation` it claims suspects like any other. */
-export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, isolation?: ClaimIsolation): Promise<ClaimAnswer> {
-  const answer = await batchClaim(ledger, { ...place, worker, isolation });
+/** What a ticket's claim is told by the slot that it is for. */
+export interface TicketClaim {
+  /** The entry in the outbox of a ticket from `takeReady`. */
+  entry?: string | undefined;
+  /** Whether its queue shares its slots, so that BullMQ has to have tickets of each queue for comparison. */
+  isShared?: boolean | undefined;
+}
+
+interface ClaimOptions extends TicketClaim {
+  /** Without it, suspects are claimed like any other. */
+  isolation?: ClaimIsolation;
+}
+
+/** Claims a task for a worker, for `leaseMs` milliseconds. */
+export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, options: ClaimOptions = {}): Promise<ClaimAnswer> {
+  const claim = { ...place, ...options, worker };
+  const answer = await batchClaim(ledger, claim);
   if (answer.kind === 'claimed') ledger.pace.note(answer.state.queue);
   if (answer.kind !== 'lane') return answer;
   // A task that got a lane after its ticket was made keeps it.
-  const again = await batchClaim(ledger, { ...place, lane: answer.lane, worker, isolation });
+  const again = await batchClaim(ledger, { ...claim, lane: answer.lane });
   if (again.kind === 'lane') throw new Error(`The task ${place.id} changed its lane`);
   return again;
 }
 
 async function batchClaim(ledger: Ledger, claim: Claim): Promise<ClaimReply> {
-  return await ledger.batches.add({ ledger, run: claimTasks, group: `${claim.tenant} ${claim.worker} ${claim.isolation}` }, claim);
+  const { tenant, worker, isolation, entry, isShared } = claim;
+  const group = [tenant, worker, isolation, entry === undefined, isShared].join(' ');
+  return await ledger.batches.add({ ledger, run: claimTasks, group }, claim);
 }
 
 /** Claims tasks of one tenant for one process. */
 async function claimTasks(ledger: Ledger, claims: readonly Claim[]): Promise<(ClaimReply | Error)[]> {
-  const { tenant = '', worker = '', isolation } = claims[0] ?? {};
+  const { tenant = '', worker = '' } = claims[0] ?? {};
   const shard = shardKeys(ledger, tenant);
   const ids = claims.map(({ id }) => id);
   const { leaseMs, suspectDelayMs } = ledger.settings.worker;
@@ -58,12 +73,21 @@ async function claimTasks(ledger: Ledger, claims: readonly Claim[]): Promise<(Cl
       script: 'claim-tasks',
       tenant,
       keys: [...contextKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, claims)],
-      options: { isolation, suspectWaitMs: suspectDelayMs },
+      options: { ...claimOptions(claims), suspectWaitMs: suspectDelayMs },
       args: [worker, leaseMs, claims.map(({ lane }) => (lane === null ? 0 : 1)).join(''), ...ids],
     }),
   ]);
   const texts = replies as string[];
   return (bodies as (string | null)[]).map((body, at) => claimAnswer(texts[at * 2] ?? '', texts[at * 2 + 1] ?? '', body));
+}
+
+function claimOptions(claims: readonly Claim[]): Record<string, unknown> {
+  const { isolation, entry, isShared } = claims[0] ?? {};
+  return {
+    isolation,
+    ...(entry === undefined ? {} : { entries: claims.map((claim) => claim.entry) }),
+    ...(isShared === true ? { direct: undefined } : {}),
+  };
 }
 
 function claimAnswer(kind: string, detail: string, bodyText: string | null): ClaimReply | Error {

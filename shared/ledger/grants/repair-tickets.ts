@@ -7,12 +7,20 @@ import { readStates } from '../read/read-states.ts';
 import type { OutboxTicket } from './outbox.ts';
 import { parseTickets } from './tickets.ts';
 
-/** Fills the windows of a shard from what is ready: workers may have come while nothing was claimed. Their tickets go to `onTicket`. */
-export async function dispatchReady(ledger: Ledger, shard: number): Promise<number> {
+/**
+ * Fills the windows of a shard from what is ready, with at most `max` tickets of a queue and priority: workers may have come while nothing
+ * was claimed. Their tickets go to `onTicket`.
+ */
+export async function dispatchReady(ledger: Ledger, shard: number, max?: number): Promise<number> {
   const { outbox, ready, window, turns, weights } = ledger.keys.shard(shard);
   if ((await ledger.redis.zcard(ready)) === 0) return 0;
-  const reply = await ledger.run('dispatch-ready', [outbox, ready, window, turns, weights], [JSON.stringify(windowOptions(ledger))]);
-  const tickets = parseTickets(reply as string[]);
+  const reply = await ledger.run(
+    'dispatch-ready',
+    [outbox, ready, window, turns, weights],
+    [JSON.stringify({ ...windowOptions(ledger), max }), '', 0],
+  );
+  const [texts] = reply as [string[], number];
+  const tickets = parseTickets(texts);
   for (const ticket of tickets) ledger.onTicket(ticket);
   return tickets.length;
 }

@@ -15,7 +15,9 @@
 -- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[15...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, suspectWaitMs, and isolation:
---   `own`, `shared`: the process holds suspects only; `offered`, `full`: whether the worker has such a process to offer
+--   `own`, `shared`: the process holds suspects only; `offered`, `full`: whether the worker has such a process to offer;
+--   entries: of the tickets in the outbox, by task, when slots took them from the ready ones;
+--   direct: whether slots take what is ready, so that the windows need not be filled
 -- ARGV[2] worker: text, its name
 -- ARGV[3] lease: int, ms
 -- ARGV[4] lanes: text, a digit per task: `1` with a lane, else `0`
@@ -143,7 +145,7 @@ local function claim(id, keys, text)
 end
 
 local known = redis.call('HMGET', context.states, unpack(ARGV, 5))
-local answers, claimed, used = { {} }, {}, {}
+local answers, claimed, used, entries = { {} }, {}, {}, {}
 local without_lane = { deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14] }
 for position, text in ipairs(known) do
   local id, keys = next_arg(), without_lane
@@ -154,7 +156,10 @@ for position, text in ipairs(known) do
   if claimed[id] ~= nil then text = redis.call('HGET', context.states, id) end
   local answer = claimed[id] and { 'busy' } or isolate(claim, id, keys, text)
   claimed[id] = answer[1] == 'claimed'
-  if answer[1] ~= 'lane' and answer[1] ~= 'failed' then used[#used + 1] = id end
+  if answer[1] ~= 'lane' and answer[1] ~= 'failed' then
+    used[#used + 1] = id
+    if context.entries then entries[#entries + 1] = context.entries[position] end
+  end
   answers[position * 2], answers[position * 2 + 1] = answer[1], answer[2] or ''
 end
 call_many('HSET', context.states, states)
@@ -162,6 +167,11 @@ if #leases > 0 then
   redis.call('ZADD', KEYS[11], unpack(leases))
   emit(context, table.concat(started, ','), TRANSITIONS.scheduled.running, has_facts and '[' .. table.concat(facts, ',') .. ']' or nil)
 end
-use_tickets(context, used)
+if context.entries then
+  if #entries > 0 then redis.call('ZREM', KEYS[5], unpack(entries)) end
+  context.has_room = not context.direct
+else
+  use_tickets(context, used)
+end
 answers[1] = publish_granted(context)
 return answers

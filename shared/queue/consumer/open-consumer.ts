@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Job, Worker, WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { PermittedWorker, type TicketPermits } from '../permits/permitted-worker.ts';
+import { PermittedWorker, type ReadySource, type TicketPermits } from '../permits/permitted-worker.ts';
 import { openBackend, type TicketData } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
 
@@ -24,6 +24,8 @@ export interface OpenConsumerOptions {
   /** On a main connection of its own, since the shared one may be what stopped. */
   isReopened: boolean;
   permits: TicketPermits | undefined;
+  /** Where its free slots take tickets that are not in BullMQ. */
+  ready: ReadySource | undefined;
   process: ConsumerProcessor;
   /** Called when the queue was polled, whether it had a job or not. */
   onPolled: () => void;
@@ -69,6 +71,7 @@ export function openConsumer({
   source,
   isReopened,
   permits,
+  ready,
   process,
   onPolled,
   jobs,
@@ -78,10 +81,10 @@ export function openConsumer({
   const main = own[0] ?? source.connection;
   const blocking = source.open(`${prefix}:${Buffer.from(queue).toString('base64')}`);
   own.push(blocking);
-  const counted: ConsumerProcessor = async (job, token) => {
+  const count = async <T>(run: () => Promise<T>): Promise<T> => {
     consumer.busy += 1;
     onPolled();
-    return await process(job, token).finally(() => {
+    return await run().finally(() => {
       consumer.busy -= 1;
     });
   };
@@ -94,9 +97,15 @@ export function openConsumer({
     runRetryDelay: RETRY_MS,
     autorun: false,
   };
-  const worker = new PollingWorker(queue, (job, token) => counted(job, token), options, openBackend({ prefix, main, blocking }));
+  const worker = new PollingWorker(
+    queue,
+    (job, token) => count(() => process(job, token)),
+    options,
+    openBackend({ prefix, main, blocking }),
+  );
   worker.onPolled = onPolled;
   if (permits) worker.requirePermits(permits);
+  if (ready) worker.takeReady({ ...ready, take: async () => countRun(await ready.take(), count) });
   worker.on('error', (error) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   const close = async (graceMs: number): Promise<boolean> => {
     const end = await within(worker.close(), graceMs);
@@ -111,4 +120,12 @@ export function openConsumer({
   // Not `autorun`: the constructor would poll before `onPolled` is set.
   worker.run().catch((error: unknown) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   return consumer;
+}
+
+type Taken = Awaited<ReturnType<ReadySource['take']>>;
+
+/** Lets a ready ticket count as a job under way while it runs. */
+function countRun(taken: Taken, count: (run: () => Promise<void>) => Promise<void>): Taken {
+  if (taken === null || taken === 'behind') return taken;
+  return { ticket: taken.ticket, run: () => count(() => taken.run()) };
 }

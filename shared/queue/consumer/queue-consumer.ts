@@ -1,6 +1,6 @@
 import type { Worker } from 'bullmq';
 import { Ticker, within } from '../../time/index.ts';
-import type { TicketPermits } from '../permits/permitted-worker.ts';
+import type { ReadySource, TicketPermits } from '../permits/permitted-worker.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
@@ -14,6 +14,8 @@ interface QueueConsumerOptions {
   slots: number;
   /** What its jobs need a permit of. */
   permits?: TicketPermits;
+  /** Where its free slots take tickets that are not in BullMQ. */
+  ready?: ReadySource;
   process: ConsumerProcessor;
   jobs?: ConsumerJobOptions;
   /** Called with each BullMQ worker that is opened, to subscribe to it. */
@@ -91,7 +93,7 @@ export class QueueConsumer {
   }
 
   #open(): void {
-    const { source, queue, shard, slots, permits, process, jobs = {}, onOpened } = this.#options;
+    const { source, queue, shard, slots, permits, ready, process, jobs = {}, onOpened } = this.#options;
     this.#polledAt = performance.now();
     const consumer = openConsumer({
       source,
@@ -100,6 +102,7 @@ export class QueueConsumer {
       slots: slots - this.#retiredJobs(),
       isReopened: this.#reopens > 0,
       permits,
+      ready,
       process: (job, token) => process(job, token).finally(() => this.#fit()),
       onPolled: () => {
         if (consumer === this.#current) this.#notePoll();

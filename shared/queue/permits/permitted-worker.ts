@@ -1,6 +1,7 @@
 import { type Job, Worker } from 'bullmq';
 import type { TaskQueue } from '../../config/index.ts';
 import type { TicketQueue } from '../queues.ts';
+import type { WaitingTicket } from './choose-next.ts';
 import { readNextTicket, ticketOf, wakePoller } from './next-ticket.ts';
 import type { Permit, PermitRequest } from './permit-line.ts';
 import type { SlotPool } from './slot-pool.ts';
@@ -9,6 +10,24 @@ import type { SlotPool } from './slot-pool.ts';
 export interface TicketPermits extends Omit<PermitRequest, 'signal'> {
   pool: SlotPool;
 }
+
+/** A ticket that is ready, taken for a free slot. */
+export interface ReadyTicket {
+  ticket: WaitingTicket;
+  /** Runs it to its end. Never rejects. */
+  run(): Promise<void>;
+}
+
+/** Where a slot without a next ticket in BullMQ takes one that is ready in the ledger. */
+export interface ReadySource {
+  /** The next one; `behind` when one that goes first is in BullMQ, null when there is none. Never rejects. */
+  take(): Promise<ReadyTicket | 'behind' | null>;
+  /** So many slots wait for BullMQ, which has nothing for them. */
+  fill(idle: number): void;
+}
+
+/** Polls of BullMQ for a ticket that goes first and is not there: another slot has just taken it. */
+const MAX_MISSES = 3;
 
 interface TakerParts {
   pool: SlotPool;
@@ -33,6 +52,7 @@ export function permitsFor(queue: TaskQueue, { pool, tickets }: TakerParts): Tic
  */
 export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   #source: TicketPermits | undefined;
+  #ready: ReadySource | undefined;
   #wait = new AbortController();
   /** By the token that BullMQ claims a ticket with. */
   readonly #permits = new Map<string, Permit>();
@@ -43,6 +63,11 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   /** From now on each ticket needs a permit. Call it before `run`. */
   requirePermits(source: TicketPermits): void {
     this.#source = source;
+  }
+
+  /** From now on a slot whose queue has no next ticket in BullMQ takes a ready one. Call it before `run`. */
+  takeReady(ready: ReadySource): void {
+    this.#ready = ready;
   }
 
   /** Whether it waits for a permit, with a ticket in its queue. */
@@ -65,12 +90,16 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result>> {
     // Undefined when there is no ticket: BullMQ's type leaves that out.
     let job!: Job<Data, Result>;
-    if (this.#source && !this.#kept.has(token) && !(await this.#acquire(this.#source, token))) return job;
+    if (this.#source && !this.#kept.has(token) && !(await this.#acquire(this.#source, token))) {
+      this.#fill();
+      return job;
+    }
     try {
       job = await super.moveToActive(token, name);
       return job;
     } finally {
       if (!job) this.#release(token);
+      if (!job) this.#fill();
     }
   }
 
@@ -79,16 +108,49 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     token: string,
     mayTakeNext: () => boolean = () => true,
   ): Promise<void | Job<Data, Result>> {
-    this.#kept.delete(token);
     const permit = this.#permits.get(token);
-    if (permit) this.#source?.pool.noteTicket(permit, ticketOf(permit.queue, job));
+    if (permit) this.#noteTicket(token, ticketOf(permit.queue, job));
     let next: void | Job<Data, Result> = undefined;
+    const mayGoOn = (): boolean => mayTakeNext() && this.#mayKeep(token);
     try {
-      next = await super.processJob(job, token, () => mayTakeNext() && this.#mayKeep(token));
+      next = await super.processJob(job, token, mayGoOn);
+      if (!next && this.#ready) next = await this.#runReady(this.#ready, token, mayGoOn);
       return next;
     } finally {
-      if (!next) this.#release(token);
+      if (!next) {
+        this.#release(token);
+        // Takers of other queues wait for BullMQ too, and its slot is theirs now.
+        this.#fill();
+      }
     }
+  }
+
+  /** Runs ready tickets in a slot, one after the other. Returns the next ticket from BullMQ, if the slot has one. */
+  async #runReady(ready: ReadySource, token: string, mayGoOn: () => boolean): Promise<void | Job<Data, Result>> {
+    let misses = 0;
+    while (misses < MAX_MISSES && !this.closing && !this.paused && mayGoOn()) {
+      const taken = await ready.take();
+      if (taken === null) return;
+      if (taken === 'behind') {
+        misses += 1;
+        const job: Job<Data, Result> | undefined = await super.moveToActive(token, '');
+        if (job) return job;
+      } else {
+        misses = 0;
+        this.#noteTicket(token, taken.ticket);
+        await taken.run();
+      }
+    }
+  }
+
+  #fill(): void {
+    this.#ready?.fill(this.#source?.pool.free ?? 1);
+  }
+
+  #noteTicket(token: string, ticket: WaitingTicket): void {
+    this.#kept.delete(token);
+    const permit = this.#permits.get(token);
+    if (permit) this.#source?.pool.noteTicket(permit, ticket);
   }
 
   async #acquire(source: TicketPermits, token: string): Promise<boolean> {

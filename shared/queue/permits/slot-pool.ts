@@ -1,3 +1,4 @@
+import type { TaskQueue } from '../../config/index.ts';
 import type { WaitingTicket } from './choose-next.ts';
 import type { PermitKind } from './lease-permits.ts';
 import { leaseFor, type PermitLease } from './permit-lease.ts';
@@ -71,6 +72,16 @@ export class SlotPool {
     this.#line.invalidate();
     if (waiters.length > 0) this.#startRound();
     return false;
+  }
+
+  /** Slots that nothing uses. */
+  get free(): number {
+    return this.#options.slots.roomFor('critical');
+  }
+
+  /** Whether takers of other queues or other workers wait for what a queue of this worker uses. */
+  isShared(queue: TaskQueue): boolean {
+    return leaseFor(this.#options.leases, queue).isContended || this.#line.all().some(({ request }) => request.queue !== queue);
   }
 
   /** Counts a permit by the ticket that it is used for. */

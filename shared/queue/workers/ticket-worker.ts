@@ -2,9 +2,13 @@ import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
-import type { TicketPermits } from '../permits/permitted-worker.ts';
+import type { IssuedTicket, TicketClaim } from '../../ledger/index.ts';
+import { ticketOf } from '../permits/next-ticket.ts';
+import type { ReadySource, TicketPermits } from '../permits/permitted-worker.ts';
 import type { WorkerQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
+import type { ReadyTickets } from '../tickets/ready-tickets.ts';
+import { bullPriority, ticketJob } from '../tickets/ticket.ts';
 
 /**
  * What the queue does with a ticket; the ledger moved the task itself before.
@@ -23,7 +27,10 @@ export interface TicketWorkerOptions {
   slots: number;
   /** Where it gets its permits; without them only its slots limit it. */
   permits?: TicketPermits;
-  handle: (data: TicketData) => Promise<TicketResult>;
+  /** What its free slots take without BullMQ; without it every ticket goes through BullMQ. */
+  ready?: ReadyTickets | undefined;
+  /** `how`: what its claim has to know. */
+  handle: (data: TicketData, how: TicketClaim) => Promise<TicketResult>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
   onReturned: (ticketId: string, data: TicketData) => Promise<void>;
 }
@@ -49,7 +56,7 @@ export class TicketWorker {
   readonly #returning = new Set<Promise<void>>();
 
   constructor(options: TicketWorkerOptions) {
-    const { source, queue, shard, slots, permits } = options;
+    const { source, queue, shard, slots, permits, ready } = options;
     const { leaseMs, keepCompletedTickets, keepFailedTickets } = source.settings.worker;
     const limiter = queue === 'maintenance' ? undefined : source.settings.queues[queue]?.limiter;
     this.#options = options;
@@ -59,6 +66,7 @@ export class TicketWorker {
       shard,
       slots,
       ...(permits ? { permits } : {}),
+      ...(ready ? { ready: this.#readySource(ready) } : {}),
       process: (job, token) => this.#process(job, token),
       jobs: {
         lockDuration: leaseMs,
@@ -96,8 +104,36 @@ export class TicketWorker {
     this.#returning.add(returning);
   }
 
+  get #isShared(): boolean {
+    const { permits } = this.#options;
+    return permits?.pool.isShared(permits.queue) ?? false;
+  }
+
+  #readySource(ready: ReadyTickets): ReadySource {
+    const take: ReadySource['take'] = async () => {
+      const ticket = await ready.take();
+      if (ticket === null || ticket === 'behind') return ticket;
+      const { queue, priority, acceptedAt: timestamp = Date.now() } = ticket;
+      return { ticket: ticketOf(queue, { priority: bullPriority(priority), timestamp }), run: () => this.#runReady(ready, ticket) };
+    };
+    return { take, fill: (idle) => ready.fill(idle) };
+  }
+
+  async #runReady(ready: ReadyTickets, ticket: IssuedTicket): Promise<void> {
+    try {
+      const result = await this.#options.handle(ticketJob(ticket).data, { entry: ticket.entry, isShared: this.#isShared });
+      if (result.kind === 'returned') ready.putBack(ticket);
+      if (result.kind === 'failed') await ready.listFailed(ticket, result.message);
+    } catch (error) {
+      // A mistake of ours; its lease or the audit brings the task back.
+      this.#options.source.log.error({ err: error, task: ticket.task }, 'a ready ticket could not be handled');
+    }
+  }
+
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
-    const result = await this.#options.handle(job.data);
+    const { failed } = job.data;
+    const result: TicketResult =
+      failed === undefined ? await this.#options.handle(job.data, { isShared: this.#isShared }) : { kind: 'failed', message: failed };
     switch (result.kind) {
       case 'done':
         return result.note;

@@ -18,7 +18,12 @@ local function open_level(context, prefix)
   local number, queue = level_number(prefix)
   level = { prefix = prefix, number = number, queue = queue, room = room_of(context, number, queue) }
   if context.has_ready == nil then context.has_ready = redis.call('EXISTS', context.ready) == 1 end
-  level.has_ready = context.has_ready and first_ready(context, prefix)[1] ~= nil
+  local best = context.has_ready and first_ready(context, queue .. '/')[1]
+  if best then
+    local best_prefix = string.match(best, '^[^/]+/%d+/')
+    level.is_behind = best_prefix < prefix
+    level.has_ready = best_prefix == prefix or level.is_behind and first_ready(context, prefix)[1] ~= nil
+  end
   context.levels[prefix] = level
   return level
 end
@@ -36,6 +41,8 @@ end
 
 -- Whether the tenant has nothing that waits and has not had more than its share: it need not wait for the tenants that keep the queue full.
 local function may_go_ahead(context, level)
+  -- A free slot would find it in BullMQ before it asks for what is ready.
+  if context.direct and level.is_behind then return false end
   if level.has_own == nil then level.has_own = has_own(context, level) end
   return not level.has_own and own_turn(context, level) <= time_of(context, level)
 end
@@ -64,6 +71,9 @@ local function add_to_ready(context, level, text)
   end
   append(context.placed.ready, 0, text)
   level.has_ready, level.has_own, context.has_ready = true, true, true
+  for _, each in pairs(context.levels) do
+    each.is_behind = each.is_behind or each.queue == level.queue and each.number > level.number
+  end
   -- The window has grown: tickets that were ready before this one go first.
   if level.room > 0 then context.has_room = true end
   level.before = level.before + 1
@@ -75,7 +85,7 @@ end
 local function place_ticket(context, id, number, text)
   local level = open_level(context, string.match(text, '^[^/]+/%d+/'))
   local name = id .. '.' .. number
-  local is_free = level.room > 0 and not level.has_ready
+  local is_free = level.room > 0 and not level.has_ready and not level.is_behind
   local overtakes = is_free and may_overtake_own(context, level, text)
   if not is_free and not may_go_ahead(context, level) then return nil, add_to_ready(context, level, text) end
   add_to_window(context, level, context.tenant, id)
@@ -125,6 +135,8 @@ end
 
 -- The ticket of a task that goes on at once returns to its place in BullMQ, whatever the room.
 local function return_ticket(context, id, prefix)
+  -- What is ready may be better.
+  context.has_room = context.has_room or context.direct
   add_to_window(context, open_level(context, prefix), context.tenant, id)
 end
 
@@ -143,7 +155,7 @@ local function use_tickets(context, ids)
   end
 end
 
--- Lets ready tickets of one level out by turns, at most `room`. Returns how many.
+-- Lets ready tickets of one level out by turns, at most `room`; with `is_apart`, each under its own entry. Returns how many.
 local function take_turns(context, level, room)
   local left = room
   while left > 0 do
@@ -162,14 +174,25 @@ local function take_turns(context, level, room)
       add_to_window(context, level, tenant, id)
       names[position], cost = id .. '.' .. number, cost + each
     end
-    issue_tickets(context, tenant .. '/' .. table.concat(names, ','), texts)
+    if level.is_apart then
+      for position, name in ipairs(names) do issue_tickets(context, tenant .. '/' .. name, { texts[position] }) end
+    else
+      issue_tickets(context, tenant .. '/' .. table.concat(names, ','), texts)
+    end
     charge(context, level, tenant, start, cost)
     left = left - #texts
   end
   return room - left
 end
 
--- Fills the windows from the ready tickets: queue by queue, the best level first.
+-- Whether a ticket of a worse level is out: free slots would find it in BullMQ before they ask for what is ready.
+local function is_overtaken(context, number, queue)
+  local last = first_level(queue) + RANKS
+  return redis.call('ZCOUNT', context.window, (number + 1) * FLOWS, last * FLOWS - 1) > 0
+end
+
+-- Fills the windows from the ready tickets: queue by queue, the best level first. Where slots take ready tickets by themselves, only those
+-- windows that would keep them from it.
 local function dispatch(context)
   context.levels = {}
   if redis.call('EXISTS', context.ready, context.turns) == 0 then return end
@@ -179,7 +202,8 @@ local function dispatch(context)
     if not first then break end
     local prefix = string.match(first, '^[^/]+/%d+/')
     local number, queue = level_number(prefix)
-    local room = math.min(room_of(context, number, queue), left)
+    local room = math.min(room_of(context, number, queue), left, context.max or left)
+    if context.direct and not is_overtaken(context, number, queue) then room = 0 end
     local taken = take_turns(context, { prefix = prefix, number = number, queue = queue, has_ready = true }, room)
     left = left - taken
     write_placed(context)

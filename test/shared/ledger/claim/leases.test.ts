@@ -16,7 +16,7 @@ const lease = async (held: Held): Promise<number> => Number(await test.redis.zsc
 const lostAgain = async (id: string, isolation: 'own' | 'shared', isOwnEnd = true): Promise<void> => {
   await test.makeDue(id);
   const place = await test.place(id);
-  const claim = await claimTask(test.ledger, place, 'w2', isolation);
+  const claim = await claimTask(test.ledger, place, 'w2', { isolation });
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   await expireLease(test.ledger, { ...place, token: claim.state.token }, { blame: 'unknown', isGone: true, isOwnEnd });
 };
@@ -104,7 +104,7 @@ describe('taking an attempt back', () => {
     await lostAgain(held.id, 'own');
     expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', spent: 2, losses: 3 });
     await reopenTask(test.ledger, await test.place(held.id));
-    expect(await claimTask(test.ledger, await test.place(held.id), 'w1', 'offered')).toEqual({ kind: 'suspect', losses: 2 });
+    expect(await claimTask(test.ledger, await test.place(held.id), 'w1', { isolation: 'offered' })).toEqual({ kind: 'suspect', losses: 2 });
     await lostAgain(held.id, 'own');
     expect((await test.state(held.id)).status).toBe('permanently_failed');
   });

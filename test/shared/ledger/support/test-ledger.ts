@@ -235,7 +235,7 @@ export class TestLedger {
     return createLedger({
       redis,
       keys: this.keys,
-      settings: settingsSchema.parse({ dispatch: { lookAhead: LOOK_AHEAD }, ...settings }),
+      settings: settingsSchema.parse({ dispatch: { lookAhead: LOOK_AHEAD, direct: false }, ...settings }),
       limitsOf: (tenant) => this.limitsByTenant.get(tenant) ?? this.limits,
       costOf: (_tenant, agent) => this.costs.get(agent) ?? 1000,
       onTicket: (ticket) => this.granted.push(ticket),

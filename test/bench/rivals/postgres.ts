@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../support/free-port.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { freePort } from '../../support/free-port.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 /** A PostgreSQL server of its own on the loopback address. */
 export interface Postgres {

@@ -1,0 +1,132 @@
+import { newTaskId } from '#shared/tasks/ids.ts';
+import { startRedis } from '../support/redis/start-redis.ts';
+import { progress, readOptions } from './bench-options.ts';
+import { inFlight, perSecond } from './in-flight.ts';
+import { type FleetOptions, OurFleet } from './our-fleet.ts';
+import { print, printHeading } from './print.ts';
+import { median } from './statistics.ts';
+
+// What features, tenants, waiting work and metrics cost: each beside a fleet without, interleaved.
+const { rounds: ROUNDS, tasks: TASKS, isFull } = readOptions({ rounds: 5, tasks: 5000 });
+const IN_FLIGHT = 50;
+const SLOTS = 200;
+/** Tenants that share the load. */
+const TENANTS = [100, 10_000];
+/** Tasks that wait before the measured ones come; `--full` has the last. */
+const WAITING = isFull ? [100_000, 1_000_000] : [100_000];
+
+type Accept = (fleet: OurFleet, index: number) => Promise<void>;
+
+interface Variant {
+  name: string;
+  options?: FleetOptions;
+  accept: Accept;
+  /** Tasks that wait all the time. */
+  waiting?: number;
+}
+
+interface Figures {
+  accept: number;
+  run: number;
+  both: number;
+}
+
+const NO_LIMITS = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
+const PLAIN: Variant = { name: 'without', accept: (fleet) => fleet.accept() };
+const HOUR_MS = 3_600_000;
+const PRIORITIES = [3, 5, 8] as const;
+
+const EVERYTHING: Variant = {
+  name: 'with everything on',
+  options: {
+    agent: { maxRunning: 100_000 },
+    limits: {
+      tenants: {
+        default: {
+          running: 100_000,
+          waiting: 1_000_000,
+          runningByClass: { user: 100_000, proactive: 100_000, webhook: 100_000 },
+          runningLow: 100_000,
+          weight: 2,
+          rates: { user: { perMinute: 60_000_000, perHour: 1_000_000_000 }, all: { perMinute: 60_000_000, perHour: 1_000_000_000 } },
+        },
+      },
+    },
+  },
+  accept: async (fleet, index) => {
+    const id = newTaskId();
+    await fleet.acceptAs({
+      id,
+      idempotencyKey: id,
+      session: `session-${index}`,
+      priority: PRIORITIES[index % PRIORITIES.length] ?? 5,
+      deadline: new Date(Date.now() + HOUR_MS).toISOString(),
+      metadata: { team: 'a', ticket: index },
+      context: { page: 'start' },
+      correlationId: `call-${index}`,
+    });
+  },
+};
+
+const shared = (count: number): Variant => ({
+  name: `${count} tenants`,
+  options: { limits: { tenant: NO_LIMITS } },
+  accept: (fleet, index) => fleet.acceptAs({ tenant: `t${index % count}` }),
+});
+
+const behind = (waiting: number): Variant => ({ name: `${waiting} waiting`, waiting, accept: (fleet) => fleet.accept() });
+const METERED: Variant = { name: 'with metrics', accept: PLAIN.accept };
+const UNMETERED: Variant = { name: 'without', options: { metrics: { flushMs: null } }, accept: PLAIN.accept };
+
+async function measure(fleet: OurFleet, accept: Accept): Promise<Figures> {
+  const accepted = await perSecond(TASKS, async () => {
+    await inFlight(TASKS, IN_FLIGHT, (index) => accept(fleet, index));
+    await fleet.parts.relay.idle();
+  });
+  const run = await perSecond(TASKS, () => fleet.process(TASKS, SLOTS));
+  return { accept: accepted, run, both: 1 / (1 / accepted + 1 / run) };
+}
+
+async function open({ options, waiting = 0 }: Variant): Promise<{ fleet: OurFleet; close: () => Promise<void> }> {
+  const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'] });
+  const fleet = await OurFleet.open(server.url, options);
+  await inFlight(waiting, IN_FLIGHT, () => fleet.accept());
+  const close = async (): Promise<void> => {
+    await fleet.parts.close();
+    await server.stop();
+  };
+  return { fleet, close };
+}
+
+/** Measures two fleets in turn and prints what the second has of the first. */
+async function compare(one: Variant, other: Variant): Promise<void> {
+  progress(other.name);
+  const [plain, loaded] = [await open(one), await open(other)];
+  const rounds: { plain: Figures; loaded: Figures }[] = [];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const figures = { plain: await measure(plain.fleet, one.accept), loaded: await measure(loaded.fleet, other.accept) };
+    // The first is for warming up.
+    if (round >= 0) rounds.push(figures);
+  }
+  await plain.close();
+  await loaded.close();
+  const cells = (['accept', 'run', 'both'] as const).map((name) => {
+    const rate = median(rounds.map((each) => each.loaded[name])).toFixed(0);
+    const ratio = median(rounds.map((each) => each.loaded[name] / each.plain[name])).toFixed(2);
+    return `${rate.padStart(10)}${ratio.padStart(7)}`;
+  });
+  print(`${other.name.padEnd(24)}${cells.join('')}`);
+}
+
+const heading = await startRedis();
+await printHeading(heading.url, 'What it costs', [
+  `${ROUNDS} interleaved rounds of ${TASKS} tasks, ${IN_FLIGHT} accepted at once, then run in ${SLOTS} slots; medians. Ratio: of the same without.`,
+  'Everything on: caps, rates, a weight, a session and its lane, a shared lane, an idempotency key, a deadline, mixed priorities, metadata.',
+  `${WAITING.join(', ')} waiting: the same while so many others wait, of which as many run as come.`,
+]);
+await heading.stop();
+print(`\n${''.padEnd(24)}    accept  ratio       run  ratio      both  ratio`);
+await compare(PLAIN, EVERYTHING);
+for (const count of TENANTS) await compare({ ...shared(1), name: 'without' }, shared(count));
+for (const count of WAITING) await compare(behind(1000), behind(count));
+await compare(UNMETERED, METERED);

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { TaskFailure } from '#shared/errors/task-failure.ts';
+import type { Parts } from '#shared/lifecycle/open-parts.ts';
+import type { Service } from '#shared/lifecycle/service.ts';
+import { readState } from '#shared/ledger/read/read-states.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { TicketQueue } from '#shared/queue/queues.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const SLOTS = 2;
+/** Tickets that go into BullMQ before a worker is there. */
+const LOOK_AHEAD = 4;
+
+let starts: string[];
+/** Holds the runs back whose input it names. */
+let gates: Map<string, PromiseWithResolvers<void>>;
+
+const agent: AgentFunction = async ({ input }) => {
+  starts.push(input);
+  await gates.get(input)?.promise;
+  if (input.startsWith('fail')) throw new TaskFailure('INVALID_INPUT', 'it cannot be done');
+  return 'done';
+};
+
+const { url } = await useRedis();
+let parts: Parts;
+let worker: Service;
+let tickets: TicketQueue;
+
+beforeEach(async () => {
+  starts = [];
+  gates = new Map();
+  parts = await openTestParts({
+    redisUrl: url,
+    settings: { agents: { work: { kind: 'function', run: agent } }, dispatch: { lookAhead: LOOK_AHEAD } },
+    env: { MUSTER_QUEUES: `tasks=${SLOTS}` },
+  });
+  tickets = parts.queues.get(0, 'tasks');
+});
+
+afterEach(async () => {
+  for (const gate of gates.values()) gate.resolve();
+  await worker.stop(2000);
+  await parts.relay.idle();
+  await parts.redis.flushall();
+  await parts.close();
+});
+
+async function submit(...inputs: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const input of inputs) ids.push((await acceptTask(parts, { tenant: 'default', agent: 'work', input })).id);
+  await parts.relay.idle();
+  return ids;
+}
+
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n}`);
+
+async function startWorker(): Promise<void> {
+  worker = createWorkerService(parts);
+  await worker.start();
+}
+
+const statusOf = async (id = ''): Promise<string | undefined> => (await readState(parts.ledger, 'default', id))?.status;
+
+async function untilStatus(ids: readonly string[], status: string): Promise<void> {
+  for (const id of ids) {
+    await waitFor(async () => (await statusOf(id)) === status, { deadlineMs: 20_000, what: `${id} to be ${status}` });
+  }
+}
+
+const gate = (input: string): PromiseWithResolvers<void> => {
+  const held = Promise.withResolvers<void>();
+  gates.set(input, held);
+  return held;
+};
+
+describe('a worker with much to do', () => {
+  it('runs all of it in order, most of it without BullMQ', async () => {
+    const ids = await submit(...numbers(200));
+    await startWorker();
+    await untilStatus(ids, 'completed');
+    expect(starts.map(Number)).toEqual(numbers(200).map(Number));
+    const { completed = 0 } = await tickets.getJobCounts('completed');
+    // What was out before its first slot was free, and what was let out while the other slots waited.
+    expect(completed).toBeLessThan(100);
+    expect(await parts.redis.zcard(parts.keys.shard(0).outbox)).toBe(0);
+    expect(await parts.redis.zcard(parts.keys.shard(0).window)).toBe(0);
+  });
+
+  it('runs a better task that comes meanwhile next', async () => {
+    const first = gate('0');
+    const second = gate('1');
+    await submit(...numbers(50));
+    await startWorker();
+    await waitFor(() => starts.length === SLOTS, { deadlineMs: 10_000, what: 'both slots to be used' });
+    await acceptTask(parts, { tenant: 'default', agent: 'work', input: 'urgent', priority: 9 });
+    await parts.relay.idle();
+    first.resolve();
+    second.resolve();
+    await waitFor(() => starts.length > SLOTS + 1, { deadlineMs: 10_000, what: 'the next starts' });
+    expect(starts.slice(SLOTS, SLOTS + 2)).toContain('urgent');
+  });
+
+  it('starts nothing while the queue is paused, and all of it afterwards', async () => {
+    const held = gate('10');
+    const other = gate('11');
+    const ids = await submit(...numbers(100));
+    await startWorker();
+    await waitFor(() => starts.includes('10') && starts.includes('11'), { deadlineMs: 10_000, what: 'the tasks that are held' });
+    await tickets.pause();
+    held.resolve();
+    other.resolve();
+    await untilStatus(ids.slice(0, 12), 'completed');
+    expect(starts.length).toBe(12);
+    await tickets.resume();
+    await untilStatus(ids, 'completed');
+    expect(starts.map(Number)).toEqual(numbers(100).map(Number));
+  });
+
+  it('lists a task that failed for good on the board', async () => {
+    const ids = await submit(...numbers(60), 'fail', ...numbers(5));
+    await startWorker();
+    const failed = ids[60] ?? '';
+    await untilStatus([failed], 'permanently_failed');
+    const job = await waitFor(async () => (await tickets.getFailed())[0] ?? null, { deadlineMs: 10_000, what: 'the ticket on the board' });
+    expect([job.id, job.failedReason]).toEqual([failed, 'INVALID_INPUT: it cannot be done']);
+  });
+
+  it('hands back what it took when it ends, without costing an attempt', async () => {
+    gate('30');
+    gate('31');
+    const ids = await submit(...numbers(60));
+    await startWorker();
+    await waitFor(() => starts.includes('30') && starts.includes('31'), { deadlineMs: 10_000, what: 'the tasks that are held' });
+    await worker.stop(500);
+    await parts.relay.idle();
+    expect(await readState(parts.ledger, 'default', ids[30] ?? '')).toMatchObject({ status: 'queued', spent: 0 });
+    gates.clear();
+    await startWorker();
+    await untilStatus(ids, 'completed');
+    expect(starts.filter((input) => input === '30').length).toBe(2);
+  });
+});

@@ -1,0 +1,178 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { takeReady } from '#shared/ledger/claim/take-ready.ts';
+import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
+import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { aTask, DONE, type TaskWish, TENANT } from '../support/test-ledger.ts';
+import { useLedger } from '../support/use-ledger.ts';
+
+const test = await useLedger({ dispatch: { lookAhead: 1, direct: true } });
+const shard = test.keys.shard(0);
+const PAUSES = `${shard.queues}:tasks:meta`;
+
+afterEach(() => test.reset());
+
+async function accept(wish: TaskWish = {}): Promise<AcceptedAnswer> {
+  const answer = await acceptMessage(test.ledger, aTask(wish));
+  if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);
+  return answer;
+}
+
+/** Accepts tasks one after the other. Returns their ids. */
+async function acceptMany(count: number, wish: TaskWish = {}): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push((await accept(wish)).id);
+  return ids;
+}
+
+/** What so many slots get at once: tickets, or why there is none. */
+async function take(count = 1, ledger: Ledger = test.ledger): Promise<(IssuedTicket | 'behind' | 'none')[]> {
+  const slots = Array.from({ length: count }, () => takeReady(ledger, { shard: 0, queue: 'tasks', pauses: PAUSES }));
+  return (await Promise.all(slots)).map((answer) => (answer.kind === 'taken' ? answer.ticket : answer.kind));
+}
+
+const idsOf = (taken: Awaited<ReturnType<typeof take>>): string[] => taken.map((each) => (typeof each === 'string' ? each : each.task));
+const takeIds = async (count = 1): Promise<string[]> => idsOf(await take(count));
+
+async function claim(id: string, { tenant = TENANT, entry }: { tenant?: string; entry?: string } = {}): Promise<string> {
+  return (await claimTask(test.ledger, { tenant, id, lane: null }, 'w1', { entry })).kind;
+}
+
+const settle = async (id: string): Promise<unknown> => await settleAttempt(test.ledger, { tenant: TENANT, id, lane: null, token: 1 }, DONE);
+
+/** Fills a window of one ticket and leaves the others ready; then claims that ticket, so that nothing is out. */
+async function acceptBehindClaimed(count: number, wish: TaskWish = {}): Promise<string[]> {
+  test.window = 1;
+  const [first = ''] = await acceptMany(1, { priority: 10 });
+  const ids = await acceptMany(count, wish);
+  await claim(first);
+  return ids;
+}
+
+describe('a free slot', () => {
+  it('takes what is ready in its order, once nothing is out', async () => {
+    test.window = 2;
+    const ids = await acceptMany(6);
+    expect(await takeIds()).toEqual(['behind']);
+    await claim(ids[0] ?? '');
+    expect(await takeIds()).toEqual(['behind']);
+    await claim(ids[1] ?? '');
+    expect(await takeIds(3)).toEqual(ids.slice(2, 5));
+    expect(await takeIds(3)).toEqual([ids[5], 'none', 'none']);
+  });
+
+  it('gets all that the job of the ticket would be made of, and its own entry in the outbox until the claim', async () => {
+    const [id = '', other = ''] = await acceptBehindClaimed(2, { priority: 5 });
+    await test.redis.del(shard.outbox);
+    const taken = await take(2);
+    expect(taken[0]).toMatchObject({ task: id, number: 1, agent: 'echo', queue: 'tasks', priority: 5, maxAttempts: 3, lane: null });
+    expect(await test.redis.zrange(shard.outbox, '0', '-1')).toEqual([`${TENANT}/${id}.1`, `${TENANT}/${other}.1`].toSorted());
+    expect(await claim(id, { entry: `${TENANT}/${id}.1` })).toBe('claimed');
+    expect(await test.redis.zrange(shard.outbox, '0', '-1')).toEqual([`${TENANT}/${other}.1`]);
+    expect(await test.redis.zcard(shard.window)).toBe(0);
+  });
+
+  it('takes a better ticket although a worse one is out, and no worse one', async () => {
+    test.window = 1;
+    const [out = ''] = await acceptMany(1, { priority: 5 });
+    const [high = '', second = ''] = await acceptMany(2, { priority: 8 });
+    const [low = ''] = await acceptMany(1, { priority: 3 });
+    await claim(high);
+    expect(await takeIds()).toEqual(['behind']);
+    await claim(second);
+    await claim(out);
+    expect(await takeIds(2)).toEqual([low, 'none']);
+  });
+
+  it('gives tenants their turns', async () => {
+    test.window = 1;
+    const [first = ''] = await acceptMany(1);
+    await acceptMany(20);
+    await acceptMany(20, { tenant: 'other' });
+    await claim(first);
+    // A tenant that came with nothing waiting went ahead.
+    for (const member of await test.redis.zrange(shard.window, '0', '-1')) await claim(member.split('/')[1] ?? '', { tenant: 'other' });
+    const tenants = (await take(10)).map((each) => (typeof each === 'string' ? each : each.tenant));
+    expect(Math.abs(tenants.filter((tenant) => tenant === 'other').length - 5)).toBeLessThanOrEqual(1);
+  });
+
+  it.each(['paused', 'concurrency'])('takes nothing while the queue has %s', async (field) => {
+    const [id] = await acceptBehindClaimed(1);
+    await test.redis.hset(PAUSES, field, 1);
+    expect(await takeIds()).toEqual(['none']);
+    await test.redis.hdel(PAUSES, field);
+    expect(await takeIds()).toEqual([id]);
+  });
+
+  it('takes no ticket that another has taken', async () => {
+    const ids = await acceptBehindClaimed(60);
+    const all = (await Promise.all([take(40), take(40, test.rival)])).flat();
+    const taken = idsOf(all).filter((each) => each !== 'none');
+    expect(taken.toSorted()).toEqual(ids.toSorted());
+    expect(await test.redis.exists(shard.ready, shard.turns, shard.weights)).toBe(0);
+  });
+
+  it('finds a task that was cancelled meanwhile ended', async () => {
+    const [id = ''] = await acceptBehindClaimed(1);
+    expect(await takeIds()).toEqual([id]);
+    await cancelTask(test.ledger, { tenant: TENANT, id, lane: null }, 'no');
+    expect(await claim(id, { entry: `${TENANT}/${id}.1` })).toBe('ended');
+    expect(await test.redis.zscore(shard.outbox, `${TENANT}/${id}.1`)).toBeNull();
+  });
+});
+
+describe('what is out, where slots take what is ready', () => {
+  it('is not filled up by claims', async () => {
+    test.window = 2;
+    const ids = await acceptMany(4);
+    await claim(ids[0] ?? '');
+    await claim(ids[1] ?? '');
+    expect(test.granted).toEqual([]);
+    expect(await takeIds(2)).toEqual(ids.slice(2));
+  });
+
+  it('is filled up by a claim for a queue that shares its slots', async () => {
+    test.window = 2;
+    const ids = await acceptMany(4);
+    const place = { tenant: TENANT, id: ids[0] ?? '', lane: null };
+    expect((await claimTask(test.ledger, place, 'w1', { isShared: true })).kind).toBe('claimed');
+    expect(test.granted.map(({ task }) => task)).toEqual([ids[2]]);
+  });
+
+  it('is filled for slots that wait for BullMQ', async () => {
+    const ids = await acceptBehindClaimed(3);
+    test.window = 2;
+    expect(await dispatchReady(test.ledger, 0, 1)).toBe(1);
+    expect(test.granted.map(({ task }) => task)).toEqual(ids.slice(0, 1));
+    expect(await dispatchReady(test.ledger, 0)).toBe(1);
+    expect(test.granted.map(({ task }) => task)).toEqual(ids.slice(0, 2));
+  });
+
+  it('is never worse than what is ready: not at the accept, not of a new tenant', async () => {
+    await acceptBehindClaimed(2, { priority: 5 });
+    test.window = 100;
+    expect((await accept({ priority: 3 })).gate).toBe('turn');
+    expect((await accept({ priority: 3, tenant: 'other' })).gate).toBe('turn');
+    expect((await accept({ priority: 5 })).gate).toBe('turn');
+    expect((await accept({ priority: 5, tenant: 'other' })).isAhead).toBe(true);
+    expect((await accept({ priority: 8 })).gate).toBeNull();
+  });
+
+  it('gets better tickets beside a worse one that returns', async () => {
+    test.window = 1;
+    const [low = ''] = await acceptMany(1, { priority: 3 });
+    await claim(low);
+    const [out = ''] = await acceptMany(1, { priority: 5 });
+    const ids = await acceptMany(2, { priority: 5 });
+    await claim(out);
+    await settle(out);
+    const back = { kind: 'interrupted', reason: 'drain', delayMs: 0 } as const;
+    await settleAttempt(test.ledger, { tenant: TENANT, id: low, lane: null, token: 1 }, back);
+    expect(test.granted.map(({ task }) => task)).toEqual(ids.slice(0, 1));
+  });
+});
