@@ -208,6 +208,6 @@ describe('schedules of the configuration', () => {
 
   it('that are unreadable prevent the start, with all of them in one message', async () => {
     const wrong = defined({ one: { ...report, cron: 'sometimes' }, two: { ...report, overlap: 'maybe' } });
-    await expect(start(wrong)).rejects.toThrow(/2 problem\(s\)[\s\S]*schedules\.one[\s\S]*schedules\.two/);
+    await expect(start(wrong)).rejects.toThrow(/2 problems[\s\S]*schedules\.one[\s\S]*schedules\.two/);
   });
 });

@@ -109,7 +109,7 @@ it('a start is refused while agents could not run here, and every one of them is
   const started = assert({ scribe: { kind: 'function', file: './gone.ts' }, helper: { kind: 'openai', model: 'any' } });
   await expect(started).rejects.toMatchObject({
     code: 'config.invalid',
-    message: expect.stringMatching(/2 problem\(s\)[^]*agents\.scribe: [^]*gone\.ts[^]*agents\.helper: /),
+    message: expect.stringMatching(/2 problems[^]*agents\.scribe: [^]*gone\.ts[^]*agents\.helper: /),
   });
 });
 
