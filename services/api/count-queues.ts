@@ -1,7 +1,8 @@
 import { TASK_QUEUES } from '#shared/config/index.ts';
-import { measureReady, type ReadyTickets } from '#shared/ledger/index.ts';
+import { listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
 import {
   bullPriority,
+  countActive,
   listWorkers,
   type QueueName,
   slotsFor,
@@ -19,9 +20,14 @@ const PRIORITIES = Array.from({ length: LOWEST_PRIORITY }, (_, position) => posi
 export async function countQueues({ queues, ledger }: QueuePorts, now: number): Promise<QueueCounts[]> {
   const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
   const workers = await listWorkers(ledger);
+  const running = Array.from({ length: ledger.keys.shards }, (_, shard) => listRunning(ledger, shard));
   return await Promise.all(
     [...shardsOf].map(async ([name, shards]) => {
-      const counts = await Promise.all(shards.map(({ shard, queue }) => countShard(name, queue, () => measureReady(ledger, shard, name))));
+      const counts = await Promise.all(
+        shards.map(({ shard, queue }) =>
+          countShard(name, queue, { ready: measureReady(ledger, shard, name), running: running[shard] ?? Promise.resolve([]) }),
+        ),
+      );
       return countQueue(name, counts, { now, service: serviceOf(workers, name, counts) });
     }),
   );
@@ -37,7 +43,7 @@ function serviceOf(workers: readonly WorkerRecord[], name: QueueName, counts: re
   if (UNREGISTERED.has(name)) return { workers: Math.max(...counts.map(({ connections }) => connections)), slots: null };
   // Each worker sends callbacks, whatever else it serves.
   const serving = workers.filter((worker) => takesFrom(worker, name === 'deliveries' ? null : name));
-  return { workers: serving.length, slots: TASK_QUEUES.some((each) => each === name) ? slotsFor(workers, name) : null };
+  return { workers: serving.length, slots: carriesTasks(name) ? slotsFor(workers, name) : null };
 }
 
 function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, service }: { now: number; service: Service }): QueueCounts {
@@ -55,7 +61,7 @@ function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, serv
     ready,
     prioritized: sumOf('prioritized') + ready,
     delayed: sumOf('delayed'),
-    active: sumOf('active'),
+    active: sum((shard) => shard.active),
     completed: sumOf('completed'),
     failed: sumOf('failed'),
     ...service,
@@ -69,19 +75,32 @@ interface ShardCounts {
   /** Processes that wait for its jobs. */
   connections: number;
   ready: number;
+  active: number;
   oldestAt: number;
 }
 
-async function countShard(name: QueueName, queue: TicketQueue, readReady: () => Promise<ReadyTickets>): Promise<ShardCounts> {
-  const [jobs, isPaused, connections, oldestAt, ready] = await Promise.all([
+interface LedgerReads {
+  ready: Promise<ReadyTickets>;
+  /** What runs in the shard, in any queue. */
+  running: Promise<readonly RunningTask[]>;
+}
+
+async function countShard(name: QueueName, queue: TicketQueue, reads: LedgerReads): Promise<ShardCounts> {
+  const [jobs, isPaused, connections, oldestAt, ready, held] = await Promise.all([
     queue.getJobCounts(...COUNTED),
     queue.isPaused(),
     // A managed Redis may refuse to list its clients.
     UNREGISTERED.has(name) ? queue.getWorkersCount().catch(() => 0) : 0,
     oldestWaiting(queue),
-    readReady(),
+    reads.ready,
+    carriesTasks(name) ? countActive(queue, reads.running) : null,
   ]);
-  return { jobs, isPaused, connections, ready: ready.count, oldestAt: Math.min(oldestAt, ready.oldestAt) };
+  const active = held ?? jobs['active'] ?? 0;
+  return { jobs, isPaused, connections, ready: ready.count, active, oldestAt: Math.min(oldestAt, ready.oldestAt) };
+}
+
+function carriesTasks(name: QueueName): boolean {
+  return TASK_QUEUES.some((each) => each === name);
 }
 
 /** Within one priority the first is the oldest, so one read per priority that has tickets finds the oldest of all. */

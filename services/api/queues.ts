@@ -32,8 +32,8 @@ const queueSchema = z
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z
       .int()
-      .meta({ description: 'Tickets from BullMQ that a worker holds; a task that a busy slot took from the ledger has none.' }),
-    completed: z.int().meta({ description: 'Completed tickets from BullMQ that are kept.' }),
+      .meta({ description: 'What workers hold: tickets from BullMQ, and tasks that free slots took without one. No task counts twice.' }),
+    completed: z.int().meta({ description: 'Completed tickets from BullMQ that are kept; a task that a free slot took has none.' }),
     failed: z.int().meta({ description: 'Failed tickets that are kept.' }),
     workers: z.int().meta({ description: 'Live workers that take from it, by `GET /v1/fleet`.' }),
     slots: z.int().nullable().meta({ description: 'Slots of these workers, which all their queues share; null when unknown.' }),
@@ -41,7 +41,7 @@ const queueSchema = z
   })
   .meta({
     id: 'Queue',
-    description: 'Counts of tickets; `completed` and `failed` count kept tickets.',
+    description: 'Counts of what waits and runs; `completed` and `failed` count kept tickets.',
     examples: [
       {
         name: 'tasks',

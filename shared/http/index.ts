@@ -12,5 +12,6 @@ export type { Readiness } from './probes.ts';
 export { RefusalLimit, networkOf } from './rate-limits.ts';
 export { type ServerLoad, contextOf, createServerLoad } from './request-context.ts';
 export { type Answer, type Call, type Route, type RouteDescription, rememberRoutes, route } from './route.ts';
+export { SharedCalls } from './shared-calls.ts';
 export { SignIns, assertSameOrigin } from './sign-ins.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer } from './start-http-server.ts';

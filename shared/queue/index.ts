@@ -40,13 +40,14 @@ export {
   requestDrain,
 } from './registry/worker-registry.ts';
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
+export { activeJobs, countActive } from './tickets/active-jobs.ts';
 export { cancelTree } from './tickets/cancel-tree.ts';
 export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';
 export { makeRoom } from './tickets/make-room.ts';
-export { findReadyJob, idOfReady, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
+export { findLedgerJob, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
 export { ReadyTickets } from './tickets/ready-tickets.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
-export { bullPriority, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
+export { bullJobId, bullPriority, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
 export { WAIT_GATES, waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { ChoreWorker } from './workers/chore-worker.ts';

@@ -2,7 +2,8 @@ import { createBullBoard } from '@bull-board/api';
 import type { AppControllerRoute, AppViewRoute, ControllerHandlerReturnType } from '@bull-board/api/typings/app';
 import { ExpressAdapter } from '@bull-board/express';
 import type { RequestHandler } from 'express';
-import type { Ledger } from '#shared/ledger/index.ts';
+import { SharedCalls } from '#shared/http/index.ts';
+import { type Ledger, listRunning, type RunningTask } from '#shared/ledger/index.ts';
 import type { Queues, RetryParts } from '#shared/queue/index.ts';
 import { guardRoute } from './board-actions.ts';
 import { boardPage, findBoardAssets, ticketScript } from './board-page.ts';
@@ -23,9 +24,11 @@ const ICON = '/dashboard/favicon.svg';
 /** Bull Board over all queues. */
 export function createBoard({ ledger, queues, shards, basePath, isReadOnly }: BoardOptions): RequestHandler {
   const { directory, assets } = findBoardAssets();
+  const running = new SharedCalls((shard) => listRunning(ledger, Number(shard)));
+  const readRunning = async (shard: number): Promise<RunningTask[]> => (await running.join(String(shard))).answer;
   const server = new BoardServer({ parts: { ledger, queues }, assets, basePath });
   createBullBoard({
-    queues: queues.all().map((each) => new TicketAdapter({ ...each, ledger, hasShards: shards > 1, isReadOnly })),
+    queues: queues.all().map((each) => new TicketAdapter({ ...each, ledger, readRunning, hasShards: shards > 1, isReadOnly })),
     serverAdapter: server,
     options: {
       uiBasePath: directory,

@@ -1,6 +1,6 @@
 import { MusterError } from '#shared/errors/index.ts';
 import { readState, type Ledger } from '#shared/ledger/index.ts';
-import { cancelTree, idOfReady, retryTask, ticketId, type RetryParts, type TicketQueue } from '#shared/queue/index.ts';
+import { cancelTree, bullJobId, retryTask, ticketId, type RetryParts, type TicketQueue } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
 
 /** A ticket as BullMQ returns it. */
@@ -50,7 +50,7 @@ export async function removeTicket(ledger: Ledger, job: TicketJob): Promise<void
 
 async function isCurrent(ledger: Ledger, { id, data }: TicketJob): Promise<boolean> {
   const state = await readState(ledger, data.tenant, data.task);
-  return state !== null && ticketId(data.task, state.ticket) === idOfReady(id ?? '');
+  return state !== null && ticketId(data.task, state.ticket) === bullJobId(id ?? '');
 }
 
 function heldByWorker({ data }: TicketJob): MusterError {

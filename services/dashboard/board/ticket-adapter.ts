@@ -1,7 +1,9 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { countReady, type Ledger } from '#shared/ledger/index.ts';
+import { countReady, type Ledger, type RunningTask } from '#shared/ledger/index.ts';
 import {
-  findReadyJob,
+  activeJobs,
+  countActive,
+  findLedgerJob,
   type QueueName,
   readyJobs,
   readyJobsOf,
@@ -19,6 +21,8 @@ export interface TicketAdapterOptions {
   hasShards: boolean;
   name: QueueName;
   queue: TicketQueue;
+  /** Reads what runs in a shard, once for all queues that the board counts together. */
+  readRunning: (shard: number) => Promise<readonly RunningTask[]>;
   /** Shows no actions, for keys without the scope `operate`. */
   isReadOnly: boolean;
 }
@@ -29,10 +33,12 @@ const DESCRIPTIONS: Readonly<Partial<Record<QueueName, string>>> = {
   maintenance: 'The fleet’s own chores',
   ticks: 'The clock of the schedules; a change here is undone',
 };
+/** Of queues of tasks. */
+const DESCRIPTION = 'Completed has only what went through BullMQ; the console lists all tasks that ended';
 
 /**
- * TicketAdapter is responsible for how the board shows one queue: its actions, the fields of its tickets, and behind those that BullMQ has
- * the ones that are ready in the ledger.
+ * TicketAdapter is responsible for how the board shows one queue: its actions, the fields of its tickets, and besides those that BullMQ has
+ * the ones that are ready in the ledger and those of tasks that free slots took from there.
  */
 export class TicketAdapter extends BullMQAdapter {
   readonly tickets: TicketQueue;
@@ -41,8 +47,9 @@ export class TicketAdapter extends BullMQAdapter {
   readonly #carriesTasks: boolean;
   readonly #ledger: Ledger;
   readonly #shard: number;
+  readonly #readRunning: TicketAdapterOptions['readRunning'];
 
-  constructor({ ledger, shard, hasShards, name, queue, isReadOnly }: TicketAdapterOptions) {
+  constructor({ ledger, shard, hasShards, name, queue, readRunning, isReadOnly }: TicketAdapterOptions) {
     // A delivery's job names its task too, but the delivery's record decides its state.
     const namesTask = name !== 'maintenance' && name !== 'ticks';
     const carriesTasks = namesTask && name !== 'deliveries' && name !== 'replies';
@@ -51,12 +58,13 @@ export class TicketAdapter extends BullMQAdapter {
       delimiter: hasShards ? ':' : '',
       // The fleet's own chores repair it, so the board neither stops nor removes them.
       readOnlyMode: isReadOnly || !carriesTasks,
-      description: DESCRIPTIONS[name] ?? '',
+      description: DESCRIPTIONS[name] ?? DESCRIPTION,
       ...(namesTask ? { externalJobUrl: ({ data }: { data: TicketData }) => ({ href: taskPath(data), displayText: 'Task' }) } : {}),
     });
     this.tickets = queue;
     this.#ledger = ledger;
     this.#shard = shard;
+    this.#readRunning = readRunning;
     this.#carriesTasks = carriesTasks;
     if (namesTask) {
       this.setFormatter(
@@ -68,8 +76,13 @@ export class TicketAdapter extends BullMQAdapter {
   }
 
   override async getJobCounts(): ReturnType<BullMQAdapter['getJobCounts']> {
-    const counts = await super.getJobCounts();
-    return { ...counts, prioritized: (counts['prioritized'] ?? 0) + (await this.#countReady()) };
+    if (!this.#carriesTasks) return await super.getJobCounts();
+    const [counts, ready, active] = await Promise.all([
+      super.getJobCounts(),
+      countReady(this.#ledger, this.#shard, this.tickets.name),
+      countActive(this.tickets, this.#readRunning(this.#shard)),
+    ]);
+    return { ...counts, active, prioritized: (counts['prioritized'] ?? 0) + ready };
   }
 
   override async getJob(id: string): Promise<ShownJob | undefined> {
@@ -77,28 +90,33 @@ export class TicketAdapter extends BullMQAdapter {
     return job ? this.#toShown(job) : undefined;
   }
 
-  /** The ticket of this id, in BullMQ or ready. */
+  /** The ticket of this id, in BullMQ or the ledger. */
   async findTicket(id: string): Promise<TicketJob | undefined> {
-    return (await this.tickets.getJob(id)) ?? (await findReadyJob(this.#ledger, this.tickets, id));
+    return (await this.tickets.getJob(id)) ?? (await findLedgerJob(this.#ledger, this.tickets, id));
   }
 
   override async getJobs(...[states, start = 0, end = -1]: Parameters<BullMQAdapter['getJobs']>): Promise<ShownJob[]> {
-    const isLine = states.includes('prioritized') && this.#carriesTasks;
+    const jobs = this.#carriesTasks ? await this.#taskJobs(states, start, end) : await super.getJobs(states, start, end);
+    return jobs.filter(Boolean).map((job) => this.#toShown(job));
+  }
+
+  /** Active ones first, as the board names its states; the ready ones last. */
+  async #taskJobs(states: Parameters<BullMQAdapter['getJobs']>[0], start: number, end: number): Promise<ShownJob[]> {
+    const range: [number, number] = [start, end < 0 ? Infinity : end + 1];
+    const held = states.includes('active') ? await activeJobs(this.tickets, this.#readRunning(this.#shard), range) : [];
+    const others = states.filter((state) => state !== 'active');
+    if (others.length === 0) return held;
+    const isLine = others.includes('prioritized');
     const isOneState = isLine && states.length === 1;
     // By itself the board begins with the last of a line.
-    const tickets = isOneState ? await this.tickets.getJobs(['prioritized'], start, end, true) : await super.getJobs(states, start, end);
-    const ready = isLine ? await this.#readyBehindTickets(start, end) : [];
-    return [...tickets.filter(Boolean), ...ready].map((job) => this.#toShown(job));
+    const tickets = isOneState ? await this.tickets.getJobs(['prioritized'], start, end, true) : await super.getJobs(others, start, end);
+    return [...held, ...tickets, ...(isLine ? await this.#readyBehindTickets(start, end) : [])];
   }
 
   /** Ready tickets of the default tenant, which the buttons of a list change. */
   async ownReady(max: number): Promise<TicketJob[]> {
     const isHere = this.#carriesTasks && this.#ledger.keys.shardOf(DEFAULT_TENANT) === this.#shard;
     return isHere ? await readyJobsOf(this.#ledger, DEFAULT_TENANT, this.tickets, max) : [];
-  }
-
-  async #countReady(): Promise<number> {
-    return this.#carriesTasks ? await countReady(this.#ledger, this.#shard, this.tickets.name) : 0;
   }
 
   async #readyBehindTickets(start: number, end: number): Promise<TicketJob[]> {

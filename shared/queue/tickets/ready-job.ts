@@ -1,10 +1,8 @@
 import { Job, type JobState } from 'bullmq';
 import { type Ledger, listReady, listTenantReady, readState, readTurn, type ReadyTicket } from '../../ledger/index.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
-import { parseTicketId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
-
-/** Between the id of a ticket and its tenant: the ledger finds a ticket by both. */
-const SEPARATOR = '@';
+import { RunningJob } from './active-jobs.ts';
+import { bullJobId, parseLedgerJobId, parseTicketId, ledgerJobId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
 
 /** ReadyJob is responsible for showing a ticket that waits for its turn in the ledger as if BullMQ had it. */
 class ReadyJob extends Job<TicketData> {
@@ -12,7 +10,7 @@ class ReadyJob extends Job<TicketData> {
 
   constructor(tickets: TicketQueue, ticket: ReadyTicket) {
     const { name, data, opts } = ticketJob({ ...ticket, entry: '' });
-    super(tickets, name, data, opts, `${ticketId(ticket.task, ticket.number)}${SEPARATOR}${ticket.tenant}`);
+    super(tickets, name, data, opts, ledgerJobId(ticketId(ticket.task, ticket.number), ticket.tenant));
     this.#tickets = tickets;
   }
 
@@ -22,13 +20,8 @@ class ReadyJob extends Job<TicketData> {
 
   /** The ledger has withdrawn it with its task; only a ticket that went out meanwhile is left. */
   override async remove(): Promise<void> {
-    await this.#tickets.remove(idOfReady(this.id ?? ''));
+    await this.#tickets.remove(bullJobId(this.id ?? ''));
   }
-}
-
-/** The id that BullMQ knows the ticket by once it is out. */
-export function idOfReady(id: string): string {
-  return id.split(SEPARATOR)[0] ?? '';
 }
 
 type ReadyPorts = Pick<Ledger, 'redis' | 'keys' | 'run'>;
@@ -43,14 +36,16 @@ export async function readyJobsOf(ports: ReadyPorts, tenant: string, queue: Tick
   return (await listTenantReady(ports, tenant, queue.name, max)).map((ticket) => new ReadyJob(queue, ticket));
 }
 
-/** The job of this id: the ticket that is out by now, or one that is still ready; undefined for neither, and for another id. */
-export async function findReadyJob(ledger: Ledger, queue: TicketQueue, id: string): Promise<Job<TicketData> | undefined> {
-  const [name = '', tenant] = id.split(SEPARATOR);
+/** The job of this id: the ticket that is out by now, one that is still ready, or the task that runs; undefined for none and another id. */
+export async function findLedgerJob(ledger: Ledger, queue: TicketQueue, id: string): Promise<Job<TicketData> | undefined> {
+  const { ticket, tenant } = parseLedgerJobId(id);
   if (tenant === undefined) return undefined;
-  const out = await queue.getJob(name);
+  const out = await queue.getJob(ticket);
   if (out) return out;
-  const { task, number } = parseTicketId(name);
+  const { task, number } = parseTicketId(ticket);
   const state = await readState(ledger, tenant, task);
-  if (state?.ticket !== number || state.queue !== queue.name || (await readTurn(ledger, tenant, task, state)) === null) return undefined;
+  if (state?.ticket !== number || state.queue !== queue.name) return undefined;
+  if (state.status === 'running') return new RunningJob(queue, { tenant, task, state });
+  if ((await readTurn(ledger, tenant, task, state)) === null) return undefined;
   return new ReadyJob(queue, { ...ticketOfState(tenant, task, state), acceptedAt: state.createdAt });
 }

@@ -19,6 +19,25 @@ export function ticketId(task: string, number: number): string {
   return number === 1 ? task : `${task}.${number}`;
 }
 
+/** Between the id of a ticket and its tenant: the ledger finds a ticket by both. */
+const SEPARATOR = '@';
+
+/** The id under which the board shows a ticket that BullMQ does not have. */
+export function ledgerJobId(ticket: string, tenant: string): string {
+  return `${ticket}${SEPARATOR}${tenant}`;
+}
+
+/** The parts of such an id; no tenant for the id of a job of BullMQ. */
+export function parseLedgerJobId(id: string): { ticket: string; tenant: string | undefined } {
+  const [ticket = '', tenant] = id.split(SEPARATOR);
+  return { ticket, tenant };
+}
+
+/** The id that BullMQ knows a ticket by once it is out. */
+export function bullJobId(id: string): string {
+  return parseLedgerJobId(id).ticket;
+}
+
 /** The priority as BullMQ counts it: 1 first. Ours is 10 first. Before each there is room for a ticket that goes ahead. */
 export function bullPriority(priority: number): number {
   return 2 * (11 - priority);
