@@ -3,20 +3,26 @@ import type { RunningTask } from '../../ledger/index.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
 import { parseTicketId, ledgerJobId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
 
-/** RunningJob is responsible for showing a task that a free slot took from the ledger as if BullMQ had its ticket. */
+/** RunningJob is responsible for showing a task that a free slot took from the ledger as if BullMQ had its ticket, also once it has ended. */
 export class RunningJob extends Job<TicketData> {
   constructor(tickets: TicketQueue, { tenant, task, state }: RunningTask) {
     const { name, data, opts } = ticketJob({ ...ticketOfState(tenant, task, state), acceptedAt: state.createdAt });
     super(tickets, name, data, opts, ledgerJobId(ticketId(task, state.ticket), tenant));
     // BullMQ counts an attempt once it has ended.
-    this.attemptsMade = Math.max(0, state.attempt - 1);
+    this.attemptsMade = state.completedAt === undefined ? Math.max(0, state.attempt - 1) : state.attempt;
     this.attemptsStarted = state.attempt;
+    if (state.completedAt !== undefined) this.finishedOn = state.completedAt;
     if (state.startedAt !== undefined) this.processedOn = state.startedAt;
     if (state.worker !== undefined) this.processedBy = state.worker;
   }
 
   override getState(): Promise<JobState> {
-    return Promise.resolve('active');
+    return Promise.resolve(this.finishedOn === undefined ? 'active' : 'completed');
+  }
+
+  /** Nothing of it is in BullMQ, and the task stays. */
+  override remove(): Promise<void> {
+    return Promise.resolve();
   }
 }
 

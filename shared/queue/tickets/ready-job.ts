@@ -1,5 +1,6 @@
 import { Job, type JobState } from 'bullmq';
 import { type Ledger, listReady, listTenantReady, readState, readTurn, type ReadyTicket } from '../../ledger/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
 import { RunningJob } from './active-jobs.ts';
 import { bullJobId, parseLedgerJobId, parseTicketId, ledgerJobId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
@@ -36,7 +37,10 @@ export async function readyJobsOf(ports: ReadyPorts, tenant: string, queue: Tick
   return (await listTenantReady(ports, tenant, queue.name, max)).map((ticket) => new ReadyJob(queue, ticket));
 }
 
-/** The job of this id: the ticket that is out by now, one that is still ready, or the task that runs; undefined for none and another id. */
+/**
+ * The job of this id: the ticket that is out by now, one that is still ready, or the task that a slot took, also once it has ended.
+ * Undefined for none, and for another id.
+ */
 export async function findLedgerJob(ledger: Ledger, queue: TicketQueue, id: string): Promise<Job<TicketData> | undefined> {
   const { ticket, tenant } = parseLedgerJobId(id);
   if (tenant === undefined) return undefined;
@@ -45,7 +49,12 @@ export async function findLedgerJob(ledger: Ledger, queue: TicketQueue, id: stri
   const { task, number } = parseTicketId(ticket);
   const state = await readState(ledger, tenant, task);
   if (state?.ticket !== number || state.queue !== queue.name) return undefined;
-  if (state.status === 'running') return new RunningJob(queue, { tenant, task, state });
+  if (state.status === 'running' || hasEnded(state)) return new RunningJob(queue, { tenant, task, state });
   if ((await readTurn(ledger, tenant, task, state)) === null) return undefined;
   return new ReadyJob(queue, { ...ticketOfState(tenant, task, state), acceptedAt: state.createdAt });
+}
+
+/** Whether it ran and ended, other than by a failure, whose ticket BullMQ has. */
+function hasEnded({ status, startedAt, completedAt }: TaskState): boolean {
+  return startedAt !== undefined && completedAt !== undefined && status !== 'permanently_failed';
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { OWN_PAGE } from '../running-dashboard.ts';
 import { useDashboard } from '../use-dashboard.ts';
@@ -79,5 +80,16 @@ describe('a task that a slot took from the ledger', () => {
     expect(await statusOf(own, 'default')).toBe('running');
     expect(await statusOf(other, 'acme')).toBe('running');
     expect((await active()).count).toBe(2);
+  });
+
+  it('stays open under its id once it has ended, and is active no more', async () => {
+    const attempt = { tenant: 'default', id: own, lane: 'session:mine', token: 1 };
+    await settleAttempt(dashboard.parts.ledger, attempt, { kind: 'completed', output: 'done', result: null, usage: null });
+    expect((await active()).jobs.map(({ id }) => id)).toEqual([`${other}@acme`]);
+    const answer = (await (await act('GET', `/tasks/${own}@default`)).json()) as { status: string; job: Shown };
+    expect(answer).toMatchObject({ status: 'completed', job: { attempts: 1, finishedOn: expect.any(Number) as number } });
+    expect((await act('PUT', `/tasks/${own}@default/retry`)).status).toBe(409);
+    expect((await act('PUT', `/tasks/${own}@default/clean`)).status).toBe(204);
+    expect(await statusOf(own, 'default')).toBe('completed');
   });
 });
