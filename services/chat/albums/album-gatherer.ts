@@ -51,8 +51,8 @@ export class AlbumGatherer {
   }
 
   /** Resolves when the part is kept. A part that comes after its album is accepted by itself, in a mode that stops nothing. */
-  async add(part: ChatMessage, { name, isGuess }: NonNullable<ChatMessage['album']>): Promise<void> {
-    const added = await this.#options.store.add(part, name, !isGuess || part.text === '');
+  async add(part: ChatMessage, { name }: NonNullable<ChatMessage['album']>): Promise<void> {
+    const added = await this.#options.store.add(part, name, canBeLate(part));
     if (added === 'late') await this.#options.accept({ ...part, mode: 'queue' });
     if (added === 'gathering') this.#acceptLater(part.session);
   }
@@ -82,7 +82,9 @@ export class AlbumGatherer {
   async #acceptParts(session: string, isForced: boolean): Promise<void> {
     const batch = await this.#options.store.claim(session, isForced);
     if (batch === null) return;
-    const messages = joinParts(batch.parts);
+    // Parts that came while the rest of their album was accepted are a batch of their own.
+    const late = await this.#options.store.late(session, lateAlbums(batch.parts), await this.#options.now());
+    const messages = joinParts(batch.parts, late);
     for (const message of messages.filter(({ isAddressed }) => isAddressed)) await this.#options.accept(message);
     await this.#finish(batch);
   }
@@ -102,28 +104,46 @@ export class AlbumGatherer {
   }
 }
 
+/** Whether the part may belong to an album that is a message by now: one with words begins an album that the platform does not name. */
+function canBeLate({ album, text }: ChatMessage): boolean {
+  return album !== undefined && (!album.isGuess || text === '');
+}
+
+function lateAlbums(parts: readonly ChatMessage[]): string[] {
+  return [...new Set(parts.flatMap((part) => (part.album && canBeLate(part) ? [part.album.name] : [])))];
+}
+
 /**
  * The messages that parts of albums are: of each album and person one, with all captions and attachments in the order of the platform.
- * It has the key and the place of its first part.
+ * It has the key and the place of its first part, and stops nothing when its album is one of the `late` ones.
  */
-function joinParts(parts: readonly ChatMessage[]): ChatMessage[] {
+function joinParts(parts: readonly ChatMessage[], late: ReadonlySet<string>): ChatMessage[] {
   const albums = new Map<string, ChatMessage[]>();
   for (const part of parts.toSorted(inOrder)) {
     const name = JSON.stringify([part.user, part.album?.name ?? part.key]);
     albums.set(name, [...(albums.get(name) ?? []), part]);
   }
-  return [...albums.values()].flatMap((album) => joined(album));
+  return [...albums.values()].flatMap((album) => joined(album, late));
 }
 
 function inOrder(one: ChatMessage, other: ChatMessage): number {
   return (one.sequence ?? 0) - (other.sequence ?? 0) || (one.key < other.key ? -1 : 1);
 }
 
-function joined(album: readonly ChatMessage[]): ChatMessage[] {
+function joined(album: readonly ChatMessage[], late: ReadonlySet<string>): ChatMessage[] {
   const [first] = album;
   if (first === undefined) return [];
   const { album: _album, ...message } = first;
   const text = album.map((part) => part.text).filter((each) => each !== '');
   const attachments = album.flatMap((part) => part.attachments);
-  return [{ ...message, text: text.join('\n'), attachments, isAddressed: album.some(({ isAddressed }) => isAddressed) }];
+  const isLate = late.has(first.album?.name ?? '') && album.every((part) => canBeLate(part));
+  return [
+    {
+      ...message,
+      ...(isLate ? { mode: 'queue' as const } : {}),
+      text: text.join('\n'),
+      attachments,
+      isAddressed: album.some(({ isAddressed }) => isAddressed),
+    },
+  ];
 }

@@ -80,6 +80,17 @@ export class AlbumStore {
     return typeof stored === 'string' ? { session, stored, parts: partsSchema.parse(JSON.parse(stored)) } : null;
   }
 
+  /** Which of these albums became a message before `now`, ms. */
+  async late(session: string, albums: readonly string[], now: number): Promise<ReadonlySet<string>> {
+    const { redis } = this.#options;
+    if (albums.length === 0) return new Set();
+    const until = await redis.zmscore(
+      this.#options.keys().albumsTaken(session),
+      albums.map((album) => `album/${album}`),
+    );
+    return new Set(albums.filter((_album, index) => Number(until[index] ?? 0) > now));
+  }
+
   /** `albums`: by name how long a further part counts as late, ms. */
   async finish({ session, stored, parts }: AlbumBatch, albums: Readonly<Record<string, number>>): Promise<void> {
     const { redis, platform, keepMs } = this.#options;
