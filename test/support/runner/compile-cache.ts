@@ -2,17 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { childEnvironment } from './test-environment.ts';
+import { childEnvironment } from '../test-environment.ts';
 
-/** Where Node keeps what it compiled, for the many processes that tests start: half of a start is compiling. */
-export const COMPILE_CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/node-compile');
-
-const ROOT = resolve(import.meta.dirname, '../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
 const SERVICES = ['api', 'chat', 'webhooks', 'dashboard', 'scheduler', 'worker', 'cli'];
 
 let child: ChildProcess | undefined;
 
-/** Fills it beside the first tests; services that tests kill would never. */
+/** Fills the cache of compiled code beside the first tests; services that tests kill would never. */
 export function setup(): void {
   const files = SERVICES.flatMap((service) =>
     readdirSync(resolve(ROOT, 'services', service))
@@ -20,8 +17,7 @@ export function setup(): void {
       .map(pathIn(service)),
   );
   const program = `await Promise.all(${JSON.stringify(files)}.map((file) => import(file))); process.exit()`;
-  const env = childEnvironment({ NODE_COMPILE_CACHE: COMPILE_CACHE });
-  child = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: ROOT, env, stdio: 'ignore' });
+  child = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: ROOT, env: childEnvironment(), stdio: 'ignore' });
 }
 
 export async function teardown(): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { waitFor } from './wait-for.ts';
+import { waitFor } from '../wait-for.ts';
 
 /** What a test may leave open by mistake and what then keeps a process alive: sockets, servers, children, pipes, watchers. */
 const WATCHED = /^(TCP|UDP|Pipe|Process|FSEvent|StatWatcher)/;
