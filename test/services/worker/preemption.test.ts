@@ -73,6 +73,7 @@ describe('a critical task at the cap of its tenant', () => {
     const { id: critical } = await acceptTask(died, { tenant: TENANT, agent: 'held', input: 'x', priority: 'critical' });
     await applyAllLimits(parts);
     await runs(critical);
+    expect((await read(low)).state.preemptedBy).toBe(critical);
     await finish(critical);
     await runs(low);
     await finish(low);

@@ -16,6 +16,7 @@ const SLOW = new Map([
 /** Starts the slow files first, the others as Vitest does: by what the last run took, else by size. */
 export class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- This is Vitest's method, not an array's.
     const sorted = await super.sort(files);
     return sorted.toSorted((one, other) => secondsOf(other) - secondsOf(one));
   }
