@@ -80,7 +80,7 @@ function getTenants({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
 }
 
 /** `GET /v1/tenants/:id`. */
-function getTenant({ tenants, redis, keys, ledger }: TenantPorts): Route {
+function getTenant({ tenants, ledger }: TenantPorts): Route {
   return route({
     method: 'get',
     path: '/v1/tenants/:id',
@@ -93,7 +93,7 @@ function getTenant({ tenants, redis, keys, ledger }: TenantPorts): Route {
     handle: async ({ params }, call) => {
       assertFleetOwner(call);
       const tenant = await findTenant(tenants, params.id);
-      const storedBytes = await measureTenant({ redis, keys }, tenant.id);
+      const storedBytes = await measureTenant(ledger, tenant.id);
       const effectiveLimits = ledger.limitsOf(tenant.id);
       const maxStoredBytes = effectiveLimits?.storedBytes ?? null;
       return { status: 200, body: { ...viewTenant(tenant), effectiveLimits, storedBytes, maxStoredBytes } };

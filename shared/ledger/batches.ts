@@ -69,6 +69,26 @@ function answerCall<Item, Answer>({ resolve, reject }: Call<Item, Answer>, answe
   else resolve(answer as Answer);
 }
 
+/** Runs the items of a batch tenant by tenant, all in one call of `run`, and returns the answers in the order of the items. */
+export async function runByTenant<Item, Answer>(
+  items: readonly Item[],
+  tenantOf: (item: Item) => string,
+  run: (parts: readonly (readonly Item[])[]) => Promise<readonly (readonly (Answer | Error)[])[]>,
+): Promise<(Answer | Error)[]> {
+  const parts = [...Map.groupBy(items.entries(), ([, item]) => tenantOf(item)).values()];
+  const answers = await run(parts.map((part) => part.map(([, item]) => item)));
+  const ordered: (Answer | Error)[] = [];
+  for (const [at, part] of parts.entries()) {
+    for (const [position, [index]] of part.entries()) ordered[index] = answers[at]?.[position] as Answer | Error;
+  }
+  return ordered;
+}
+
+/** The answers to items of which none was run. */
+export function failuresOf(items: readonly unknown[], error: Error | undefined, what: string): Error[] {
+  return items.map(() => scriptFailure(error?.message ?? 'no answer', what));
+}
+
 /**
  * Why a script failed for one task of many. The server's own word stays in front, by which callers know that Redis cannot serve now
  * and that the same call may succeed later.

@@ -12,9 +12,8 @@ export interface TaskPlace {
   lane: string | null;
 }
 
-/** A call of a script that opens a context: the first argument is the context's options, and `args` follow. */
-interface ContextCall {
-  script: ScriptName;
+/** What one tenant's call of a script that opens a context has: the first argument is the context's options, and `args` follow. */
+export interface TenantCall {
   tenant: string;
   keys: readonly string[];
   options?: Record<string, unknown>;
@@ -22,16 +21,38 @@ interface ContextCall {
 }
 
 /** Runs a script that may let tickets out, also of other tenants. Passes those on to `onTicket` and returns the rest of the reply. */
-export async function runInContext(ledger: Ledger, { script, tenant, keys, options, args }: ContextCall): Promise<unknown[]> {
-  const context = JSON.stringify({ ...contextOptions(ledger, tenant), ...options });
-  const [tickets, ...reply] = (await ledger.run(script, keys, [context, ...args])) as [string[], ...unknown[]];
+export async function runInContext(ledger: Ledger, { script, ...call }: TenantCall & { script: ScriptName }): Promise<unknown[]> {
+  return readReply(ledger, await ledger.run(script, call.keys, argumentsOf(ledger, call, windowOptions(ledger))));
+}
+
+/** The same for several tenants of one shard, in one round trip. Answers in order; the error of one tenant's call is its own. */
+export async function runInContexts(ledger: Ledger, script: ScriptName, calls: readonly TenantCall[]): Promise<(unknown[] | Error)[]> {
+  const [first, second] = calls;
+  if (first && !second) return [await runInContext(ledger, { script, ...first })];
+  const windows = windowOptions(ledger);
+  const together = calls.map((call) => ({ keys: call.keys, args: argumentsOf(ledger, call, windows) }));
+  const replies = await ledger.runTogether(script, together);
+  return replies.map((reply) => (reply instanceof Error ? reply : readReply(ledger, reply)));
+}
+
+function argumentsOf(ledger: Ledger, { tenant, options, args }: TenantCall, windows: Record<string, unknown>): (string | number)[] {
+  return [JSON.stringify({ ...contextOptions(ledger, tenant), ...windows, ...options }), ...args];
+}
+
+function readReply(ledger: Ledger, reply: unknown): unknown[] {
+  const [tickets, ...rest] = reply as [string[], ...unknown[]];
   for (const ticket of parseTickets(tickets)) ledger.onTicket(ticket);
-  return reply;
+  return rest;
 }
 
 /** The keys of the shard that has the tenant. */
 export function shardKeys({ keys }: Pick<Ledger, 'keys'>, tenant: string): ShardKeys {
   return keys.shard(keys.shardOf(tenant));
+}
+
+/** The group of calls that may go into one script with those of other tenants of the shard. */
+export function shardGroup({ keys }: Pick<Ledger, 'keys'>, tenant: string): string {
+  return `${keys.shardOf(tenant)}`;
 }
 
 /** The first ten keys of every script that opens a context. */
@@ -89,7 +110,7 @@ export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<T
   return places.flatMap(({ lane }) => (lane === null ? [] : [keys.laneHeld(lane), keys.laneWait(lane)]));
 }
 
-/** The options of a context: the tenant, its caps, and the bounds of what the script writes. */
+/** The options of a context besides those of the windows: the tenant, its caps, and the bounds of what the script writes. */
 function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings } = ledger;
   const limits = ledger.limitsOf(tenant);
@@ -105,7 +126,6 @@ function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown>
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     ...(caps ? { caps } : {}),
     ...(limits && limits.weight !== 1 ? { weight: limits.weight } : {}),
-    ...windowOptions(ledger),
     ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
     ...(Object.keys(own).length > 0 ? { agentLanes: own } : {}),
   };

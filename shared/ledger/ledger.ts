@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/index.ts';
 import { configuredFleetLimits, FleetRates, type FleetShare } from '../tenants/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
-import { type Keys, loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
+import { type Keys, loadScripts, type RedisClient, runScript, runTogether, type Script, type ScriptCall } from '../redis/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
 import { ClaimPace } from './claim/claim-pace.ts';
 import { scriptFragments } from './codec/fragments.ts';
-import { StoredBytes } from './tenants/storage.ts';
+import { measureTenant, StoredBytes } from './tenants/storage.ts';
 
 export interface LedgerOptions {
   redis: RedisClient;
@@ -43,6 +43,8 @@ export interface Ledger extends Readonly<LedgerOptions> {
   readonly batches: Batches;
   readonly pace: ClaimPace;
   run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** Runs calls of one script for tenants of one shard in one round trip. Answers in order; an error among them is that call's. */
+  runTogether(name: ScriptName, calls: readonly ScriptCall[]): Promise<unknown[]>;
 }
 
 export type ScriptName =
@@ -56,9 +58,11 @@ export type ScriptName =
   | 'dispatch-ready'
   | 'expire-deadline'
   | 'expire-lease'
+  | 'measure-keys'
   | 'offer-message'
   | 'preempt-tasks'
   | 'promote-due'
+  | 'read-bodies'
   | 'read-heads'
   | 'read-levels'
   | 'read-states'
@@ -73,16 +77,18 @@ export type ScriptName =
 /** Loads the scripts and binds them to a connection; opens nothing. */
 export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string, Script> = ledgerScripts()): Ledger {
   const fleetLimits = (): FleetLimits => options.fleetLimits?.() ?? configuredFleetLimits(options.settings);
-  return {
+  const ledger: Ledger = {
     ...options,
     fleetLimits,
     fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
     counts: options.counts ?? new LocalCounts(false),
-    stored: new StoredBytes(options),
+    stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),
     batches: new CallBatches(),
     pace: options.pace ?? new ClaimPace(),
     run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),
+    runTogether: (name, calls) => runTogether(options.redis, scripts.get(name) as Script, calls),
   };
+  return ledger;
 }
 
 /** The scripts of the ledger by name, from `folder` when that is given. */

@@ -18,16 +18,28 @@ export interface Keys {
 
 export type ShardKeys = Readonly<ReturnType<typeof shardKeys>>;
 
+/** Tenants whose names of keys are remembered. */
+const MAX_TENANTS = 1000;
+
 /** Names every key of an installation with this many shards. */
 export function createKeys(shards: number): Keys {
   const shardOf = (tenant: string): number => hash(tenant) % shards;
   const tenantPrefix = (tenant: string): string => `${tag(shardOf(tenant))}t:${tenant}:`;
+  const byShard = Array.from({ length: shards }, (_, index) => shardKeys(tag(index)));
+  const byTenant = new Map<string, TenantKeys>();
   return {
     shards,
     fleet: fleetKeys(tag(0)),
-    shard: (index) => shardKeys(tag(index)),
+    shard: (index) => byShard[index] ?? shardKeys(tag(index)),
     shardOf,
-    tenant: (tenant) => tenantKeys(tenantPrefix(tenant)),
+    tenant: (tenant) => {
+      const known = byTenant.get(tenant);
+      if (known) return known;
+      if (byTenant.size >= MAX_TENANTS) byTenant.clear();
+      const named = tenantKeys(tenantPrefix(tenant));
+      byTenant.set(tenant, named);
+      return named;
+    },
     tenantPrefix,
   };
 }

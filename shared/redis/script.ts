@@ -9,12 +9,15 @@ export interface Script {
   readonly name: string;
   readonly source: string;
   readonly sha: string;
+  /** Length of the beginning of the source that calls share when several run together: the header and what it includes. */
+  readonly preludeLength: number;
   /** Number of keys, read from its header; `[n...]` there means n - 1 and any number more. */
   readonly keyCount: number;
   readonly takesMoreKeys: boolean;
 }
 
 const INCLUDES = 'include';
+const INCLUDE = /^-- include: (\S+)$/gm;
 
 /**
  * Reads every `*.lua` of a folder, those in its sub-folders too, and resolves their `-- include: <name>` lines: from `fragments`, which are
@@ -29,10 +32,13 @@ export function loadScripts(directory: string, fragments: Readonly<Record<string
 
 function readScript(path: string, name: string, include: (name: string) => string): Script {
   const text = readFileSync(path, 'utf8');
-  const source = text.replaceAll(/^-- include: (\S+)$/gm, (_, fragment: string) => include(fragment));
+  const resolve = (part: string): string => part.replaceAll(INCLUDE, (_, fragment: string) => include(fragment));
+  const bodyAt = [...text.matchAll(INCLUDE)].reduce((_, { index, 0: line }) => index + line.length, 0);
+  const [prelude, body] = [resolve(text.slice(0, bodyAt)), text.slice(bodyAt)];
+  const source = `${prelude}${body}`;
   const keyCount = text.match(/^-- KEYS\[\d+\]/gm)?.length ?? 0;
   const takesMoreKeys = /^-- KEYS\[\d+\.\.\.\]/m.test(text);
-  return { name, source, sha: createHash('sha1').update(source).digest('hex'), keyCount, takesMoreKeys };
+  return { name, source, sha: digestOf(source), preludeLength: prelude.length, keyCount, takesMoreKeys };
 }
 
 /**
@@ -45,14 +51,83 @@ export async function runScript(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<unknown> {
-  if (script.takesMoreKeys ? keys.length < script.keyCount : keys.length !== script.keyCount)
-    throw new Error(`${script.name} takes ${script.keyCount} keys, not ${keys.length}`);
+  assertKeys(script, keys);
+  return await evaluate(redis, script, keys, args);
+}
+
+function assertKeys({ name, keyCount, takesMoreKeys }: Script, keys: readonly string[]): void {
+  if (takesMoreKeys ? keys.length < keyCount : keys.length !== keyCount)
+    throw new Error(`${name} takes ${keyCount} keys, not ${keys.length}`);
+}
+
+async function evaluate(
+  redis: RedisClient,
+  { source, sha }: Pick<Script, 'source' | 'sha'>,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
   try {
-    return await sendCommand(redis, 'evalsha', [script.sha, keys.length, ...keys, ...args]);
+    return await sendCommand(redis, 'evalsha', [sha, keys.length, ...keys, ...args]);
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return await sendCommand(redis, 'eval', [script.source, keys.length, ...keys, ...args]);
+    return await sendCommand(redis, 'eval', [source, keys.length, ...keys, ...args]);
   }
+}
+
+function digestOf(source: string): string {
+  return createHash('sha1').update(source).digest('hex');
+}
+
+/** One of several calls of a script. */
+export interface ScriptCall {
+  keys: readonly string[];
+  args: readonly (string | number)[];
+}
+
+const together = new WeakMap<Script, Pick<Script, 'source' | 'sha'>>();
+
+/**
+ * Runs calls of one script in one round trip, one after the other: many small calls cost Redis and this process mostly for being calls.
+ * All keys are of one hash tag. Answers in order; the error of one call is its own.
+ */
+export async function runTogether(redis: RedisClient, script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
+  for (const { keys } of calls) assertKeys(script, keys);
+  const joined = together.get(script) ?? joinCalls(script);
+  together.set(script, joined);
+  const counts = calls.map(({ keys, args }) => `${keys.length} ${args.length}`).join(',');
+  const keys = calls.flatMap((call) => call.keys);
+  const replies = await evaluate(redis, joined, keys, [counts, ...calls.flatMap(({ args }) => args)]);
+  if (!Array.isArray(replies)) throw new Error(`${script.name} gave no answers`);
+  return replies.map((reply: unknown) => readAnswer(reply));
+}
+
+function readAnswer(reply: unknown): unknown {
+  const [isDone, answer]: unknown[] = Array.isArray(reply) ? reply : [];
+  return isDone === 1 ? answer : new Error(String(answer));
+}
+
+/** The script as a function of its inputs, and its calls: the first argument counts the keys and arguments of each. */
+function joinCalls({ source, preludeLength }: Script): Pick<Script, 'source' | 'sha'> {
+  const joined = `${source.slice(0, preludeLength)}
+local function run_call(KEYS, ARGV)
+${source.slice(preludeLength)}
+end
+local function slice(values, from, count)
+  local part = {}
+  for position = 1, count do part[position] = values[from + position] end
+  return part
+end
+local replies, key, arg = {}, 0, 1
+for keys, args in string.gmatch(ARGV[1], '(%d+) (%d+)') do
+  keys, args = tonumber(keys), tonumber(args)
+  local is_done, answer = pcall(run_call, slice(KEYS, key, keys), slice(ARGV, arg, args))
+  if not is_done then answer = type(answer) == 'table' and answer.err or tostring(answer) end
+  replies[#replies + 1] = { is_done and 1 or 0, answer }
+  key, arg = key + keys, arg + args
+end
+return replies
+`;
+  return { source: joined, sha: digestOf(joined) };
 }
 
 /** In JSON: a backslash that stands for itself, or half of a character, which is written as an escape. */

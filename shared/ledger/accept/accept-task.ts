@@ -1,6 +1,7 @@
 import { scriptJson, type TenantKeys } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
-import { capsOf, contextKeys, runInContext, shardKeys } from '../context.ts';
+import { failuresOf, runByTenant } from '../batches.ts';
+import { capsOf, contextKeys, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
 import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
@@ -26,17 +27,30 @@ function mayMeetOthers({ mode, lane, takesInput, skip }: NewTask): boolean {
  * `entry` is set, its ticket is to be added to BullMQ now; the outbox keeps it under that name until then.
  */
 export async function acceptNewTask(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
-  return await ledger.batches.add({ ledger, run: acceptTasks, group: task.body.tenant }, task);
+  return await ledger.batches.add({ ledger, run: acceptTasks, group: shardGroup(ledger, task.body.tenant) }, task);
 }
 
-/** Accepts tasks of one tenant. */
+/** Accepts tasks of tenants of one shard. */
 async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(AcceptAnswer | Error)[]> {
+  return await runByTenant(
+    tasks,
+    ({ body }) => body.tenant,
+    async (parts) => {
+      const calls = parts.map((own) => acceptCall(ledger, own));
+      const replies = await runInContexts(ledger, 'accept-tasks', calls);
+      return parts.map((own, at) => answersOf(own, replies[at]));
+    },
+  );
+}
+
+/** The part of one tenant. */
+function acceptCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
   const tenant = tasks[0]?.body.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
-  const isUnlimited = ledger.limitsOf(tenant) === null && capsOf(ledger, tenant) === null;
-  const [entry, depth, ...replies] = (await runInContext(ledger, {
-    script: 'accept-tasks',
+  // Rates are checked before, and a limit on waiting tasks only where a task has to wait.
+  const isUnlimited = capsOf(ledger, tenant) === null;
+  return {
     tenant,
     keys: [
       ...contextKeys(ledger, tenant),
@@ -50,9 +64,14 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
     ],
     options: submissionLimits(ledger, tenant),
     args: [ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(ledger, task, isUnlimited))],
-  })) as [string, number, ...AcceptReply[]];
-  const tickets = ticketsOf(tenant, entry);
-  return replies.map((reply, position) => readAcceptReply(tasks[position]?.body.id ?? '', reply, depth, tickets));
+  };
+}
+
+function answersOf(tasks: readonly NewTask[], reply: unknown[] | Error | undefined): (AcceptAnswer | Error)[] {
+  if (reply === undefined || reply instanceof Error) return failuresOf(tasks, reply, 'a task could not be accepted');
+  const [entry, depth, ...replies] = reply as [string, number, ...AcceptReply[]];
+  const tickets = ticketsOf(tasks[0]?.body.tenant ?? '', entry);
+  return tasks.map(({ body }, position) => readAcceptReply(body.id, replies[position] ?? ['failed', 'no answer'], depth, tickets));
 }
 
 function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {

@@ -1,7 +1,7 @@
 import { sendCommand } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
-import { scriptFailure } from '../batches.ts';
-import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
+import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
+import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TaskPlace, type TenantCall } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseState } from '../codec/state.ts';
 import { parseBody, type StoredBody } from '../codec/body.ts';
@@ -57,28 +57,61 @@ export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string
 
 async function batchClaim(ledger: Ledger, claim: Claim): Promise<ClaimReply> {
   const { tenant, worker, isolation, entry, isShared } = claim;
-  const group = [tenant, worker, isolation, entry === undefined, isShared].join(' ');
+  const group = [shardGroup(ledger, tenant), worker, isolation, entry === undefined, isShared].join(' ');
   return await ledger.batches.add({ ledger, run: claimTasks, group }, claim);
 }
 
-/** Claims tasks of one tenant for one process. */
+/** Claims tasks of tenants of one shard for one process. */
 async function claimTasks(ledger: Ledger, claims: readonly Claim[]): Promise<(ClaimReply | Error)[]> {
+  return await runByTenant(
+    claims,
+    ({ tenant }) => tenant,
+    async (parts) => {
+      const [bodies, replies] = await Promise.all([
+        readBodies(ledger, parts),
+        runInContexts(
+          ledger,
+          'claim-tasks',
+          parts.map((own) => claimCall(ledger, own)),
+        ),
+      ]);
+      return parts.map((own, at) => answersOf(own, replies[at], bodies[at] ?? []));
+    },
+  );
+}
+
+/** The part of one tenant. */
+function claimCall(ledger: Ledger, claims: readonly Claim[]): TenantCall {
   const { tenant = '', worker = '' } = claims[0] ?? {};
   const shard = shardKeys(ledger, tenant);
-  const ids = claims.map(({ id }) => id);
   const { leaseMs, suspectDelayMs } = ledger.settings.worker;
-  const [bodies, replies] = await Promise.all([
-    sendCommand(ledger.redis, 'hmget', [ledger.keys.tenant(tenant).bodies, ...ids]),
-    runInContext(ledger, {
-      script: 'claim-tasks',
-      tenant,
-      keys: [...contextKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, claims)],
-      options: { ...claimOptions(claims), suspectWaitMs: suspectDelayMs },
-      args: [worker, leaseMs, claims.map(({ lane }) => (lane === null ? 0 : 1)).join(''), ...ids],
-    }),
-  ]);
+  return {
+    tenant,
+    keys: [...contextKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, claims)],
+    options: { ...claimOptions(claims), suspectWaitMs: suspectDelayMs },
+    args: [worker, leaseMs, claims.map(({ lane }) => (lane === null ? 0 : 1)).join(''), ...claims.map(({ id }) => id)],
+  };
+}
+
+/** The bodies of the tasks of each tenant. They never change, so that they are read beside the claim. */
+async function readBodies(ledger: Ledger, parts: readonly (readonly Claim[])[]): Promise<readonly (string | null)[][]> {
+  const bodiesOf = (claims: readonly Claim[]): string => ledger.keys.tenant(claims[0]?.tenant ?? '').bodies;
+  const [first, second] = parts;
+  if (first && !second) return [(await sendCommand(ledger.redis, 'hmget', [bodiesOf(first), ...first.map(({ id }) => id)])) as string[]];
+  const keys = parts.flatMap((claims) => claims.map(() => bodiesOf(claims)));
+  const ids = parts.flatMap((claims) => claims.map(({ id }) => id));
+  const bodies = ((await ledger.run('read-bodies', keys, ids)) as (string | null)[]).values();
+  return parts.map((claims) => claims.map(() => bodies.next().value ?? null));
+}
+
+function answersOf(
+  claims: readonly Claim[],
+  replies: unknown[] | Error | undefined,
+  bodies: readonly (string | null)[],
+): (ClaimReply | Error)[] {
+  if (replies === undefined || replies instanceof Error) return failuresOf(claims, replies, 'a task could not be claimed');
   const texts = replies as string[];
-  return (bodies as (string | null)[]).map((body, at) => claimAnswer(texts[at * 2] ?? '', texts[at * 2 + 1] ?? '', body));
+  return claims.map((_, at) => claimAnswer(texts[at * 2] ?? '', texts[at * 2 + 1] ?? '', bodies[at] ?? null));
 }
 
 function claimOptions(claims: readonly Claim[]): Record<string, unknown> {

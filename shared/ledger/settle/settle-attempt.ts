@@ -1,8 +1,8 @@
 import type { TaskStatus } from '../../tasks/index.ts';
-import { scriptFailure } from '../batches.ts';
+import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import { parseBody } from '../codec/body.ts';
-import { contextKeys, laneKeys, runInContext, shardKeys } from '../context.ts';
+import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './apply-verdict.ts';
 import { type Decision, decideSettlement, type SeenTask } from './decide-settlement.ts';
@@ -26,7 +26,10 @@ export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict
   for (let tries = 0; tries < TRIES; tries += 1) {
     // Outside of the batch: an error in one verdict fails that attempt only.
     const decision = decideSettlement(attempt, verdict, { stored, first: read.first, now: read.now });
-    const reply = await ledger.batches.add<Decision, Reply>({ ledger, run: settleAttempts, group: attempt.tenant }, decision);
+    const reply = await ledger.batches.add<Decision, Reply>(
+      { ledger, run: settleAttempts, group: shardGroup(ledger, attempt.tenant) },
+      decision,
+    );
     if (reply.kind !== 'changed') return reply;
     stored = reply.stored;
   }
@@ -60,13 +63,25 @@ const ARGUMENTS = [
   'hasDeadline',
 ] as const satisfies readonly (keyof Decision)[];
 
-/** Settles attempts of one tenant. */
+/** Settles attempts of tenants of one shard. */
 async function settleAttempts(ledger: Ledger, decisions: readonly Decision[]): Promise<(Reply | Error)[]> {
+  return await runByTenant(
+    decisions,
+    ({ tenant }) => tenant,
+    async (parts) => {
+      const calls = parts.map((own) => settleCall(ledger, own));
+      const replies = await runInContexts(ledger, 'settle-attempts', calls);
+      return parts.map((own, at) => answersOf(own, replies[at]));
+    },
+  );
+}
+
+/** The part of one tenant. */
+function settleCall(ledger: Ledger, decisions: readonly Decision[]): TenantCall {
   const tenant = decisions[0]?.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
-  const replies = (await runInContext(ledger, {
-    script: 'settle-attempts',
+  return {
     tenant,
     keys: [
       ...contextKeys(ledger, tenant),
@@ -81,9 +96,15 @@ async function settleAttempts(ledger: Ledger, decisions: readonly Decision[]): P
       ...laneKeys(ledger, tenant, decisions),
     ],
     args: [decisions.map(({ id }) => id).join(','), ...decisions.flatMap((decision) => ARGUMENTS.map((name) => decision[name]))],
-  })) as (number | string)[];
+  };
+}
+
+function answersOf(decisions: readonly Decision[], replies: unknown[] | Error | undefined): (Reply | Error)[] {
+  if (replies === undefined || replies instanceof Error) return failuresOf(decisions, replies, 'an attempt could not be settled');
   const answers: (Reply | Error)[] = decisions.map(({ status }) => ({ kind: 'settled', status }));
-  for (let at = 0; at < replies.length; at += 3) answers[Number(replies[at]) - 1] = readRefusal(`${replies[at + 1]}`, `${replies[at + 2]}`);
+  const refusals = replies as (number | string)[];
+  for (let at = 0; at < refusals.length; at += 3)
+    answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);
   return answers;
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
+import { loadScripts, runScript, runTogether, type Script } from '#shared/redis/script.ts';
 import { useFolder } from '../../support/use-folder.ts';
 import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
 
@@ -17,6 +17,13 @@ const scripts = loadScripts(folder, { given: 'local GIVEN = 100\n' });
 
 const run = async (key: string, more: number): Promise<unknown> =>
   await runScript(redis, scripts.get('add-twice') as Script, [key], [more]);
+
+const together = async (...keys: string[]): Promise<unknown[]> =>
+  await runTogether(
+    redis,
+    scripts.get('add-twice') as Script,
+    keys.map((key, at) => ({ keys: [key], args: [at] })),
+  );
 
 describe('a script', () => {
   it('is read with its includes, those of its folder and those of its caller', async () => {
@@ -44,5 +51,25 @@ describe('a script', () => {
   it('cannot be run with another number of keys than its header has', async () => {
     await expect(runScript(redis, scripts.get('add-twice') as Script, ['a', 'b'], [1])).rejects.toThrow('takes 1 keys, not 2');
     await expect(runScript(redis, scripts.get('add-twice') as Script, [], [1])).rejects.toThrow('takes 1 keys, not 0');
+  });
+});
+
+describe('calls of a script that run together', () => {
+  it('answer in order, each for its own keys and arguments, also after the server forgot the script', async () => {
+    expect(await together('e', 'f', 'e')).toEqual([100, 102, 204]);
+    await redis.script('FLUSH');
+    expect(await together('f')).toEqual([202]);
+  });
+
+  it('do not fail with one that fails', async () => {
+    await redis.set('g', 'not a number');
+    const [first, second, third] = await together('h', 'g', 'i');
+    expect([first, third]).toEqual([100, 104]);
+    expect(second).toEqual(new Error('ERR value is not an integer or out of range'));
+  });
+
+  it('cannot have another number of keys than its header has', async () => {
+    const call = { keys: ['a', 'b'], args: [1] };
+    await expect(runTogether(redis, scripts.get('add-twice') as Script, [call])).rejects.toThrow('takes 1 keys, not 2');
   });
 });
