@@ -52,7 +52,7 @@
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local intake = open_intake({ rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14], slas = KEYS[16] }, ARGV[2])
+local intake = open_intake(context, { rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14], slas = KEYS[16] }, ARGV[2])
 -- Caps and the limit on waiting tasks count the live lookups.
 intake.gathers = not context.caps and not context.waiting
 local next_key, next_arg = iterate(KEYS, 17), iterate(ARGV, 3)
@@ -86,10 +86,11 @@ local function admit_any(request)
     task.outcome = outcome_of_full_line(context, redis.call('ZCARD', request.wait))
     if task.outcome then return admit_ended(context, intake, id, task, 'cancelled') end
   end
-  local may_run = is_due and is_free and shared_are_free(context, id, task) and has_room(context, task.class)
+  local keys = { held = request.held, wait = request.wait }
+  keys.shared_is_free = is_due and is_free and shared_are_free(context, id, task)
+  local may_run = keys.shared_is_free and has_room(context, task.class)
   local refusal = not may_run and refuse_waiting(context, 0)
   if refusal then return refusal end
-  local keys = { held = request.held, wait = request.wait }
   if task.lane then keys.is_free = is_free end
   return admit(context, intake, id, keys, task)
 end

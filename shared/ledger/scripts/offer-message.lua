@@ -51,7 +51,7 @@
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local intake = open_intake({ rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[19], slas = KEYS[21] }, ARGV[2])
+local intake = open_intake(context, { rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[19], slas = KEYS[21] }, ARGV[2])
 local id, rules = ARGV[3], cjson.decode(ARGV[8])
 local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]) }
 if request.digest ~= '' then request.known_key = KEYS[16] end

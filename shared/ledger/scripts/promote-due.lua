@@ -60,7 +60,7 @@ local function promote(id, keys)
     reissue(id, task)
   else
     task.gate, task.notBefore = nil, nil
-    if join_lane(context, keys.held, keys.wait, id, task) then
+    if join_lane(context, keys, id, task) then
       grant_or_backlog(context, id, task)
     else
       save_task(context, id, task)

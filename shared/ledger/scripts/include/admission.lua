@@ -1,8 +1,10 @@
 -- The intake gathers what a call that accepts tasks writes to the keys that all of them share: `close_intake` writes each key once.
-local function open_intake(keys, remember_ms)
+local function open_intake(context, keys, remember_ms)
+  context.counts = {}
   return {
     rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
     index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
+    deadline_times = {}, known_rates = {}, new_rates = {},
   }
 end
 
@@ -12,28 +14,32 @@ local function add_finished(intake, event, id)
   table.insert(intake.finished[event], id)
 end
 
+-- When a bucket is empty again, as this call leaves it.
+local function time_of_bucket(intake, field)
+  local known = intake.new_rates[field] or intake.known_rates[field] or tonumber(redis.call('HGET', intake.rates, field) or 0)
+  intake.known_rates[field] = known
+  return known
+end
+
 -- Generic cell rate algorithm: one time per class and window says when the bucket is empty again.
--- Returns 0 and the times to write when the task may come in, else how many ms until all of them admit it, and the class whose
+-- Returns 0 and the new times when the task may come in, else how many ms until all of them admit it, and the class whose
 -- limit takes longest.
-local function check_rates(context, class, redis_key)
-  local writes, longest, longest_class = {}, 0, nil
+local function check_rates(context, intake, class)
+  local times, longest, longest_class = {}, 0, nil
   for _, scope in ipairs({ class, 'all' }) do
     for window, rule in pairs((context.rates or {})[scope] or {}) do
       local field = scope .. ':' .. window
-      local tat = math.max(tonumber(redis.call('HGET', redis_key, field) or 0), context.now)
+      local tat = math.max(time_of_bucket(intake, field), context.now)
       -- A slower rate, which held before, emptied the bucket for longer.
       local latest = context.now + rule.burst * rule.everyMs
-      if tat > latest then
-        tat = latest
-        redis.call('HSET', redis_key, field, tat)
-      end
+      if tat > latest then tat, intake.new_rates[field] = latest, latest end
       local over = tat + rule.everyMs - context.now - rule.burst * rule.everyMs
       if over > longest then longest, longest_class = over, scope end
-      append(writes, field, tat + rule.everyMs)
+      times[field] = tat + rule.everyMs
     end
   end
   if longest > 0 then return longest, longest_class end
-  return 0, writes
+  return 0, times
 end
 
 -- Why a request is not accepted, as its answer: it came before, or its rate is used up. Nil when it may be; then its body is stored.
@@ -47,12 +53,12 @@ local function refuse_request(context, intake, request)
   -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
   if redis.call('HSETNX', context.bodies, request.id, request.body) == 0 then return { 'duplicate', request.id } end
   if request.rate_class == '' then return nil end
-  local after, detail = check_rates(context, request.rate_class, intake.rates)
+  local after, detail = check_rates(context, intake, request.rate_class)
   if after > 0 then
     redis.call('HDEL', context.bodies, request.id)
     return { 'rate', math.ceil(after), detail }
   end
-  request.rate_writes = detail
+  request.rate_times = detail
   return nil
 end
 
@@ -65,8 +71,7 @@ local function conclude_request(context, intake, request, answer)
   if request.known_key then
     redis.call('SET', request.known_key, request.id .. ' ' .. request.digest, 'PX', intake.remember_ms)
   end
-  local rate_writes = request.rate_writes or {}
-  if #rate_writes > 0 then redis.call('HSET', intake.rates, unpack(rate_writes)) end
+  for field, time in pairs(request.rate_times or {}) do intake.new_rates[field] = time end
   for _, lookup in ipairs(request.lookups) do append(intake.index, 0, lookup .. '/' .. request.id) end
   intake.created[#intake.created + 1] = request.id
   return answer
@@ -116,6 +121,7 @@ end
 -- Lists a task that is granted as it is accepted, and gives it its first ticket, `text`. Returns the task's answer.
 local function add_granted(context, intake, id, class, text)
   add_live(context, intake, granted_member({ class = class }, id))
+  count_new_grant(context, class)
   intake.queued[#intake.queued + 1] = id
   local name, before = place_ticket(context, id, 1, text)
   if not name then return { 'accepted', 'queued', 'turn', before } end
@@ -126,7 +132,7 @@ end
 -- Accepts an initialized task: it waits for its time, its lane or its caps, or it may run now. Returns its answer.
 local function admit(context, intake, id, keys, task)
   enter(context, task, 'pending')
-  if task.deadline then redis.call('ZADD', intake.deadlines, task.deadline, shard_member(context, id)) end
+  if task.deadline then append(intake.deadline_times, task.deadline, shard_member(context, id)) end
   if task.sla then redis.call('ZADD', intake.slas, task.sla, shard_member(context, id)) end
   if task.notBefore then
     task.gate = 'time'
@@ -135,7 +141,7 @@ local function admit(context, intake, id, keys, task)
     save_task(context, id, task)
     return { 'accepted', 'pending', 'time', 0 }
   end
-  if not join_lane(context, keys.held, keys.wait, id, task, keys.is_free) then
+  if not join_lane(context, keys, id, task) then
     add_live(context, intake, 'pending/' .. id)
     if is_ordinary(task) and task.gate == 'lane' and not task.order then
       -- At once: the next task of the call reads the line.
@@ -179,6 +185,10 @@ local function close_intake(context, intake)
   if #intake.index > 0 then redis.call('ZADD', context.index, unpack(intake.index)) end
   call_many('ZADD', context.live, intake.listed)
   call_many('HSET', context.states, intake.states)
+  call_many('ZADD', intake.deadlines, intake.deadline_times)
+  local rates = {}
+  for field, time in pairs(intake.new_rates) do append(rates, field, time) end
+  call_many('HSET', intake.rates, rates)
   if entry ~= '' then add_to_outbox(context, entry) end
   if #intake.created > 0 then emit(context, table.concat(intake.created, ','), TRANSITIONS.new.pending) end
   if #intake.queued > 0 then emit(context, table.concat(intake.queued, ','), TRANSITIONS.pending.queued) end

@@ -28,13 +28,18 @@ local function open_level(context, prefix)
   return level
 end
 
--- Whether the tenant has tickets at this level or a better one of its queue that no worker has claimed.
+-- Whether the tenant has tickets at this level or a better one of its queue that no worker has claimed. Levels without a ticket of any
+-- tenant are passed over.
 local function has_own(context, level)
-  for number = first_level(level.queue), level.number do
+  local first = first_level(level.queue)
+  local is_better_out = redis.call('ZCOUNT', context.window, first * FLOWS, level.number * FLOWS - 1) > 0
+  for number = is_better_out and first or level.number, level.number do
     local score = window_score(number, context.tenant)
     if redis.call('ZCOUNT', context.window, score, score) > 0 then return true end
-    local prefix = level_prefix(level.queue, RANKS - number % RANKS) .. context.tenant .. '/'
-    if context.has_ready and first_ready(context, prefix)[1] then return true end
+  end
+  local best = context.has_ready and first_ready(context, level.queue .. '/')[1]
+  for number = best and level_number(best) or level.number + 1, level.number do
+    if first_ready(context, level_prefix(level.queue, RANKS - number % RANKS) .. context.tenant .. '/')[1] then return true end
   end
   return false
 end

@@ -1,7 +1,24 @@
 local CLASSES = { 'd', 'p', 's', 'u', 'w' }
 
+-- How many grants have a prefix. A script that accepts tasks reads it once: it counts its own, and forgets what other changes make wrong.
+local function count_grants(context, class)
+  local prefix, counts = 'granted=' .. class, context.counts
+  local known = counts and counts[class] or count(context, prefix)
+  if counts then counts[class] = known end
+  return known
+end
+
+local function forget_counts(context) context.counts = context.counts and {} end
+
+local function count_new_grant(context, class)
+  for _, each in ipairs({ '', string.sub(class, 1, 1), class }) do
+    if context.counts[each] then context.counts[each] = context.counts[each] + 1 end
+  end
+end
+
 -- Takes the task out of the live lookups, and takes back its ticket, wherever it is in them.
 local function unlist(context, id, task)
+  forget_counts(context)
   if task.granted then
     redis.call('ZREM', context.live, granted_member(task, id))
     if task.status ~= 'running' then withdraw_ticket(context, id, task) end
@@ -21,14 +38,14 @@ end
 
 local function count_low(context)
   local low = 0
-  for _, each in ipairs(CLASSES) do low = low + count(context, 'granted=' .. each .. '0') end
+  for _, each in ipairs(CLASSES) do low = low + count_grants(context, each .. '0') end
   return low
 end
 
 -- Whether the tenant's share of the fleet's caps has room. A share holds until a time: another may hold everywhere else after that.
 local function share_has_room(context, share, letter, is_low)
   if (share[letter] or is_low and share.low) and share.ends <= context.now then return false end
-  if share[letter] and count(context, 'granted=' .. letter) >= share[letter] then return false end
+  if share[letter] and count_grants(context, letter) >= share[letter] then return false end
   return not (is_low and share.low and count_low(context) >= share.low)
 end
 
@@ -36,9 +53,9 @@ end
 local function has_room(context, class)
   local caps = context.caps
   if not caps then return true end
-  if caps.running and count(context, 'granted=') >= caps.running then return false end
+  if caps.running and count_grants(context, '') >= caps.running then return false end
   local letter, is_low = string.sub(class, 1, 1), string.sub(class, 2) == '0'
-  if caps[letter] and count(context, 'granted=' .. letter) >= caps[letter] then return false end
+  if caps[letter] and count_grants(context, letter) >= caps[letter] then return false end
   if caps.low and is_low and count_low(context) >= caps.low then return false end
   return not caps.fleet or share_has_room(context, caps.fleet, letter, is_low)
 end
@@ -60,6 +77,7 @@ end
 
 -- Grants a parked task, which gets a ticket. Callers reply with `publish_granted`.
 local function grant(context, id, task)
+  forget_counts(context)
   local gathered = context.gathered
   if gathered then
     append(gathered.unlisted, task.status .. '/' .. id, backlog_member(task, id))
@@ -84,6 +102,7 @@ end
 
 -- The same for a task whose short state says that it waits for its lane: its next state is short too. Not where there are caps.
 local function grant_short(context, id, text)
+  forget_counts(context)
   local created, class = string.match(text, '^w (%d+) (%S+)$')
   local state = 'q ' .. created .. ' ' .. context.stamp
   local gathered = context.gathered

@@ -80,9 +80,13 @@ local function join_own_lane(context, held, wait, id, task, is_free)
   return false
 end
 
--- Takes all of the task's lanes, its own lane first, or waits. Returns whether the task holds all of them now.
-local function join_lane(context, held, wait, id, task, is_free)
-  return join_own_lane(context, held, wait, id, task, is_free) and adopt_agent_lane(context, id, task) and join_shared(context, id, task)
+-- Takes all of the task's lanes, its own lane first, or waits. Returns whether the task holds all of them now. `keys`: held and wait, and
+-- for a new task is_free and shared_is_free, as far as they were checked.
+local function join_lane(context, keys, id, task)
+  if not join_own_lane(context, keys.held, keys.wait, id, task, keys.is_free) then return false end
+  local is_complete = not missing_agent_lane(context, task)
+  if not is_complete and not adopt_agent_lane(context, id, task) then return false end
+  return join_shared(context, id, task, is_complete and keys.shared_is_free or nil)
 end
 
 -- How many are before a task that waits for its lanes.

@@ -43,12 +43,13 @@ local function leave_shared_lines(context, id, task)
   for _, lane in ipairs(task.sharedLanes) do redis.call('ZREM', context.live, waits_member(lane, id, task)) end
 end
 
--- Takes all shared lanes of the task, or joins the line of each. Returns whether the task holds them now.
-local function join_shared(context, id, task)
+-- Takes all shared lanes of the task, or joins the line of each. Returns whether the task holds them now. `is_new`: it is in none of the
+-- lines, and all of the lanes were found to be free for it.
+local function join_shared(context, id, task, is_new)
   local lanes = task.sharedLanes
-  if not lanes or redis.call('ZSCORE', context.live, holds_member(lanes[1], id)) then return true end
-  local is_free = shared_are_free(context, id, task)
-  if is_free then leave_shared_lines(context, id, task) end
+  if not lanes or not is_new and redis.call('ZSCORE', context.live, holds_member(lanes[1], id)) then return true end
+  local is_free = is_new or shared_are_free(context, id, task)
+  if is_free and not is_new then leave_shared_lines(context, id, task) end
   for _, lane in ipairs(lanes) do
     redis.call('ZADD', context.live, 0, is_free and holds_member(lane, id) or waits_member(lane, id, task))
   end
@@ -100,8 +101,10 @@ end
 
 local function leave_shared(context, id, task)
   if not task.sharedLanes then return end
-  for _, lane in ipairs(task.sharedLanes) do redis.call('ZREM', context.live, holds_member(lane, id)) end
-  leave_shared_lines(context, id, task)
+  for _, lane in ipairs(task.sharedLanes) do
+    -- It holds a lane, or is in its line.
+    if redis.call('ZREM', context.live, holds_member(lane, id)) == 0 then redis.call('ZREM', context.live, waits_member(lane, id, task)) end
+  end
 end
 
 -- How many are before a task in the longest of these lines.
