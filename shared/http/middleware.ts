@@ -1,8 +1,9 @@
 import type { RequestHandler, Request, Response } from 'express';
 import helmet from 'helmet';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '../log/index.ts';
-import { traceIdOf } from '../tasks/index.ts';
 import { contextOf, type RequestContext, type ServerLoad } from './request-context.ts';
 
 /** Everything from this installation only: pages work offline and contact no other server. */
@@ -29,11 +30,36 @@ export function secureHeaders(more: Partial<Record<Directive, string[]>> = {}): 
   const directives: Record<string, string[]> = { ...STRICT };
   for (const [name, added] of Object.entries(more))
     directives[name] = [...(directives[name] ?? []), ...added].filter((source) => source !== "'none'");
-  return helmet({
-    contentSecurityPolicy: { useDefaults: false, directives },
-    referrerPolicy: { policy: 'no-referrer' },
-    xFrameOptions: { action: 'deny' },
-  });
+  const headers = headersOf(
+    helmet({
+      contentSecurityPolicy: { useDefaults: false, directives },
+      referrerPolicy: { policy: 'no-referrer' },
+      xFrameOptions: { action: 'deny' },
+    }),
+  );
+  return (_request, response, next) => {
+    response.setHeaders(headers);
+    next();
+  };
+}
+
+type SetsHeaders = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+
+/** The headers that a handler sets, where they are the same for each answer: a dozen handlers an answer become one call. */
+function headersOf(handle: SetsHeaders): Map<string, string> {
+  const request = new IncomingMessage(new Socket());
+  const response = new RecordingResponse(request);
+  handle(request, response, () => undefined);
+  return response.headers;
+}
+
+class RecordingResponse extends ServerResponse {
+  readonly headers = new Map<string, string>();
+
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    this.headers.set(name, String(value));
+    return this;
+  }
 }
 
 export interface WatchOptions {
@@ -60,21 +86,30 @@ export function watchRequests({ log, load, registry }: WatchOptions): RequestHan
   return (request, response, next) => {
     const context = contextOf(request, log, load);
     const startedAt = performance.now();
-    response.set('X-Request-Id', traceIdOf(context.traceparent));
+    response.setHeader('X-Request-Id', context.trace);
     response.once('close', () => {
       const durationMs = performance.now() - startedAt;
       const labels = { method: request.method, route: context.route ?? 'other', status: response.statusCode };
       durations.observe(labels, durationMs / 1000);
-      report(request, response, context, durationMs);
+      report(log, { request, response, context, durationMs });
     });
     next();
   };
 }
 
-function report(request: Request, response: Response, context: RequestContext, durationMs: number): void {
+interface Served {
+  readonly request: Request;
+  readonly response: Response;
+  readonly context: RequestContext;
+  readonly durationMs: number;
+}
+
+/** Not with the log of the request, which most requests never need. */
+function report(log: Log, { request, response, context, durationMs }: Served): void {
   const [path = ''] = request.originalUrl.split('?');
   const line = {
     event: 'http.request',
+    trace: context.trace,
     method: request.method,
     path: path.slice(0, 500),
     status: response.statusCode,
@@ -82,7 +117,7 @@ function report(request: Request, response: Response, context: RequestContext, d
     ...(context.tenant === null ? {} : { tenant: context.tenant }),
     ...(response.writableFinished ? {} : { isCut: true }),
   };
-  if (QUIET.has(path)) context.log.trace(line, 'request');
-  else if (response.statusCode >= 500) context.log.warn(line, 'request failed');
-  else context.log.info(line, 'request');
+  if (QUIET.has(path)) log.trace(line, 'request');
+  else if (response.statusCode >= 500) log.warn(line, 'request failed');
+  else log.info(line, 'request');
 }

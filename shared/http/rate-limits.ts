@@ -116,9 +116,24 @@ export class RefusalLimit {
 
 const IPV6_NETWORK_BITS = 64;
 
+const UNKNOWN = 'unknown';
+/** IPv6 with an IPv4 address and a zone in it. */
+const MAX_ADDRESS_CHARACTERS = 64;
+/** Addresses come again with each request of their connection, and are slow to parse. */
+const networks = new Recent<string, string>({ maxEntries: 1000 });
+
 /** What is counted as one address: with IPv6 the network, because a sender has all of it. */
 export function networkOf(address: string | undefined): string {
-  if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
+  if (address === undefined || address.length > MAX_ADDRESS_CHARACTERS) return UNKNOWN;
+  const known = networks.get(address);
+  if (known !== undefined) return known;
+  const network = parseNetwork(address);
+  networks.set(address, network);
+  return network;
+}
+
+function parseNetwork(address: string): string {
+  if (!ipaddr.isValid(address)) return UNKNOWN;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return parsed

@@ -6,15 +6,29 @@ import { OpenBodies, OpenStreams } from './server-load.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import type { Tenant } from '../tenants/index.ts';
 
-/** What the server knows about a request besides the request. */
-export interface RequestContext {
-  readonly log: Log;
+/** RequestContext is responsible for what the server knows about a request besides the request. */
+export class RequestContext {
   readonly traceparent: string;
+  readonly trace: string;
   /** What the server that the request came to has open. */
   readonly load: ServerLoad;
   /** The matched route's path, once there is one: for metrics, which cannot take every address. */
-  route: string | null;
-  tenant: string | null;
+  route: string | null = null;
+  tenant: string | null = null;
+  readonly #serverLog: Log;
+  #log: Log | undefined;
+
+  constructor(traceparent: string, log: Log, load: ServerLoad) {
+    this.traceparent = traceparent;
+    this.trace = traceIdOf(traceparent);
+    this.load = load;
+    this.#serverLog = log;
+  }
+
+  /** Names the trace in each line. Made on demand: few requests have more to say than that they came. */
+  get log(): Log {
+    return (this.#log ??= this.#serverLog.child({ trace: this.trace }));
+  }
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -23,8 +37,7 @@ const contexts = new WeakMap<Request, RequestContext>();
 export function contextOf(request: Request, log: Log, load: ServerLoad): RequestContext {
   const known = contexts.get(request);
   if (known) return known;
-  const traceparent = childTraceparent(request.get('traceparent'));
-  const context = { log: log.child({ trace: traceIdOf(traceparent) }), traceparent, load, route: null, tenant: null };
+  const context = new RequestContext(childTraceparent(request.get('traceparent')), log, load);
   contexts.set(request, context);
   return context;
 }
