@@ -1,5 +1,5 @@
 import { loadConfig, secretVariables, withdrawVariables, type Environment } from '../config/index.ts';
-import { createLog, type Log } from '../log/index.ts';
+import { createLog, gatherStdout, type Log } from '../log/index.ts';
 import { endOnSignals, exitOnStartFailure } from './end-process.ts';
 import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';
@@ -13,6 +13,7 @@ import { wait } from '../time/index.ts';
 const STOP_MARGIN_MS = 5000;
 /** Only this service needs MUSTER_ADMIN_KEY; another one would make a key of its own without it. */
 const FIRST_KEY_SERVICE = 'api';
+const WORKER = 'worker';
 
 /**
  * Runs one service as a process of its own until a signal ends it or its work is done.
@@ -24,7 +25,9 @@ export async function runService(name: string, create: (parts: Parts) => Service
     const config = await loadConfig();
     withdrawVariables(secretVariables(config.settings.agents));
     const { LOG_LEVEL: level, SHUTDOWN_GRACE_MS: graceMs } = config.env;
-    const serviceLog = createLog({ level, service: name });
+    // A worker's lines are out before an agent's code can hold it up or end it.
+    const gathered = name === WORKER ? {} : { destination: gatherStdout() };
+    const serviceLog = createLog({ level, service: name, ...gathered });
     log = serviceLog;
     for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
     const failure = Promise.withResolvers<Error>();
