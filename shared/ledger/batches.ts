@@ -25,7 +25,7 @@ interface Call<Item, Answer> {
  * Tasks one script handles at most. Fewer share its cost among too few; more make Redis and this process wait for each other in turn,
  * and hold everybody else up for longer. Measured by `npm run bench` with 16, 32 and 64.
  */
-const MAX_ITEMS = 32;
+export const MAX_ITEMS = 32;
 
 /** CallBatches is responsible for keeping the calls of this turn of the event loop until their batch runs. */
 export class CallBatches implements Batches {

@@ -3,7 +3,7 @@
  * records, lists, lanes and output stand beside them.
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
-export { acceptMessage } from './accept/accept-task.ts';
+export { acceptMessage, acceptNewTasks } from './accept/accept-task.ts';
 export type { NewTask } from './accept/new-task.ts';
 export { type OfferAnswer, offerMessage } from './accept/offer-message.ts';
 export { type PassedSla, breachSla, listPassedSlas } from './grants/breach-sla.ts';

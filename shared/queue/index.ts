@@ -4,6 +4,7 @@
  * (`pressure`), and the reason for each wait (`why`). Only this folder knows BullMQ.
  */
 export { type Accepted, acceptTask } from './accept/accept-task.ts';
+export { acceptTasks } from './accept/accept-tasks.ts';
 export { sessionLane } from './accept/build-task.ts';
 export { assertBytes, assertContext, assertTimeout } from './accept/check-request.ts';
 export { offerInput } from './accept/offer-input.ts';

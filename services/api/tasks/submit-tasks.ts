@@ -1,9 +1,9 @@
 import pMap from 'p-map';
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
-import type { MusterError } from '#shared/errors/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
-import { acceptTask, type Intake } from '#shared/queue/index.ts';
+import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
 import { taskRequestSchema } from '#shared/tasks/index.ts';
 import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, viewAccepted } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
@@ -12,8 +12,9 @@ export interface BulkPorts extends Intake {
   readonly config: { readonly settings: Settings };
 }
 
-/** Acceptances under way at once. */
-const AT_ONCE = 100;
+/** Items that are accepted together, and how many such parts are under way at once. */
+const TOGETHER = 50;
+const AT_ONCE = 2;
 /** Items are many, and each is bounded by itself. */
 const BODY_FACTOR = 8;
 
@@ -89,39 +90,60 @@ export function postTasks(ports: BulkPorts): Route {
 
 /** Throws `unavailable.redis` when no item was accepted because Redis is away. */
 async function submitAll(intake: Intake, call: Call, items: readonly unknown[], key: string | undefined): Promise<ItemAnswer[]> {
-  let failure: MusterError | undefined;
-  let hasAccepted = false;
-  const submit = async (item: unknown, position: number): Promise<ItemAnswer> => {
-    // Once Redis is away, trying each item would take its timeout each time.
-    if (failure !== undefined) return refused(failure);
-    try {
-      const answer = await submitOne(intake, call, item, key === undefined ? undefined : `${key}/${position}`);
-      hasAccepted = true;
-      return answer;
-    } catch (error) {
-      const known = toMusterError(error);
-      if (known.code === 'internal.error') call.log.error({ event: 'bulk.failed', err: error }, 'An item failed');
-      if (known.code === 'unavailable.redis') failure = known;
-      return refused(known);
-    }
+  const outage: Outage = {};
+  const submit = async (from: number): Promise<ItemAnswer[]> => {
+    const part = items.slice(from, from + TOGETHER);
+    // Once Redis is away, trying each part would take its timeout each time.
+    const { error } = outage;
+    if (error) return part.map(() => refused(error));
+    const requests = part.map((item, at) => readItem(call, item, key === undefined ? undefined : `${key}/${from + at}`));
+    return await submitTogether(intake, call, requests, outage);
   };
-  const answers = await pMap(items, submit, { concurrency: AT_ONCE });
-  if (failure !== undefined && !hasAccepted) throw failure;
+  const starts = Array.from({ length: Math.ceil(items.length / TOGETHER) }, (_, part) => part * TOGETHER);
+  const answers = (await pMap(starts, submit, { concurrency: AT_ONCE })).flat();
+  if (outage.error && answers.every(({ id }) => id === null)) throw outage.error;
   return answers;
 }
 
-async function submitOne(intake: Intake, call: Call, item: unknown, keyOfPlace: string | undefined): Promise<ItemAnswer> {
-  const parsed = withoutNulls(itemSchema, item);
-  if (!parsed.success) throw invalidRequest(problemsOf(parsed.error, 'item'));
-  const { idempotencyKey = keyOfPlace, ...request } = parsed.data;
-  assertCallersSource(request);
-  const accepted = await acceptTask(intake, {
-    ...request,
-    tenant: call.tenant,
-    traceparent: call.traceparent,
-    ...idempotencyOf(idempotencyKey),
+/** Set once Redis is away. */
+interface Outage {
+  error?: MusterError;
+}
+
+/** What an item asks for, or what is wrong with it. */
+function readItem(call: Call, item: unknown, keyOfPlace: string | undefined): AcceptRequest | MusterError {
+  try {
+    const parsed = withoutNulls(itemSchema, item);
+    if (!parsed.success) return invalidRequest(problemsOf(parsed.error, 'item'));
+    const { idempotencyKey = keyOfPlace, ...request } = parsed.data;
+    assertCallersSource(request);
+    return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...idempotencyOf(idempotencyKey) };
+  } catch (error) {
+    return toMusterError(error);
+  }
+}
+
+/** Answers in the order of the items; what is wrong with one does not touch the others. */
+async function submitTogether(
+  intake: Intake,
+  call: Call,
+  items: readonly (AcceptRequest | MusterError)[],
+  outage: Outage,
+): Promise<ItemAnswer[]> {
+  const requests = items.filter((item): item is AcceptRequest => !(item instanceof MusterError));
+  const results = (await acceptTasks(intake, requests)).values();
+  return items.map((item) => {
+    const result = item instanceof MusterError ? item : (results.next().value ?? new Error('An item got no answer'));
+    if (!(result instanceof Error)) return accepted(result);
+    const known = toMusterError(result);
+    if (known.code === 'internal.error') call.log.error({ event: 'bulk.failed', err: result }, 'An item failed');
+    if (known.code === 'unavailable.redis') outage.error = known;
+    return refused(known);
   });
-  return { httpStatus: accepted.isDuplicate ? 200 : 202, ...viewAccepted(accepted), problem: null };
+}
+
+function accepted(task: Accepted): ItemAnswer {
+  return { httpStatus: task.isDuplicate ? 200 : 202, ...viewAccepted(task), problem: null };
 }
 
 function refused(known: MusterError): ItemAnswer {

@@ -1,6 +1,6 @@
 import { scriptJson, type TenantKeys } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
-import { failuresOf, runByTenant } from '../batches.ts';
+import { failuresOf, MAX_ITEMS, runByTenant } from '../batches.ts';
 import { capsOf, contextKeys, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
 import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
@@ -28,6 +28,20 @@ function mayMeetOthers({ mode, lane, takesInput, skip }: NewTask): boolean {
  */
 export async function acceptNewTask(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
   return await ledger.batches.add({ ledger, run: acceptTasks, group: shardGroup(ledger, task.body.tenant) }, task);
+}
+
+/**
+ * Accepts many tasks of one tenant that do nothing to others, in few calls. An error among the answers is that task's alone, or that of
+ * all tasks of its call.
+ */
+export async function acceptNewTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(AcceptAnswer | Error)[]> {
+  const calls = Math.ceil(tasks.length / MAX_ITEMS);
+  const size = Math.ceil(tasks.length / calls);
+  const parts = Array.from({ length: calls }, (_, call) => tasks.slice(call * size, (call + 1) * size));
+  const answers = await Promise.all(
+    parts.map((part) => acceptTasks(ledger, part).catch((error: unknown) => part.map(() => error as Error))),
+  );
+  return answers.flat();
 }
 
 /** Accepts tasks of tenants of one shard. */

@@ -37,11 +37,16 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
 
 async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
   const { ledger } = intake;
-  ledger.stored.assertRoom(request.tenant);
-  assertTimeout(ledger, request.tenant, 'execution.timeoutMs', request.execution?.timeoutMs);
+  assertAllowed(ledger, request);
   const definition = await findDefinition(intake, request.tenant, request.agent);
   const parent = await findParent(ledger, request);
   return buildTask(request, definition, ledger, parent?.priority);
+}
+
+/** Errors: `limit.storage`, `request.invalid`. */
+export function assertAllowed(ledger: Ledger, { tenant, execution }: AcceptRequest): void {
+  ledger.stored.assertRoom(tenant);
+  assertTimeout(ledger, tenant, 'execution.timeoutMs', execution?.timeoutMs);
 }
 
 /** Errors: `agent.unknown`. */
@@ -124,15 +129,32 @@ async function readEarlier(ledger: Ledger, tenant: string, id: string): Promise<
 }
 
 async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<Accepted> {
+  const standing = recordAccepted(intake, task, answer);
+  await makeRoomFor(intake, task.body.tenant, { queue: task.queue, gate: answer.gate });
+  const estimatedStartMs = answer.outcome ? null : await estimateSafely(intake.ledger, task, await standing);
+  return describeAccepted(intake, task, answer, estimatedStartMs);
+}
+
+/** Counts and logs an accepted task, and adds its ticket to its queue. Returns what is before it; null when that is not known. */
+export function recordAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Standing | Promise<Standing | null> {
   const { ledger, relay, log } = intake;
-  const { id, status, ahead, depth, entry, isAhead, outcome } = answer;
+  const { status, entry, isAhead } = answer;
   ledger.counts.taskAccepted(task.body.tenant, { queue: task.queue, priority: task.priority, source: task.body.source }, status);
   // Counted before its own ticket can be among those in front; the task is accepted whether or not this is known.
-  const standing = readStanding(intake, task, answer).catch(() => null);
+  const standing = readStanding(intake, task, answer);
   if (entry !== null) relay.add(firstTicket(task, { entry, isAhead }));
   logAccepted(log, task, answer);
-  await makeRoomFor(intake, task.body.tenant, { queue: task.queue, gate: answer.gate });
-  const estimatedStartMs = outcome ? null : await estimateSafely(ledger, task, await standing);
+  return standing;
+}
+
+/** What the producer of an accepted task gets. */
+export function describeAccepted(
+  { ledger, log }: Intake,
+  task: NewTask,
+  answer: AcceptedAnswer,
+  estimatedStartMs: number | null,
+): Accepted {
+  const { id, status, ahead, depth, outcome } = answer;
   // A task for later waits for its time, and not for others.
   const waitMs = task.body.scheduledFor === null ? estimatedStartMs : null;
   const pressure = reportPressure({ ledger, log }, task, { depth, waitMs });

@@ -1,6 +1,6 @@
 import type { Settings, Source } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
-import type { NewTask, PressureLevel } from '../../ledger/index.ts';
+import type { Ledger, NewTask, PressureLevel } from '../../ledger/index.ts';
 import { type PriorityBand, priorityBand } from '../../tasks/index.ts';
 import { type KnownPressure, monitorOf } from '../pressure/pressure-monitor.ts';
 import { higherLevel, levelOf, type Load, type Pressure, retryAfterMs, signalOf } from '../pressure/signal.ts';
@@ -16,9 +16,9 @@ type PressurePorts = Pick<Intake, 'ledger' | 'log'>;
  */
 export async function assertNotShed(ports: PressurePorts, task: NewTask): Promise<void> {
   const { ledger } = ports;
+  if (!mayBeShed(ledger, task)) return;
   const { tenant, source } = task.body;
   const band = priorityBand(task.queue, task.priority);
-  if (task.skip !== null || !ledger.settings.limits.backpressure.shed || !isSheddable(source, band)) return;
   const monitor = monitorOf(ports);
   const [known, fleet] = await Promise.all([monitor.read(tenant), monitor.readFleet()]);
   const scope = known?.level === 'critical' ? 'tenant' : 'fleet';
@@ -26,6 +26,11 @@ export async function assertNotShed(ports: PressurePorts, task: NewTask): Promis
   ledger.counts.taskShed(tenant, { queue: task.queue, priority: task.priority, source });
   monitor.countRefused(tenant, `${source}|${band}`);
   throw refusal({ source, band }, { known, fleet, scope }, ledger.settings.limits.backpressure);
+}
+
+/** Whether `assertNotShed` may refuse a task. */
+export function mayBeShed({ settings }: Ledger, { body, queue, priority, skip }: NewTask): boolean {
+  return skip === null && settings.limits.backpressure.shed && isSheddable(body.source, priorityBand(queue, priority));
 }
 
 /** Work that runs has asked for its sub-tasks, and would fail without them. */

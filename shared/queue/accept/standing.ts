@@ -26,9 +26,15 @@ interface RecentCount {
 /** By shard, queue and priority. */
 const recentCounts = new WeakMap<Queues, Recent<string, RecentCount>>();
 
-/** What is before a task that was accepted now: in its lane, in its tenant's backlog or, with a ticket, in its queue. */
-export async function readStanding(intake: Intake, task: NewTask, { entry, ahead, gate }: AcceptedAnswer): Promise<Standing> {
-  if (entry === null) return { ahead, gate };
+/**
+ * What is before a task that was accepted now: in its lane, in its tenant's backlog or, with a ticket, in its queue. Null where that cannot
+ * be read; it never rejects.
+ */
+export function readStanding(intake: Intake, task: NewTask, { entry, ahead, gate }: AcceptedAnswer): Standing | Promise<Standing | null> {
+  return entry === null ? { ahead, gate } : readInQueue(intake, task).catch(() => null);
+}
+
+async function readInQueue(intake: Intake, task: NewTask): Promise<Standing> {
   const recent = recentCount(intake, task);
   const { added } = recent;
   recent.added += 1;

@@ -35,15 +35,34 @@ const paces = new WeakMap<Ledger, Map<string, Pace>>();
  */
 export async function estimateByPace(
   ledger: Ledger,
-  { tenant, scheduledFor }: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
-  { ahead, gate }: Standing,
+  due: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
+  standing: Standing,
 ): Promise<number | null> {
-  if (gate !== null && UNFORESEEN.has(gate)) return null;
+  return estimateAtPace(due, standing, dependsOnPace(standing) ? await paceOf(ledger, due.tenant) : null);
+}
+
+/** Whether an estimate needs the tenant's pace. */
+export function dependsOnPace(standing: Standing): boolean {
+  return startsBefore(standing) > 0;
+}
+
+/** The same at a pace that was read before; null for an unknown one. */
+export function estimateAtPace(
+  { scheduledFor }: Pick<TaskBody, 'scheduledFor'>,
+  standing: Standing,
+  msPerStart: number | null,
+): number | null {
+  if (standing.gate !== null && UNFORESEEN.has(standing.gate)) return null;
   const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
-  const starts = gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
+  const starts = startsBefore(standing);
   if (starts === 0) return untilDue;
-  const msPerStart = await paceOf(ledger, tenant);
   return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
+}
+
+/** How many tasks start before it; none where that does not tell when it will. */
+function startsBefore({ ahead, gate }: Standing): number {
+  if (gate !== null && UNFORESEEN.has(gate)) return 0;
+  return gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
 }
 
 /** Milliseconds between two starts of a tenant's tasks while others waited; null when nothing ended yet. */
