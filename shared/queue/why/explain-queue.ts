@@ -36,7 +36,7 @@ function pausedGate({ isPaused }: FleetFacts, task: WaitingTask): GateReport {
   return closedGate('paused', { detail: `queue "${name}" is paused`, helps: HELPS.paused, since: sinceGrant(task) });
 }
 
-function workerGate({ workers, room }: FleetFacts, task: WaitingTask): GateReport {
+function workerGate({ workers, room, criticalShare }: FleetFacts, task: WaitingTask): GateReport {
   const name = task.state.queue;
   const unserved = explainUnserved(workers, name);
   if (unserved !== null)
@@ -50,9 +50,20 @@ function workerGate({ workers, room }: FleetFacts, task: WaitingTask): GateRepor
       workers.filter((worker) => takesFrom(worker, null)),
       (worker) => worker.slots,
     ) - room.running;
-  const facts = { workers: serving.length, slots, free: Math.max(0, Math.min(reported, inFleet)) };
+  const kept =
+    kindOf(name) === 'critical'
+      ? 0
+      : sumOf(serving.filter(keepsSlots), ({ slots: own }) => Math.max(1, Math.ceil((own ?? 0) * criticalShare)));
+  const free = Math.max(0, Math.min(reported, inFleet));
+  const facts = { workers: serving.length, slots, free, kept };
   const who = serving.length === 1 ? '1 worker serves' : `${serving.length} workers serve`;
-  return openGate('worker', `${who} queue "${name}" with ${slots} slots, ${facts.free} of them free`, facts);
+  const forCritical = kept > 0 ? `, ${kept} of them kept for critical tasks` : '';
+  return openGate('worker', `${who} queue "${name}" with ${slots} slots${forCritical}; ${free} are free`, facts);
+}
+
+/** Whether the worker also serves `critical`, for which it keeps slots. */
+function keepsSlots(worker: WorkerRecord): boolean {
+  return worker.queues.length > 1 && takesFrom(worker, 'critical');
 }
 
 function sumOf(workers: readonly WorkerRecord[], figure: (worker: WorkerRecord) => number | null): number {

@@ -19,6 +19,8 @@ export interface FleetFacts {
   isPaused: boolean;
   workers: WorkerRecord[];
   room: FleetRoom;
+  /** Of the slots of a worker that also serves `critical`, the share that only critical tasks may use. */
+  criticalShare: number;
   ticket: TicketPlace;
   /** Null for a task whose ticket is out, and for one without a grant. */
   turn: Turn | null;
@@ -58,7 +60,21 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     readServiceTimes(ledger, body.tenant),
     readFleetTimes(ledger),
   ]);
-  return { isPaused, workers, room, ticket, turn, readyBefore, own, others, limitedMs: Math.max(0, limitedMs), skewMs, times, fleetTimes };
+  return {
+    isPaused,
+    workers,
+    room,
+    criticalShare: settings.limits.criticalShare,
+    ticket,
+    turn,
+    readyBefore,
+    own,
+    others,
+    limitedMs: Math.max(0, limitedMs),
+    skewMs,
+    times,
+    fleetTimes,
+  };
 }
 
 /** Where BullMQ has a task's ticket: waiting at a place from 0, elsewhere, or nowhere. */

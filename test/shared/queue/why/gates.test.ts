@@ -221,6 +221,6 @@ describe('the figures of a gate', () => {
     await startWorker(['tasks'], 7);
     await startWorker(['chat'], 9);
     const { gates } = await explain(await submit());
-    expect(gates.find(({ gate }) => gate === 'worker')).toMatchObject({ state: 'open', facts: { workers: 1, slots: 7, free: 7 } });
+    expect(gates.find(({ gate }) => gate === 'worker')).toMatchObject({ state: 'open', facts: { workers: 1, slots: 7, free: 7, kept: 0 } });
   });
 });
