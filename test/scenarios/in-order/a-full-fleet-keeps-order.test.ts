@@ -13,7 +13,7 @@ const BEST_FIRST = ['critical', '10', '9', '8', '7', '6', '5', '4', '3', '2'];
 const LONG = { workMs: [120_000] };
 const WATCH_MS = 4000;
 /** Two workers poll twice a second for room; refused claims would be thousands. */
-const MORE_COMMANDS_PER_SECOND = 250;
+const MORE_COMMANDS_PER_SECOND = 600;
 
 afterEach(async () => {
   await fleet.stop();
