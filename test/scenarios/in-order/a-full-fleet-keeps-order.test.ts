@@ -87,9 +87,15 @@ describe('a fleet that may run eight tasks at a time', () => {
       () => ({ context: LONG }),
     );
     await waitFor(() => running() === 7, { deadlineMs: 20_000, what: 'seven ordinary runs' });
-    await submitAll(['a', 'b'], () => ({ priority: 'critical', context: LONG }));
+    const [, last = ''] = await submitAll(['a', 'b'], () => ({ priority: 'critical', context: LONG }));
     await waitFor(() => running() === 8, { deadlineMs: 20_000, what: 'a critical run beside them' });
     expect(starts().at(-1)).toBe('a');
+    const reasons = async (): Promise<string> =>
+      JSON.stringify(((await fleet.client.call('GET', `/v1/tasks/${last}/why`)).body as { reasons?: unknown }).reasons);
+    await waitFor(async () => (await reasons()).includes('fleet cap 8/8'), {
+      deadlineMs: 20_000,
+      what: 'its worker to wait for the fleet',
+    });
     await cancel(first);
     await waitFor(() => starts().at(-1) === 'b', { deadlineMs: 20_000, what: 'the other critical run, before all that waited longer' });
     expect(maxAtOnce()).toBe(8);
