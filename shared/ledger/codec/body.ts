@@ -67,7 +67,8 @@ export function firstState(task: NewTask, costMs?: number): FirstState {
     ...(sharedLanes.length === 0 ? {} : { sharedLanes }),
     ...(lane?.order === undefined ? {} : { order: `${lane.order}` }),
     ...(body.deadline === null ? {} : { deadline: body.deadline, estimateMs: estimatedMs(body.requirements) }),
-    ...(body.sla === null ? {} : { sla: body.sla, ranksFrom: body.sla - (slaLeadMs ?? 0) }),
+    // The scripts write it in digits, so an sla of long ago ranks from 1970.
+    ...(body.sla === null ? {} : { sla: body.sla, ranksFrom: Math.max(0, body.sla - (slaLeadMs ?? 0)) }),
     ...(body.scheduledFor === null ? {} : { notBefore: body.scheduledFor }),
     ...(costMs === undefined ? {} : { costMs }),
     ...behaviorOf(task),

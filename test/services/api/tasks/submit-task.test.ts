@@ -214,3 +214,10 @@ describe('submitting many', () => {
     expect((await bulk([])).status).toBe(422);
   });
 });
+
+describe('a time of long ago', () => {
+  it.each(['sla', 'scheduledFor'])('accepts each of two tasks with a time of long ago as its %s', async (field) => {
+    for (const time of ['0000-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])
+      expect(await submit({ ...task, [field]: time })).toMatchObject({ status: 202, body: { status: 'queued' } });
+  });
+});

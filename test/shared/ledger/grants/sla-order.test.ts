@@ -53,6 +53,15 @@ describe('tasks of one tenant and priority', () => {
     expect(await runAll(holder, expected.length)).toEqual(expected);
   });
 
+  it.each([0, Date.parse('0000-01-01T00:00:00Z')])('get their turn and run when their sla is %i ms after 1970', async (sla) => {
+    test.window = 1;
+    const holder = await test.accepted();
+    const plain = await test.accepted();
+    const overdue = await test.accepted({ sla, slaLeadMs: DAY_MS });
+    const second = await test.accepted({ sla, slaLeadMs: DAY_MS });
+    expect(await runAll(holder, 3)).toEqual([overdue, second, plain]);
+  });
+
   it('go before those of a lower priority, whatever their sla', async () => {
     test.limits = limitsOf({ running: 1 });
     const holder = await test.accepted();
