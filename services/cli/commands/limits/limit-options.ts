@@ -11,42 +11,77 @@ interface Rate {
   burst?: number;
 }
 
-/** The limits that options name. */
+/** The limits that options name, by their names in the API. */
 export interface LimitOptions {
   running?: Figure;
+  maxConcurrent?: Figure;
   waiting?: Figure;
-  low?: Figure;
+  runningLow?: Figure;
   weight?: number;
-  class: Figures;
-  agent: Figures;
-  rate: Record<string, Rate | 'none'>;
+  storedBytes?: Figure;
+  maxTimeoutMs?: Figure;
+  runningByClass: Figures;
+  runningByAgent: Figures;
+  rates: Record<string, Rate | 'none'>;
   json?: boolean;
 }
 
-/** Adds the options that name limits. */
+/** Adds the options that name limits: each as `limits show` prints it, some by a short name too. */
 export function withLimits(command: Command): Command {
   return command
-    .option('--running <n>', 'tasks at once: attempts of the fleet, or tasks of a tenant with a grant', readFigure)
-    .option('--low <n>', 'tasks of priority 1 at once', readFigure)
-    .option('--class <name=n>', 'tasks of a class of source at once, such as user=5; repeatable', addFigure, {})
-    .option('--rate <name=m/h/b>', 'tasks accepted per minute, hour and at once, such as user=60/1000/100; repeatable', addRate, {})
+    .option('--running <n>', 'tasks of a tenant with a grant at once; without a tenant the same as --max-concurrent', readFigure)
+    .option('--max-concurrent <n>', 'attempts of the fleet at once', readFigure)
+    .option('--low, --running-low <n>', 'tasks of priority 1 at once', readFigure)
+    .option('--class, --running-by-class <name=n>', 'tasks of a class of source at once, such as user=5; repeatable', addFigure, {})
+    .option(
+      '--rate, --rates <name=m/h/b>',
+      'tasks accepted per minute, hour and at once, such as user=60/1000/100; repeatable',
+      addRate,
+      {},
+    )
     .option('--waiting <n>', 'tasks of a tenant without a grant', readFigure)
-    .option('--agent <id=n>', "tasks of a tenant's agent at once; repeatable", addFigure, {})
-    .option('--weight <n>', "a tenant's share while tenants take turns", Number)
+    .option('--agent, --running-by-agent <id=n>', "tasks of a tenant's agent at once; repeatable", addFigure, {})
+    .option('--weight <n>', "a tenant's share while tenants take turns", readWeight)
+    .option('--stored-bytes <n>', "bytes of Redis's memory that a tenant may take", readFigure)
+    .option('--max-timeout-ms <n>', "the longest attempt that a tenant's tasks may ask for, in milliseconds", readFigure)
     .option('--json', 'print the answer as JSON');
 }
 
-/** The limits as the API takes them, of a tenant or of the fleet. Errors: an option that only tenants have. */
+/** The limits as the API takes them, of a tenant or of the fleet. Errors: an option that the other one has. */
 export function limitsIn(options: LimitOptions, tenant: string | undefined): Record<string, unknown> {
-  const { running, waiting, low, weight, class: runningByClass, agent: runningByAgent, rate: rates } = options;
-  const common = { runningLow: asLimit(low), ...named('runningByClass', runningByClass), ...named('rates', rates) };
-  if (tenant !== undefined) {
-    return { running: asLimit(running), waiting: asLimit(waiting), weight, ...common, ...named('runningByAgent', runningByAgent) };
+  const common = {
+    runningLow: asLimit(options.runningLow),
+    ...named('runningByClass', options.runningByClass),
+    ...named('rates', options.rates),
+  };
+  return tenant === undefined ? { ...fleetLimitsIn(options), ...common } : { ...tenantLimitsIn(options), ...common };
+}
+
+function tenantLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, maxTimeoutMs, runningByAgent }: LimitOptions): object {
+  if (maxConcurrent !== undefined) {
+    throw usage("--max-concurrent is a limit of the fleet: leave the tenant out, or name the tenant's --running");
   }
-  if (waiting !== undefined || weight !== undefined || Object.keys(runningByAgent).length > 0) {
-    throw new CliProblem('--waiting, --agent and --weight are limits of a tenant: name one', { exitCode: EXIT.usage });
+  return {
+    running: asLimit(running),
+    waiting: asLimit(waiting),
+    weight,
+    storedBytes: asLimit(storedBytes),
+    maxTimeoutMs: asLimit(maxTimeoutMs),
+    ...named('runningByAgent', runningByAgent),
+  };
+}
+
+function fleetLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, maxTimeoutMs, runningByAgent }: LimitOptions): object {
+  const isOfTenant = [waiting, weight, storedBytes, maxTimeoutMs].some((figure) => figure !== undefined);
+  if (isOfTenant || Object.keys(runningByAgent).length > 0) {
+    throw usage('--waiting, --agent, --weight, --stored-bytes and --max-timeout-ms are limits of a tenant: name one');
   }
-  return { maxConcurrent: asLimit(running), ...common };
+  if (maxConcurrent !== undefined && running !== undefined) throw usage('Without a tenant --running is --max-concurrent: name one of them');
+  return { maxConcurrent: asLimit(maxConcurrent ?? running) };
+}
+
+function usage(message: string): CliProblem {
+  return new CliProblem(message, { exitCode: EXIT.usage });
 }
 
 function named(name: string, figures: Record<string, unknown>): Record<string, unknown> {
@@ -61,8 +96,14 @@ function asLimit<Limit>(figure: Limit | 'none'): Limit | null {
 
 function readFigure(text: string): Figure {
   if (text === 'none') return text;
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('expected a number, or none');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('expected a number, or none');
   return Number(text);
+}
+
+function readWeight(text: string): number {
+  const weight = Number(text);
+  if (!Number.isFinite(weight) || weight <= 0) throw new InvalidArgumentError('expected a number above 0, such as 2');
+  return weight;
 }
 
 function addFigure(text: string, before: Figures): Figures {
@@ -70,7 +111,7 @@ function addFigure(text: string, before: Figures): Figures {
   return { ...before, [name]: readFigure(figure) };
 }
 
-function addRate(text: string, before: LimitOptions['rate']): LimitOptions['rate'] {
+function addRate(text: string, before: LimitOptions['rates']): LimitOptions['rates'] {
   const [name, rate] = split(text);
   if (rate === 'none') return { ...before, [name]: rate };
   const [, perMinute, perHour, burst] = /^(\d{1,9})\/(\d{1,9})(?:\/(\d{1,9}))?$/.exec(rate) ?? [];

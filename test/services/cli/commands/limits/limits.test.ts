@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { fleetLimitsPatchSchema, tenantLimitsPatchSchema } from '#shared/config/index.ts';
 import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
 import { answer, startFakeApi } from '../../fake-api.ts';
 import { runMuster } from '../../run-muster.ts';
@@ -56,6 +57,9 @@ describe('a preview', () => {
     ['a class without a figure', ['--class', 'user'], 'expected a number'],
     ['a rate that is none', ['--rate', 'user=often'], 'expected figures such as 60/1000'],
     ["a tenant's limit without a tenant", ['--waiting', '5'], 'are limits of a tenant'],
+    ["the fleet's limit with a tenant", ['acme', '--max-concurrent', '5'], 'is a limit of the fleet'],
+    ['both names of one limit', ['--running', '5', '--max-concurrent', '6'], 'name one of them'],
+    ['a weight that is no number', ['acme', '--weight', 'heavy'], 'expected a number above 0'],
   ])('refuses %s before it asks', async (_what, args, problem) => {
     const { code, stderr } = await runMuster(['limits', 'preview', ...args], { env: {} });
     expect(code).toBe(2);
@@ -78,6 +82,16 @@ describe('the limits of the fleet', () => {
     expect(code).toBe(0);
     const rates = { user: { perMinute: 60, perHour: 1000, burst: 100 }, all: null };
     expect(sent()).toEqual({ maxConcurrent: 50, runningByClass: { proactive: null }, rates });
+  });
+
+  it.each([
+    ['--running', 'maxConcurrent'],
+    ['--max-concurrent', 'maxConcurrent'],
+    ['--low', 'runningLow'],
+    ['--running-low', 'runningLow'],
+  ])('take %s as %s', async (option, name) => {
+    await muster({ 'PATCH /v1/limits': (response) => answer(response, 200, FLEET) }, ['set', option, '7']);
+    expect(sent()).toEqual({ [name]: 7 });
   });
 
   it("are the configuration's again after a reset", async () => {
@@ -104,4 +118,10 @@ it("a tenant's limits are changed and shown", async () => {
   );
   expect(sent()).toEqual({ limits: { running: 5, waiting: null } });
   expect(stdout).toMatch(/^waiting +none$/m);
+});
+
+const LIMIT_NAMES = [...new Set([...Object.keys(fleetLimitsPatchSchema.shape), ...Object.keys(tenantLimitsPatchSchema.shape)])];
+it.each(LIMIT_NAMES)('%s is set by an option of its name', async (name) => {
+  const { stdout } = await runMuster(['limits', 'set', '--help'], { env: {} });
+  expect(stdout).toContain(`--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <`);
 });
