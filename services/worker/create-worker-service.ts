@@ -59,7 +59,7 @@ export function createWorkerService(parts: Parts): Service {
   const executor: ExecuteTicketParts = {
     ...shared,
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
-    runIsolated: (ticket, losses) => pool.run(ticket, losses),
+    runIsolated: (ticket, how, losses) => pool.run(ticket, how, losses),
   };
   return new WorkerService({
     name,

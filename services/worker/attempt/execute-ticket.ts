@@ -14,8 +14,8 @@ import { settleAndReport, type SettleParts } from './settle-attempt.ts';
 export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunAttemptParts, ApplyDirectivesParts, SettleParts {
   /** Whether this process takes tasks under which a process was lost. */
   isolation: () => ClaimIsolation;
-  /** Runs the ticket of such a task in a process for suspects; `losses`: how many processes were lost under it. */
-  runIsolated: (ticket: TicketData, losses: number) => Promise<TicketResult>;
+  /** Runs the ticket of such a task in a process for suspects, which claims it; `losses`: how many processes were lost under it. */
+  runIsolated: (ticket: TicketData, how: TicketClaim, losses: number) => Promise<TicketResult>;
 }
 
 const RETURNED: TicketResult = { kind: 'returned' };
@@ -48,7 +48,7 @@ async function claimAndExecute(
     case 'claimed':
       return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));
     case 'suspect':
-      return await parts.runIsolated(ticket, claim.losses);
+      return await parts.runIsolated(ticket, how, claim.losses);
     case 'busy':
       // The connection may have sent the claim twice because its first answer was lost: then this worker itself has the task.
       if (await releaseLostClaim(parts, place)) return RETURNED;

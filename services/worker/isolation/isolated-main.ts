@@ -55,9 +55,9 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   });
 }
 
-const run = async ({ call, ticket, isolation }: Extract<ToIsolated, { kind: 'run' }>): Promise<void> => {
+const run = async ({ call, ticket, how, isolation }: Extract<ToIsolated, { kind: 'run' }>): Promise<void> => {
   try {
-    const result = await executeTicket({ ...executor, isolation: () => isolation, runIsolated: refuse }, ticket);
+    const result = await executeTicket({ ...executor, isolation: () => isolation, runIsolated: refuse }, ticket, how);
     send({ kind: 'ended', call, result });
   } catch (error) {
     send({ kind: 'broke', call, message: error instanceof Error ? error.message : String(error) });

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import type { TicketClaim } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { LATE, within } from '#shared/time/index.ts';
@@ -61,12 +62,12 @@ export class IsolatedProcess {
   }
 
   /** Runs a ticket to its end there. Null when the process ended first. Rejects on mistakes of ours. */
-  run(ticket: TicketData, isolation: 'own' | 'shared'): Promise<TicketResult | null> {
+  run(ticket: TicketData, how: TicketClaim, isolation: 'own' | 'shared'): Promise<TicketResult | null> {
     if (this.ended !== null) return Promise.resolve(null);
     const call: Call = { ...Promise.withResolvers<TicketResult | null>(), startedAt: performance.now() };
     this.#lastCall += 1;
     this.#calls.set(this.#lastCall, call);
-    this.#send({ kind: 'run', call: this.#lastCall, ticket, isolation });
+    this.#send({ kind: 'run', call: this.#lastCall, ticket, how, isolation });
     return call.promise;
   }
 

@@ -1,11 +1,11 @@
-import type { ClaimIsolation } from '#shared/ledger/index.ts';
+import type { ClaimIsolation, TicketClaim } from '#shared/ledger/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 
 /** To a process for suspects. */
 export type ToIsolated =
   /** First: its name in records, and the variables that are not in its environment. */
   | { kind: 'open'; worker: string; variables: Record<string, string> }
-  | { kind: 'run'; call: number; ticket: TicketData; isolation: Extract<ClaimIsolation, 'own' | 'shared'> }
+  | { kind: 'run'; call: number; ticket: TicketData; how: TicketClaim; isolation: Extract<ClaimIsolation, 'own' | 'shared'> }
   /** Returns what runs without spending an attempt. */
   | { kind: 'drain' }
   /** Ends, once nothing runs. */

@@ -1,4 +1,5 @@
 import type { Settings } from '#shared/config/index.ts';
+import type { TicketClaim } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { wait } from '#shared/time/index.ts';
@@ -59,14 +60,14 @@ export class IsolationPool {
   }
 
   /** Runs the ticket of a task under which so many processes were lost. */
-  async run(ticket: TicketData, losses: number): Promise<TicketResult> {
+  async run(ticket: TicketData, how: TicketClaim, losses: number): Promise<TicketResult> {
     const isolation = losses > 1 ? 'own' : 'shared';
     const host = this.#find(isolation) ?? this.#open(isolation);
     host.isolation = isolation;
     clearTimeout(host.idle);
     this.#running += 1;
     try {
-      const result = await host.process.run(ticket, isolation);
+      const result = await host.process.run(ticket, how, isolation);
       if (result !== null) return result;
       const { worker, pid, ended, isClosed } = host.process;
       const message = `Its process ${ended ?? 'ended'}`;

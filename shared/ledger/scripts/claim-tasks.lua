@@ -158,7 +158,8 @@ for position, text in ipairs(known) do
   claimed[id] = answer[1] == 'claimed'
   if answer[1] ~= 'lane' and answer[1] ~= 'failed' then
     used[#used + 1] = id
-    if context.entries then entries[#entries + 1] = context.entries[position] end
+    -- A suspect's entry stays until the process for suspects claims the task: this one may die before that.
+    if context.entries and answer[1] ~= 'suspect' then entries[#entries + 1] = context.entries[position] end
   end
   answers[position * 2], answers[position * 2 + 1] = answer[1], answer[2] or ''
 end

@@ -48,7 +48,7 @@ function startWith(id: string, redisUrl: string): ChildProcess {
   const child = fork(ENTRY, [], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   children.push(child);
   send(child, { kind: 'open', worker: 'tested+1', variables: { REDIS_URL: redisUrl } });
-  send(child, { kind: 'run', call: 1, ticket: { tenant: 'default', task: id }, isolation: 'own' });
+  send(child, { kind: 'run', call: 1, ticket: { tenant: 'default', task: id }, how: {}, isolation: 'own' });
   return child;
 }
 
@@ -80,7 +80,7 @@ it('hands back, uncharged, what it was claiming when it was to end', async () =>
   await waitFor(async () => (await stateOf(id))?.status === 'running', { deadlineMs: 10_000, what: 'the claim to be done' });
   send(child, { kind: 'close' });
   // Its answer shows that the message before it was received.
-  send(child, { kind: 'run', call: 2, ticket: { tenant: 'default', task: id }, isolation: 'own' });
+  send(child, { kind: 'run', call: 2, ticket: { tenant: 'default', task: id }, how: {}, isolation: 'own' });
   await Promise.race([once(child, 'message'), once(child, 'exit')]);
   const exited = child.exitCode === null ? once(child, 'exit') : null;
   proxy.repair();

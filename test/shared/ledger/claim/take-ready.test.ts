@@ -3,6 +3,7 @@ import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { takeReady } from '#shared/ledger/claim/take-ready.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
@@ -75,6 +76,25 @@ describe('a free slot', () => {
     expect(await claim(id, { entry: `${TENANT}/${id}.1` })).toBe('claimed');
     expect(await test.redis.zrange(shard.outbox, '0', '-1')).toEqual([`${TENANT}/${other}.1`]);
     expect(await test.redis.zcard(shard.window)).toBe(0);
+  });
+
+  it('leaves the entry of a suspect in the outbox until a process for suspects claims it', async () => {
+    test.window = 1;
+    const [id = ''] = await acceptMany(1);
+    await claim(id);
+    await expireLease(test.ledger, { tenant: TENANT, id, lane: null, token: 1 }, { blame: 'unknown', isGone: true });
+    const [out = ''] = await acceptMany(1, { priority: 10 });
+    await test.makeDue(id);
+    await claim(out);
+    await test.redis.del(shard.outbox);
+    const [ticket] = await take();
+    if (typeof ticket !== 'object') throw new Error('nothing was ready');
+    const suspect = { tenant: TENANT, id, lane: null };
+    const { entry } = ticket;
+    expect(await claimTask(test.ledger, suspect, 'w1', { entry, isolation: 'offered' })).toEqual({ kind: 'suspect', losses: 1 });
+    expect(await test.redis.zrange(shard.outbox, '0', '-1')).toEqual([entry]);
+    expect((await claimTask(test.ledger, suspect, 'w1+1', { entry, isolation: 'own' })).kind).toBe('claimed');
+    expect(await test.redis.zcard(shard.outbox)).toBe(0);
   });
 
   it('takes a better ticket although a worse one is out, and no worse one', async () => {
