@@ -1,13 +1,6 @@
-import type { Source, TaskQueue } from '../config/index.ts';
-import { isTerminal, type PriorityBand, priorityBand, type TaskStatus, type TaskUsage } from '../tasks/index.ts';
-import { createHistogram, type Histogram, observe } from './histogram.ts';
-
-/** What a task is counted by. */
-export interface CountedTask {
-  queue: TaskQueue;
-  priority: number;
-  source: Source;
-}
+import { isTerminal, type TaskStatus, type TaskUsage } from '../tasks/index.ts';
+import { observe } from './histogram.ts';
+import { addOne, type CountedTask, type Series, seriesOf } from './series.ts';
 
 /** How an attempt ended. */
 export interface CountedAttempt {
@@ -22,29 +15,8 @@ export interface CountedAttempt {
   usage: TaskUsage | null;
 }
 
-/** Counts of tasks that have queue, band and source in common. */
-export interface Series {
-  queue: TaskQueue;
-  band: PriorityBand;
-  source: Source;
-  accepted: number;
-  /** Tasks refused under pressure. */
-  shed: number;
-  /** Attempts that another one follows because they failed. */
-  retried: number;
-  /** Attempts that were cut short because a critical task got their place. */
-  preempted: number;
-  /** Tasks whose sla passed before their end. */
-  slaBreached: number;
-  ended: Map<TaskStatus, number>;
-  /** By `<result>|<code>`. */
-  attempts: Map<string, number>;
-  waited: Histogram;
-  ran: Histogram;
-}
-
 /** Time that attempts of one agent and band held slots. */
-export interface ServiceTime {
+interface ServiceTime {
   attempts: number;
   totalMs: number;
 }
@@ -99,31 +71,31 @@ export class LocalCounts {
   /** Counts a task that was accepted; `status` may be its end already. */
   taskAccepted(tenant: string, task: CountedTask, status: TaskStatus): void {
     if (!this.#isOn) return;
-    const series = seriesOf(this.#of(tenant), task);
+    const series = seriesOf(this.#of(tenant).series, task);
     series.accepted += 1;
-    if (isTerminal(status)) add(series.ended, status);
+    if (isTerminal(status)) addOne(series.ended, status);
   }
 
   /** Counts a task that was refused because there is too much work. */
   taskShed(tenant: string, task: CountedTask): void {
     if (!this.#isOn) return;
-    seriesOf(this.#of(tenant), task).shed += 1;
+    seriesOf(this.#of(tenant).series, task).shed += 1;
   }
 
   /** Counts the wait of a task before its first attempt. */
   attemptStarted(tenant: string, task: CountedTask, waitedMs: number): void {
     if (!this.#isOn) return;
-    observe(seriesOf(this.#of(tenant), task).waited, waitedMs);
+    observe(seriesOf(this.#of(tenant).series, task).waited, waitedMs);
   }
 
   /** Counts an attempt that was settled, and the end of its task. */
   attemptEnded(tenant: string, task: CountedTask, attempt: CountedAttempt): void {
     if (!this.#isOn) return;
     const counts = this.#of(tenant);
-    const series = seriesOf(counts, task);
+    const series = seriesOf(counts.series, task);
     const { result, code, ranMs, status } = attempt;
-    add(series.attempts, `${result}|${code}`);
-    if (isTerminal(status)) add(series.ended, status);
+    addOne(series.attempts, `${result}|${code}`);
+    if (isTerminal(status)) addOne(series.ended, status);
     if (status === 'failed' || status === 'timeout') series.retried += 1;
     if (ranMs !== null && RAN.has(result)) {
       observe(series.ran, ranMs);
@@ -135,19 +107,19 @@ export class LocalCounts {
   /** Counts an attempt that made room for a critical task. */
   attemptPreempted(tenant: string, task: CountedTask): void {
     if (!this.#isOn) return;
-    seriesOf(this.#of(tenant), task).preempted += 1;
+    seriesOf(this.#of(tenant).series, task).preempted += 1;
   }
 
   /** Counts a task whose sla passed before its end. */
   slaBreached(tenant: string, task: CountedTask): void {
     if (!this.#isOn) return;
-    seriesOf(this.#of(tenant), task).slaBreached += 1;
+    seriesOf(this.#of(tenant).series, task).slaBreached += 1;
   }
 
   /** Counts a task that ended without an attempt. */
   taskEnded(tenant: string, task: CountedTask, status: TaskStatus): void {
     if (!this.#isOn) return;
-    add(seriesOf(this.#of(tenant), task).ended, status);
+    addOne(seriesOf(this.#of(tenant).series, task).ended, status);
   }
 
   /** Hands out what was counted, and begins anew. */
@@ -179,23 +151,6 @@ export class LocalCounts {
 /** The series of all these tenants. */
 export function allSeries(tenants: ReadonlyMap<string, TenantCounts>): Series[] {
   return [...tenants.values()].flatMap(({ series }) => Array.from(series.values()));
-}
-
-function seriesOf({ series }: TenantCounts, { queue, priority, source }: CountedTask): Series {
-  const band = priorityBand(queue, priority);
-  const name = `${queue}|${band}|${source}`;
-  let found = series.get(name);
-  if (!found) series.set(name, (found = createSeries(queue, band, source)));
-  return found;
-}
-
-function createSeries(queue: TaskQueue, band: PriorityBand, source: Source): Series {
-  const counts = { accepted: 0, shed: 0, retried: 0, preempted: 0, slaBreached: 0, ended: new Map(), attempts: new Map() };
-  return { queue, band, source, ...counts, waited: createHistogram(), ran: createHistogram() };
-}
-
-function add<Name>(counts: Map<Name, number>, name: Name): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 function addTime(times: Map<string, ServiceTime>, name: string, ms: number): void {

@@ -1,5 +1,6 @@
 import { BUCKETS_MS, createHistogram, type Histogram } from './histogram.ts';
-import type { AgentCounts, Series } from './local-counts.ts';
+import type { AgentCounts } from './local-counts.ts';
+import type { Series } from './series.ts';
 
 /** Counters by field, as Redis keeps them. Labels in a field are separated by `|`, which none of them holds. */
 export type Counts = Map<string, number>;
@@ -55,6 +56,8 @@ export function addMinute(counts: Counts, { accepted, shed, retried, ended, atte
   for (const [name, count] of attempts) add(counts, `attempts|${name.split('|')[0] ?? ''}`, count);
   addHistogram(counts, 'waited', waited);
   addHistogram(counts, 'ran', ran);
+  raise(counts, 'waited|max', waited.maxMs);
+  raise(counts, 'ran|max', ran.maxMs);
 }
 
 function addHistogram(counts: Counts, name: string, { counts: buckets, sumMs }: Histogram): void {
@@ -64,6 +67,12 @@ function addHistogram(counts: Counts, name: string, { counts: buckets, sumMs }: 
 
 function add(counts: Counts, field: string, by: number): void {
   if (by > 0) counts.set(field, (counts.get(field) ?? 0) + by);
+}
+
+/** Fields that end so are the greatest value and no sum; see `add-counts.lua`. */
+function raise(counts: Counts, field: `${string}|max`, to: number): void {
+  const value = Math.ceil(to);
+  if (value > (counts.get(field) ?? 0)) counts.set(field, value);
 }
 
 /** A counter or a histogram of the fleet, with the values of its labels. */
@@ -95,6 +104,7 @@ export function readFamilies(stored: Readonly<Record<string, string>>): StoredFa
 
 function setBucket(histogram: Histogram, bucket: string, value: number): void {
   if (bucket === 'sum') histogram.sumMs += value;
+  else if (bucket === 'max') histogram.maxMs = Math.max(histogram.maxMs, value);
   else if (Number(bucket) <= BUCKETS_MS.length) histogram.counts[Number(bucket)] = (histogram.counts[Number(bucket)] ?? 0) + value;
 }
 

@@ -24,7 +24,9 @@ const queueMetricsSchema = z
     tasks_failed_per_minute: count.meta({ description: 'Tasks that failed for good in the last minute.' }),
     avg_queue_wait_time_ms: count.meta({ description: 'From acceptance, or the time a task was for, to its first attempt; the mean.' }),
     avg_execution_time_ms: count.meta({ description: 'Of attempts that completed, failed or took too long; the mean.' }),
-    p99_queue_wait_time_ms: count.meta({ description: 'The wait that 99 of 100 tasks do not exceed, to the precision of buckets.' }),
+    p99_queue_wait_time_ms: count.meta({
+      description: 'The wait that 99 of 100 tasks do not exceed, to the precision of buckets, and at most the longest.',
+    }),
     p99_execution_time_ms: count.meta({ description: 'The same of attempts.' }),
     daemons_online: count.meta({ description: 'Workers, and daemons, that take work now.' }),
     daemons_busy: count.meta({ description: 'Of these, those that run a task.' }),

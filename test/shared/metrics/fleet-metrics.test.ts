@@ -4,7 +4,8 @@ import { createLog } from '#shared/log/create-log.ts';
 import { FleetMetrics } from '#shared/metrics/fleet-metrics.ts';
 import { readFleetCounts, readThroughput } from '#shared/metrics/read-metrics.ts';
 import { ServiceTimes } from '#shared/metrics/service-times.ts';
-import type { CountedAttempt, CountedTask } from '#shared/metrics/local-counts.ts';
+import type { CountedAttempt } from '#shared/metrics/local-counts.ts';
+import type { CountedTask } from '#shared/metrics/series.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
@@ -89,6 +90,19 @@ describe('counts of two processes', () => {
     expect(own).toMatchObject({ retryRate: 0.5, timeoutRate: 0.25, failureRate: 0.5, waited: { meanMs: 20 }, ran: { meanMs: 40 } });
     expect(await readThroughput({ redis, keys, settings }, null)).toEqual(own);
     expect(await readThroughput({ redis, keys, settings }, 'other')).toMatchObject({ acceptedPerMinute: 0, retryRate: 0, failureRate: 0 });
+  });
+
+  it('have no quantile above the longest wait and run of all, whoever counted it', async () => {
+    const [one, other] = [open(), open()];
+    for (const waitedMs of [260, 300]) one.counts.attemptStarted('acme', TASK, waitedMs);
+    other.counts.attemptStarted('acme', TASK, 270);
+    other.counts.attemptEnded('acme', TASK, { ...SUCCESS, ranMs: 5_000_000 });
+    for (const metrics of [one, other, one]) await metrics.flush();
+    const { waited, ran } = await readThroughput({ redis, keys, settings }, 'acme');
+    expect(waited.p99Ms).toBeGreaterThan(290);
+    expect(waited.p99Ms).toBeLessThanOrEqual(300);
+    expect(ran.p99Ms).toBeGreaterThan(3_600_000);
+    expect(ran.p99Ms).toBeLessThanOrEqual(5_000_000);
   });
 });
 
