@@ -94,13 +94,13 @@ export interface TaskState {
   completedAt?: number;
   /** A stop on its way to the worker; `by` is the task that takes this one's place. */
   cancel?: { at: number; reason: string; by?: string };
-  /** Makes room for the critical task `by`: a stop on its way to the worker of the attempt with this token. */
-  preempt?: { token: number; by: string; at: number };
+  /** Makes room for the critical task `by`, also in its shared lanes: a stop on its way to the worker of the attempt with this token. */
+  preempt?: { token: number; by: string; at: number; isForLanes?: true };
   /** The critical task that it made room for last. */
   preemptedBy?: string;
   /** Attempts that ended so. */
   preemptions?: number;
-  /** Of a critical task at a cap: the running task whose place it gets. */
+  /** Of a critical task at a cap, or in the line of a shared lane: the running task whose place it gets. */
   preempts?: string;
   /** What it does when its session is busy; absent for a task that only waits its turn. */
   mode?: QueueMode;

@@ -7,17 +7,17 @@ export interface Preemption {
   task: string;
   /** The critical task. */
   by: string;
-  /** - `preempted`: its worker was signalled, and hands it back. `displaced`: it waited for a worker, and waits in the backlog now */
+  /** - `preempted`: its worker was signalled, and hands it back. `displaced`: it did not run, and waits for its place again */
   how: 'preempted' | 'displaced';
 }
 
 /**
- * Makes room for a tenant's critical tasks that wait at its caps. Does nothing for those that a running task makes room for already, so any
- * process may call it at any time.
+ * Makes room for a tenant's critical tasks that wait at its caps or for shared lanes. Does nothing for those that a running task makes room
+ * for already, so any process may call it at any time.
  */
 export async function preemptTasks(ledger: Ledger, tenant: string): Promise<Preemption[]> {
   const { enabled, maxPerTask, maxRead } = ledger.settings.limits.preemption;
-  if (!enabled || ledger.limitsOf(tenant) === null) return [];
+  if (!enabled) return [];
   const { signals, preempted } = shardKeys(ledger, tenant);
   const reply = (await runInContext(ledger, {
     script: 'preempt-tasks',

@@ -82,7 +82,7 @@ export async function readSharedPlaces(
   ledger: Ledger,
   { body, state }: { body: Pick<TaskBody, 'id' | 'tenant'>; state: TaskState },
 ): Promise<SharedPlace[]> {
-  const member = `${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${body.id}`;
+  const member = `${state.queue === 'critical' ? '!' : ''}${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${body.id}`;
   const key = ledger.keys.tenant(body.tenant).live;
   const limits = laneLimits(ledger, body.tenant);
   const lanes = (state.sharedLanes ?? []).map(({ name, limit }) => ({ name, limit: limits[name] ?? limit }));

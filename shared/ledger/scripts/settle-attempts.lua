@@ -60,7 +60,7 @@ local next_key, next_arg = iterate(KEYS, 19), iterate(ARGV, 3)
 gather_grants(context)
 -- What all settlements of the call write to the keys that they share.
 local states, outputs, results, leases, ungranted, index, ended, deadlines = {}, {}, {}, {}, {}, {}, {}, {}
-local events, critical = {}, {}
+local events, critical, yielding = {}, {}, {}
 
 local function read_settlement(id)
   local settlement = {
@@ -110,11 +110,16 @@ local function park(settlement)
   redis.call('ZADD', context.live, 0, settlement.status .. '/' .. id)
 end
 
--- The task waits for room under the caps, behind the critical task that it made room for. It keeps its lanes.
-local function return_to_backlog(settlement)
+-- The task waits behind the critical one that it made room for: in the lines of its shared lanes, or under the caps with all of its lanes.
+local function make_room(settlement)
   local id, task = settlement.id, cjson.decode(settlement.next)
   ungranted[#ungranted + 1] = granted_member(settlement, id)
-  redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+  if settlement.continuation == 'lanes' then
+    append(yielding, id, task)
+  else
+    redis.call('ZADD', context.live, 0, backlog_member(task, id))
+  end
   critical[#critical + 1] = task.preemptedBy
 end
 
@@ -122,7 +127,7 @@ local function leave_lanes(settlement)
   local shared = settlement.shared ~= '' and cjson.decode(settlement.shared) or {}
   if not settlement.limit and not shared.sharedLanes then return end
   leave_lane(context, settlement.held, settlement.wait, settlement.id, {
-    lane = settlement.limit and true, laneLimit = settlement.limit, sharedLanes = shared.sharedLanes, createdAt = shared.createdAt,
+    lane = settlement.limit and true, laneLimit = settlement.limit, sharedLanes = shared.sharedLanes, createdAt = shared.createdAt, queue = shared.queue,
   })
 end
 
@@ -139,8 +144,8 @@ local function settle(settlement, state)
   elseif continuation == 'now' then
     return_ticket(context, id, settlement.level)
     add_to_outbox(context, id .. '.' .. settlement.at)
-  elseif continuation == 'backlog' then
-    return_to_backlog(settlement)
+  elseif continuation == 'backlog' or continuation == 'lanes' then
+    make_room(settlement)
   else
     park(settlement)
   end
@@ -178,6 +183,7 @@ call_many('HSET', KEYS[15], results)
 write_grants(context)
 if #ungranted > 0 then
   redis.call('ZREM', context.live, unpack(ungranted))
+  for position = 1, #yielding, 2 do return_to_lines(context, yielding[position], yielding[position + 1]) end
   for _, id in ipairs(critical) do grant_critical(context, id) end
   promote_backlog(context)
 end

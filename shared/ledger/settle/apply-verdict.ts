@@ -28,8 +28,8 @@ export type AttemptEnd =
 /** What becomes of the task: its next state, when it continues, and the events of its transitions. */
 export interface Settlement {
   state: TaskState;
-  /** `yield`: later, and others of its lane may go before it. `backlog`: behind the critical task that it made room for. */
-  continuation: 'end' | 'now' | 'later' | 'yield' | 'backlog';
+  /** `yield`: later, and others of its lane may go before it. `backlog`, `lanes`: behind the critical task that it made room for, there. */
+  continuation: 'end' | 'now' | 'later' | 'yield' | 'backlog' | 'lanes';
   /** The ended attempt, when others may follow; the last one is in the state itself. */
   attempt: Record<string, unknown> | null;
   events: string[];
@@ -68,28 +68,30 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
   }
 }
 
+type Preemption = NonNullable<TaskState['preempt']>;
 type Interruption = Extract<AttemptEnd, { kind: 'interrupted' }>;
 
 interface Interrupted {
   now: number;
   attempt: Record<string, unknown>;
   /** For which critical task an attempt of it was to make room. */
-  mark: TaskState['preempt'];
+  mark: Preemption | undefined;
 }
 
 function afterInterruption(state: TaskState, { reason, delayMs }: Interruption, { now, attempt, mark }: Interrupted): Settlement {
   // Whatever interrupted it at once, its place was promised.
-  if (mark?.token === state.token && delayMs <= 0) return makeRoom(state, mark.by, now, attempt);
+  if (mark?.token === state.token && delayMs <= 0) return makeRoom(state, mark, now, attempt);
   const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, reason);
   return continueTask(back, { now, delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
 }
 
 /** It returns to where it waited, without its place; the attempt does not count. */
-function makeRoom(state: TaskState, by: string, now: number, attempt: Record<string, unknown>): Settlement {
+function makeRoom(state: TaskState, { by, isForLanes }: Preemption, now: number, attempt: Record<string, unknown>): Settlement {
   const { granted: _granted, ...back } = enter({ ...state, spent: state.spent - 1 }, 'queued', now, `preempted by task ${by}`);
   const preemptions = (state.preemptions ?? 0) + 1;
   const events = [eventOf('running', 'queued'), 'task.preempted'];
-  return { state: { ...back, gate: 'cap', preemptedBy: by, preemptions }, continuation: 'backlog', attempt, events };
+  const gate = isForLanes ? 'lane' : 'cap';
+  return { state: { ...back, gate, preemptedBy: by, preemptions }, continuation: isForLanes ? 'lanes' : 'backlog', attempt, events };
 }
 
 /** The outcome of a stopped task, with the task that replaces it, if any. */

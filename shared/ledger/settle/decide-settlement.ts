@@ -63,7 +63,7 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
 
 /** The next ticket, or the due time, of a task that continues. */
 function nextOf({ continuation, state }: Settlement): number | '' {
-  if (continuation === 'end' || continuation === 'backlog') return '';
+  if (continuation === 'end' || continuation === 'backlog' || continuation === 'lanes') return '';
   return (continuation === 'now' ? state.ticket : state.notBefore) ?? '';
 }
 
@@ -86,7 +86,7 @@ function decideLost(attempt: AttemptRef, { status, lane }: TaskState): Decision 
 
 /** A decision about a task, as it began or as it is, that completes without an answer. The lane is that of the state: it may be new. */
 function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Partial<TaskState>, endedAt: number): Decision {
-  const { tell = [], sharedLanes, createdAt, deadline, lane, laneLimit = 1 } = state;
+  const { tell = [], sharedLanes, createdAt, queue, deadline, lane, laneLimit = 1 } = state;
   return {
     tenant: attempt.tenant,
     id: attempt.id,
@@ -107,7 +107,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     attempt: '',
     output: '',
     result: '',
-    shared: sharedLanes === undefined ? '' : scriptJson({ createdAt, sharedLanes }),
+    shared: sharedLanes === undefined ? '' : scriptJson({ createdAt, queue, sharedLanes }),
     hasDeadline: deadline === undefined ? '' : 1,
   };
 }
@@ -116,7 +116,7 @@ const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permane
 
 /** JSON of what the event says of an attempt besides its end. */
 function factOf({ state: { attempt, error, status, preemptedBy }, continuation }: Settlement): string {
-  if (continuation === 'backlog') return JSON.stringify({ attempt, preemptedBy });
+  if (continuation === 'backlog' || continuation === 'lanes') return JSON.stringify({ attempt, preemptedBy });
   if (!FAILURES.has(status)) return JSON.stringify({ attempt });
   return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });
 }

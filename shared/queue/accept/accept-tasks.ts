@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import { type AcceptedAnswer, acceptNewTasks, type NewTask } from '../../ledger/index.ts';
-import { makeRoomFor } from '../tickets/make-room.ts';
+import { makeRoomFor, mayNeedRoom } from '../tickets/make-room.ts';
 import { dependsOnPace, estimateAtPace, paceOf, type Standing } from '../why/pace.ts';
 import {
   type Accepted,
@@ -109,8 +109,8 @@ async function acceptOffers(intake: Intake, offers: readonly Offer[], results: R
 
 async function describeEntered(intake: Intake, entered: readonly Entered[], results: Results): Promise<void> {
   // One call makes room for all critical tasks of the tenant.
-  const critical = entered.find(({ task, answer }) => task.queue === 'critical' && answer.gate === 'cap');
-  if (critical) await makeRoomFor(intake, critical.task.body.tenant, { queue: 'critical', gate: 'cap' });
+  const critical = entered.find(({ task, answer }) => mayNeedRoom({ queue: task.queue, gate: answer.gate }));
+  if (critical) await makeRoomFor(intake, critical.task.body.tenant, { queue: critical.task.queue, gate: critical.answer.gate });
   let pace: number | null | undefined;
   for (const { place, task, answer, standing } of entered) {
     const before = answer.outcome ? null : await standing;

@@ -21,6 +21,9 @@ export async function explainLanes(ledger: Ledger, task: WaitingTask): Promise<L
   const { gate, lane, granted } = task.state;
   if (gate !== 'lane' && gate !== 'steer') return { ...NO_WAIT, gates: [openGate('lane', openDetail(lane, granted))] };
   const [own, shared] = await Promise.all([explainOwnLane(ledger, task), readSharedPlaces(ledger, task)]);
+  const { preempts } = task.state;
+  if (preempts !== undefined && own.gates.length === 0)
+    return { ...placeInShared(shared), gates: [promised(preempts, waitingSince(task.state))], ahead: 0 };
   const full = shared.filter(({ isFull, before }) => isFull || before !== null);
   const since = waitingSince(task.state);
   const gates = [...own.gates, ...full.map((place) => behind(place, since))];
@@ -34,6 +37,10 @@ const NO_WAIT = { ahead: 0, holder: null, limit: 1 };
 
 function placeInShared([first]: readonly SharedPlace[]): Pick<LanePlace, 'holder' | 'limit'> {
   return { holder: first?.before ?? null, limit: Math.max(1, first?.limit ?? 1) };
+}
+
+function promised(taskId: string, since: number): GateReport {
+  return closedGate('lane', { detail: `gets the place of task ${taskId}, which stops`, helps: HELPS.lane, since, taskId });
 }
 
 function openDetail(lane: string | undefined, isGranted: boolean | undefined): string {

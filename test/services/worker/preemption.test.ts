@@ -22,7 +22,7 @@ const held: AgentFunction = (task, { signal }) =>
   });
 
 const parts = await useParts({
-  agents: { held: { kind: 'function', run: held } },
+  agents: { held: { kind: 'function', run: held }, single: { kind: 'function', run: held, maxRunning: 1 } },
   limits: { tenants: { [TENANT]: { running: 1, runningByClass: {} } } },
 });
 await useWorker(parts);
@@ -78,4 +78,23 @@ describe('a critical task at the cap of its tenant', () => {
     await runs(low);
     await finish(low);
   });
+});
+
+it('a critical task that the cap of its agent stops runs at once in place of a low one, of a tenant without caps too', async () => {
+  const request = { tenant: 'free', agent: 'single', input: 'x' };
+  const submit = async (priority: 'low' | 'critical'): Promise<string> => (await acceptTask(parts, { ...request, priority })).id;
+  const recordOf = async (id: string): Promise<ReturnType<typeof taskRecord>> =>
+    taskRecord((await readTask(parts.ledger, 'free', id)) as Task);
+  const low = await submit('low');
+  await runs(low);
+  running.delete(low);
+  const critical = await submit('critical');
+  await runs(critical);
+  expect(await recordOf(low)).toMatchObject({ status: 'queued', preemptedBy: critical, attempt: 1 });
+  const { reasons } = await explainWait(parts, (await readTask(parts.ledger, 'free', low)) as Task);
+  expect(reasons).toMatchObject([{ gate: 'lane', taskId: critical }]);
+  running.get(critical)?.();
+  await runs(low);
+  running.get(low)?.();
+  await waitFor(async () => (await recordOf(low)).status === 'completed', { deadlineMs: 15_000, what: 'the end of the low task' });
 });

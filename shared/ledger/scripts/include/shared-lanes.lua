@@ -1,11 +1,13 @@
--- Lanes that tasks share besides their own lane, in the live lookups: `holds=<lane>/<id>` and `waits=<lane>/<accepted at>/<id>`.
--- A task takes all of its shared lanes at once, after its own, or joins the line of each. The oldest of all that wait is first
--- in each of its lines and waits for running tasks only, so that no two wait for each other.
+-- Lanes that tasks share besides their own lane, in the live lookups: `holds=<lane>/<id>` and `waits=<lane>/<accepted at>/<id>`, with a `!`
+-- before the time of a critical task, which sorts before all others. A task takes all of its shared lanes at once, after its own, or joins the
+-- line of each. Lines have one order, so the first of all that wait is first in each of its lines and waits for running tasks only: no two
+-- wait for each other.
+local CRITICAL = '!'
 
 local function holds_member(lane, id) return 'holds=' .. lane.name .. '/' .. id end
 
 local function waits_member(lane, id, task)
-  return 'waits=' .. lane.name .. '/' .. string.format('%015d', task.createdAt) .. '/' .. id
+  return 'waits=' .. lane.name .. '/' .. (task.queue == 'critical' and CRITICAL or '') .. string.format('%015d', task.createdAt) .. '/' .. id
 end
 
 local function first_of_shared(context, lane)
@@ -73,7 +75,7 @@ local function promote_shared(context, lanes, max)
     local first = first_of_shared(context, lane)
     local id = first and string.match(first, '[^/]+$')
     local task = id and load_task(context, id)
-    if first and not task then
+    if first and (not task or task.completedAt) then
       redis.call('ZREM', context.live, first)
       open[#open + 1] = lane
     elseif task and shared_are_free(context, id, task) then
@@ -94,7 +96,7 @@ local function lanes_with_line(context)
     local first = redis.call('ZRANGEBYLEX', context.live, from, '(waits=\255', 'LIMIT', 0, 1)[1]
     if not first then return lanes end
     local name = string.match(first, '^waits=([^/]+)/')
-    lanes[#lanes + 1] = { name = name }
+    lanes[#lanes + 1] = { name = name, first = first }
     from = '(waits=' .. name .. '/\255'
   end
 end
@@ -105,6 +107,28 @@ local function leave_shared(context, id, task)
     -- It holds a lane, or is in its line.
     if redis.call('ZREM', context.live, holds_member(lane, id)) == 0 then redis.call('ZREM', context.live, waits_member(lane, id, task)) end
   end
+end
+
+-- Takes a task whose queue changed to its place in the lines that it waits in, and grants what may run by that. `former`: it, as it was.
+local function move_in_lines(context, id, former, task)
+  if former.queue == task.queue or not task.sharedLanes then return end
+  local has_moved = false
+  for _, lane in ipairs(task.sharedLanes) do
+    if redis.call('ZREM', context.live, waits_member(lane, id, former)) == 1 then
+      redis.call('ZADD', context.live, 0, waits_member(lane, id, task))
+      has_moved = true
+    end
+  end
+  if has_moved then promote_shared(context, task.sharedLanes) end
+end
+
+-- Takes a task that does not run any more from its shared lanes to their lines, behind the critical ones, and grants others.
+local function return_to_lines(context, id, task)
+  for _, lane in ipairs(task.sharedLanes) do
+    redis.call('ZREM', context.live, holds_member(lane, id))
+    redis.call('ZADD', context.live, 0, waits_member(lane, id, task))
+  end
+  promote_shared(context, task.sharedLanes)
 end
 
 -- How many are before a task in the longest of these lines.

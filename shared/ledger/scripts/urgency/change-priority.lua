@@ -15,7 +15,7 @@
 -- ARGV[3] priority: int, 1 to 10
 -- ARGV[4] queue: text, the queue that it belongs to now
 -- ARGV[5] class: text, its class for caps
--- ARGV[6] why: text, what escalates it, or empty for a change that somebody asked for
+-- ARGV[6] why: text, what escalates it, or empty for a change by request
 -- RETURNS {tickets, 'changed', state} | {tickets, 'running'} | {tickets, 'gone'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -27,6 +27,7 @@
 -- include: turns
 -- include: dispatch
 -- include: grants
+-- include: shared-lanes
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id = ARGV[2]
@@ -34,7 +35,7 @@ local task = load_task(context, id)
 if not task or task.completedAt then return { {}, 'gone' } end
 if task.status == 'running' then return { {}, 'running' } end
 
-local why, before = ARGV[6], task.priority
+local why, former = ARGV[6], { priority = task.priority, queue = task.queue, createdAt = task.createdAt }
 unlist(context, id, task)
 task.priority, task.queue, task.class = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 if task.granted and has_room(context, task.class) then
@@ -49,10 +50,11 @@ if task.granted then
   task.ticket = task.ticket + 1
   give_ticket(context, id, task)
 end
-add_note(context, task, 'priority ' .. before .. ' to ' .. ARGV[3] .. (why == '' and '' or ': ' .. why))
+add_note(context, task, 'priority ' .. former.priority .. ' to ' .. ARGV[3] .. (why == '' and '' or ': ' .. why))
 save_task(context, id, task)
 local facts = cjson.encode({ { priority = task.priority, queue = task.queue, reason = why ~= '' and why or nil } })
 emit(context, id, 'task.reprioritized', facts)
 if why ~= '' then emit(context, id, 'task.escalated', facts) end
+move_in_lines(context, id, former, task)
 promote_backlog(context)
 return { publish_granted(context), 'changed', cjson.encode(load_task(context, id)) }

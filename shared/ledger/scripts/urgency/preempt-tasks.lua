@@ -1,5 +1,5 @@
--- Makes room for critical tasks that wait at their tenant's caps, for each by one low task. One that waits for a worker returns to the
--- backlog at once; else the worker of a running one is signalled, the lowest first and of these the youngest.
+-- Makes room for critical tasks that wait for shared lanes or at their tenant's caps, for each by one low task. One that does not run gives
+-- its place up at once; else the worker of a running one is signalled, the lowest first and of these the youngest.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -25,11 +25,13 @@
 -- include: turns
 -- include: dispatch
 -- include: grants
+-- include: shared-lanes
 -- include: preemption
+-- include: choose-low
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local rules = cjson.decode(ARGV[2])
-local last_preempted = redis.call('HGET', KEYS[12], context.tenant)
+rules.last_preempted = redis.call('HGET', KEYS[12], context.tenant)
 
 -- Whether a running task makes room for this one already.
 local function is_served(id, task)
@@ -37,94 +39,100 @@ local function is_served(id, task)
   return other and other.status == 'running' and is_preempted(other) and other.preempt.by == id
 end
 
--- Critical tasks that wait at a cap without anybody who makes room, the oldest first.
-local function find_waiting()
+local function add_critical(found, member)
+  local id = id_of(member)
+  local task = not found[id] and load_task(context, id)
+  if not task or task.completedAt or task.queue ~= 'critical' or is_served(id, task) then return end
+  found[id] = true
+  found[#found + 1] = { id = id, task = task }
+end
+
+local function by_id(one, other) return one.id < other.id end
+
+-- Critical tasks that wait at a cap without a task that makes room, the oldest first.
+local function find_at_caps()
   local found = {}
   for _, letter in ipairs(CLASSES) do
     local prefix = 'backlog=' .. letter .. '1/00/'
-    local members = redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, rules.maxRead)
-    for _, member in ipairs(members) do
-      local id = id_of(member)
-      local task = load_task(context, id)
-      if task and task.queue == 'critical' and not is_served(id, task) then found[#found + 1] = { id = id, class = task.class } end
-    end
+    for _, member in ipairs(members_from(context, prefix, rules.maxRead)) do add_critical(found, member) end
   end
-  table.sort(found, function(one, other) return one.id < other.id end)
+  table.sort(found, by_id)
   return found
 end
 
-local function may_make_room(id, task)
-  if not task or not task.granted or task.priority > rules.lowTo or task.queue == 'critical' then return false end
-  if task.status ~= 'running' then return not task.notBefore end
-  if task.cancel or is_preempted(task) then return false end
-  return id ~= last_preempted and (task.preemptions or 0) < rules.maxPerTask
-end
-
--- Whether the first makes room rather than the second: nothing is lost by one that does not run.
-local function is_better(one, other)
-  local runs, other_runs = one.status == 'running', other.status == 'running'
-  if runs ~= other_runs then return other_runs end
-  if one.priority ~= other.priority then return one.priority < other.priority end
-  return (one.startedAt or one.createdAt) > (other.startedAt or other.createdAt)
-end
-
--- The task whose grant would let one of this class in. Returns its id and state, or nil.
-local function choose(class)
-  local letter = string.sub(class, 1, 1)
-  local cap = context.caps[letter]
-  local letters = cap and count(context, 'granted=' .. letter) >= cap and { letter } or CLASSES
-  local chosen_id, chosen
-  for _, each in ipairs(letters) do
-    for _, low in ipairs({ '0/', '1/' }) do
-      local prefix = 'granted=' .. each .. low
-      local members = redis.call('ZREVRANGEBYLEX', context.live, '(' .. prefix .. '\255', '[' .. prefix, 'LIMIT', 0, rules.maxRead)
-      for _, member in ipairs(members) do
-        local id = id_of(member)
-        local task = load_task(context, id)
-        if may_make_room(id, task) and (not chosen or is_better(task, chosen)) then chosen_id, chosen = id, task end
-      end
+-- The same in the lines of shared lanes, which begin with them.
+local function find_in_lines()
+  local found = {}
+  for _, lane in ipairs(lanes_with_line(context)) do
+    local prefix = 'waits=' .. lane.name .. '/' .. CRITICAL
+    if string.sub(lane.first, 1, #prefix) == prefix then
+      for _, member in ipairs(members_from(context, prefix, rules.maxRead)) do add_critical(found, member) end
     end
   end
-  return chosen_id, chosen
-end
-
--- Takes the grant of a task back that waits for a worker. Its ticket may come all the same, and finds it parked.
-local function displace(id, task, by)
-  unlist(context, id, task)
-  task.granted = nil
-  add_note(context, task, 'made room for the critical task ' .. by)
-  wait_in_backlog(context, id, task)
+  table.sort(found, by_id)
+  return found
 end
 
 -- Signals the worker of a running task. The message makes it quick; the lease renewal makes it sure.
-local function preempt(id, task, by)
-  local member = shard_member(context, id) .. '/' .. task.token
-  task.preempt = { token = task.token, by = by, at = context.now }
+local function preempt(id, task, critical, is_for_lanes)
+  local member, by = shard_member(context, id) .. '/' .. task.token, critical.id
+  task.preempt = { token = task.token, by = by, at = context.now, isForLanes = is_for_lanes }
   save_task(context, id, task)
   redis.call('HSET', KEYS[11], preempt_signal(member), cjson.encode({ kind = 'preempt', reason = 'preempted by task ' .. by, by = by }))
   redis.call('HSET', KEYS[12], context.tenant, id)
   redis.call('PUBLISH', context.workers, 'preempt ' .. member)
-  last_preempted = id
+  rules.last_preempted = id
+  critical.task.preempts = id
+  save_task(context, by, critical.task)
 end
 
 local answers = { {} }
-for _, waiting in ipairs(context.caps and find_waiting() or {}) do
-  if not has_room(context, waiting.class) then
-    local id, task = choose(waiting.class)
-    if task and task.status == 'running' then
-      preempt(id, task, waiting.id)
-      local critical = load_task(context, waiting.id)
-      critical.preempts = id
-      save_task(context, waiting.id, critical)
-    elseif task then
-      displace(id, task, waiting.id)
-    end
-    if task then
-      append(answers, id, waiting.id)
-      answers[#answers + 1] = task.status == 'running' and 'preempted' or 'displaced'
-    end
+
+-- Has the chosen task make room for a critical one; `displace` takes its place when it does not run.
+local function make_room(chosen, critical, displace, is_for_lanes)
+  if not chosen then return end
+  local id, task = chosen.id, chosen.task
+  append(answers, id, critical.id)
+  answers[#answers + 1] = task.status == 'running' and 'preempted' or 'displaced'
+  if task.status == 'running' then
+    preempt(id, task, critical, is_for_lanes)
+  else
+    add_note(context, task, 'made room for the critical task ' .. critical.id)
+    displace(id, task)
   end
-  grant_critical(context, waiting.id)
+end
+
+-- A ticket of it may come all the same, and finds it parked.
+local function return_to_backlog(id, task)
+  unlist(context, id, task)
+  task.granted = nil
+  wait_in_backlog(context, id, task)
+end
+
+-- One that waits for its time takes its lanes anew then.
+local function give_up_lanes(id, task)
+  if task.notBefore then
+    save_task(context, id, task)
+    leave_shared(context, id, task)
+    promote_shared(context, task.sharedLanes)
+  else
+    unlist(context, id, task)
+    task.granted, task.gate = nil, 'lane'
+    redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+    save_task(context, id, task)
+    return_to_lines(context, id, task)
+  end
+end
+
+for _, critical in ipairs(find_in_lines()) do
+  make_room(choose_holder(context, rules, critical.task), critical, give_up_lanes, true)
+  grant_critical(context, critical.id)
+end
+for _, critical in ipairs(context.caps and find_at_caps() or {}) do
+  if not has_room(context, critical.task.class) then
+    make_room(choose_granted(context, rules, critical.task.class), critical, return_to_backlog)
+  end
+  grant_critical(context, critical.id)
 end
 promote_backlog(context)
 answers[1] = publish_granted(context)
