@@ -1,4 +1,4 @@
-import { CodedError } from './coded-error.ts';
+import { CodedError, type CodedErrorOptions } from './coded-error.ts';
 
 /**
  * How an attempt can fail, and what follows from it.
@@ -73,4 +73,27 @@ export function isKnownFailure(code: string): boolean {
  */
 export class TaskFailure extends CodedError<string> {
   override readonly name = 'TaskFailure';
+}
+
+/** What can hold a task without a slot: money that is used up, a provider's limits, or a failing endpoint. */
+export const HOLD_GATES = ['budget', 'provider', 'circuit'] as const;
+
+/** What holds a task: it waits until all that this holds are released, or for its time. */
+export interface TaskHold {
+  gate: (typeof HOLD_GATES)[number];
+  /** Which of the gate's kind: the id of a budget, an account and model, an endpoint. */
+  what: string;
+}
+
+/**
+ * Ends an attempt that cannot go on now and costs nothing: its task gives its slot back and is held until a release, or for `retryAfterMs`
+ * when that is given.
+ */
+export class HeldFailure extends TaskFailure {
+  readonly hold: TaskHold;
+
+  constructor(code: string, message: string, { hold, ...options }: CodedErrorOptions & { hold: TaskHold }) {
+    super(code, message, options);
+    this.hold = hold;
+  }
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { TaskHold } from '../errors/index.ts';
 import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/index.ts';
 import { configuredFleetLimits, FleetRates, type FleetShare } from '../tenants/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
@@ -25,15 +26,28 @@ export interface LedgerOptions {
   offeredSlots?(queue: TaskQueue): number | null;
   /** Milliseconds of a slot that a task of this agent is expected to take; null, as without it, is a second. */
   costOf?(tenant: string, agent: string, level: { queue: TaskQueue; priority: number }): number | null;
+  /** What is known of what holds tasks now, by gate; without it a hold says what the attempt said. */
+  holds?: HoldReaders;
   /** What this process claims while the next tickets are on their way; by default it is counted. */
   pace?: ClaimPace;
   /** Counts the steps of tasks; without it nothing is counted. */
   counts?: LocalCounts;
 }
 
+/** What holds a task, as it is now: in words, with its figures, and until when, ms since the epoch, where that is known. */
+export interface HoldReport {
+  detail: string;
+  facts: Readonly<Record<string, number | string | null>>;
+  until: number | null;
+}
+
+/** Read what holds a tenant's tasks, by gate; null for what does not hold any more. */
+export type HoldReaders = Partial<Record<TaskHold['gate'], (tenant: string, what: string) => Promise<HoldReport | null>>>;
+
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
+  readonly holds: HoldReaders;
   fleetLimits(): FleetLimits;
   /** Rates of all tenants together. */
   readonly fleetRates: FleetRates;
@@ -81,6 +95,7 @@ export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string
     ...options,
     fleetLimits,
     fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
+    holds: options.holds ?? {},
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),
     batches: new CallBatches(),

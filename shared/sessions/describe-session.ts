@@ -86,6 +86,8 @@ const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   debounce: (until) => `collects what else comes${until}`,
   retry: (until) => `failed, and waits for its retry${until}`,
   provider: (until) => `waits for its provider${until}`,
+  budget: (until) => `waits for its budget, which is used up${until}`,
+  circuit: (until) => `waits for its endpoint, which keeps failing${until}`,
   suspect: (until) => `was lost with its worker, and comes back isolated${until}`,
   time: (until) => `is not due${until}`,
   cap: () => "waits for room under its tenant's caps",

@@ -1,3 +1,4 @@
+import { HOLD_GATES } from '../errors/index.ts';
 import { truncate } from '../text/index.ts';
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
@@ -61,7 +62,7 @@ function isSlaBreached({ sla }: Task['body'], { completedAt, slaBreached }: Task
 }
 
 /** Gates of a task that has run before and waits for the time of its next attempt. */
-const BACKOFFS: ReadonlySet<Gate | undefined> = new Set<Gate>(['retry', 'provider', 'suspect']);
+const BACKOFFS: ReadonlySet<Gate | undefined> = new Set<Gate>(['retry', 'suspect', ...HOLD_GATES]);
 
 /** When a task that waits for a retry starts again, ms since the epoch; undefined when it waits for none. */
 export function retryAtOf({ gate, notBefore }: TaskState): number | undefined {

@@ -1,4 +1,5 @@
 import type { QueueMode, Source, TaskQueue } from '../config/index.ts';
+import { HOLD_GATES, type TaskHold } from '../errors/index.ts';
 import type { OutcomeKind, TaskUsage } from './task.ts';
 import type { TaskStatus } from './transitions.ts';
 
@@ -21,7 +22,7 @@ export interface StoredError {
 }
 
 /** What a parked task can wait at. */
-export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'provider', 'suspect'] as const;
+export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'suspect', ...HOLD_GATES] as const;
 export type Gate = (typeof GATES)[number];
 
 /** A lane that tasks have besides their own, and how many of its tasks run at once. */
@@ -68,6 +69,10 @@ export interface TaskState {
   costMs?: number;
   notBefore?: number;
   gate?: Gate;
+  /** What holds it; its gate says the same. Absent for a task that is not held. */
+  hold?: TaskHold;
+  /** How often it was held, which costs no attempt. */
+  holds?: number;
   granted?: boolean;
   maxAttempts: number;
   timeoutMs: number;

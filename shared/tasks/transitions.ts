@@ -25,6 +25,9 @@ export const EFFECTS = [
   /** In the backlog of the caps. */
   'backlog joined',
   'backlog left',
+  /** Among the tasks that one gate holds. */
+  'hold joined',
+  'hold left',
   /** Among the holders of its lane. */
   'lane taken',
   'lane left',
@@ -62,9 +65,9 @@ export interface Transition {
 }
 
 const END_FROM_LANE = ['lane left', 'deadline removed', 'subscribers notified'] as const;
-const END_FROM_WAIT = [...END_FROM_LANE, 'ungranted', 'line left', 'backlog left', 'due removed'] as const;
+const END_FROM_WAIT = [...END_FROM_LANE, 'ungranted', 'line left', 'backlog left', 'hold left', 'due removed'] as const;
 const PARK_OR_RETRY = ['ungranted', 'due added', 'ticket added', 'attempt stored', 'lane left'] as const;
-const GRANT = ['granted', 'ticket added', 'lane taken', 'line left', 'backlog left', 'due removed'] as const;
+const GRANT = ['granted', 'ticket added', 'lane taken', 'line left', 'backlog left', 'hold left', 'due removed'] as const;
 const WAIT = ['lane taken', 'line joined', 'backlog joined'] as const;
 
 const ends = (event: string, sometimes: readonly Effect[], ...always: Effect[]): Transition => ({
@@ -104,8 +107,12 @@ export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<R
     failed: { event: 'task.failed', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     timeout: { event: 'task.timeout', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     cancelled: ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed'),
-    // By a drain, a throttling provider, a critical task or a lost worker: none of them costs an attempt.
-    queued: { event: 'task.interrupted', always: ['lease removed', 'attempt stored'], sometimes: [...PARK_OR_RETRY, 'backlog joined'] },
+    // By a drain, a throttling provider, a critical task, what holds it, or a lost worker: none of them costs an attempt.
+    queued: {
+      event: 'task.interrupted',
+      always: ['lease removed', 'attempt stored'],
+      sometimes: [...PARK_OR_RETRY, 'backlog joined', 'hold joined'],
+    },
   },
   failed: { queued: RETRY, permanently_failed: FINAL_FAILURE },
   timeout: { queued: RETRY, permanently_failed: FINAL_FAILURE },

@@ -1,4 +1,4 @@
-import { classifyFailure, type FailureRoute, routeOfFailure, TaskFailure } from '#shared/errors/index.ts';
+import { classifyFailure, type FailureRoute, HeldFailure, routeOfFailure, TaskFailure } from '#shared/errors/index.ts';
 import type { AttemptEnd } from '#shared/ledger/index.ts';
 import { decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
 import type { AgentAnswer } from './run-attempt.ts';
@@ -52,6 +52,7 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
 }
 
 function classifyError(thrown: unknown, context: FailedContext): AttemptEnd {
+  if (thrown instanceof HeldFailure) return classifyHeld(thrown, context);
   const failure = thrown instanceof TaskFailure ? thrown : new TaskFailure('AGENT_ERROR', messageOf(thrown), { cause: thrown });
   return classifyFailed(failure, context);
 }
@@ -66,4 +67,10 @@ function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEn
   const error = storedError(failure, isRetryable, context);
   const retry = isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
   return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry, usage: null };
+}
+
+/** The bound holds also where only a release would end the wait: what would have released it may be gone. */
+function classifyHeld(failure: HeldFailure, context: FailedContext): AttemptEnd {
+  const delayMs = Math.min(failure.retryAfterMs ?? Infinity, context.settings.retries.maxHoldMs);
+  return { kind: 'interrupted', reason: failure.message, delayMs, hold: failure.hold, error: storedError(failure, true, context) };
 }

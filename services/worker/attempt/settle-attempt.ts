@@ -73,7 +73,13 @@ function ticketResult(end: AttemptEnd, settled: SettleAnswer): TicketResult {
   const message = error ? `${error.code}: ${error.message}` : status;
   if (status === 'permanently_failed') return { kind: 'failed', message };
   if (isTerminal(status)) return { kind: 'done', note: status };
-  if (end.kind === 'interrupted' && end.isPreempted) return { kind: 'done', note: `${end.reason}; gets another ticket when there is room` };
+  if (end.kind === 'interrupted' && (end.isPreempted || end.hold)) {
+    return { kind: 'done', note: `${end.reason}; gets another ticket when ${end.hold ? 'it is held no more' : 'there is room'}` };
+  }
+  return returnTicket(end, message);
+}
+
+function returnTicket(end: AttemptEnd, message: string): TicketResult {
   const delayMs = 'delayMs' in end ? (end.delayMs ?? 0) : 0;
   return delayMs > 0 ? { kind: 'done', note: `${message}; gets another ticket in ${delayMs} ms` } : { kind: 'returned' };
 }

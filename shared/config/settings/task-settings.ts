@@ -88,6 +88,7 @@ export const retrySettingsSchema = z
     maxThrottleMs: int(3_600_000),
     /** Interrupted attempts, which cost nothing, before a further throttling counts as a failure. */
     maxInterruptions: int(100),
+    maxHoldMs: int(32 * 24 * 3_600_000, 1000),
     /** After a timeout the next attempt may take this many times as long. */
     timeoutGrowth: z.number().min(1).max(10).default(1.5),
   })

@@ -43,11 +43,33 @@ export async function promoteDue(
   ids: readonly string[],
   force: boolean | string = false,
 ): Promise<PromoteAnswer[]> {
-  const states = ids.length === 0 ? [] : await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
-  const places = ids.map((id, position) => ({ id, lane: laneIn(states[position] ?? null) }));
+  return await promoteParked(ledger, tenant, { ids, names: ids, force: typeof force === 'string' ? force : Number(force) });
+}
+
+/** Promotes tasks that are held, by their members in the live lookups. A member of a task that this holds no more is removed. */
+export async function promoteHeld(ledger: Ledger, tenant: string, members: readonly string[]): Promise<PromoteAnswer[]> {
+  return await promoteParked(ledger, tenant, { ids: members.map((member) => idInMember(member)), names: members, force: 'hold' });
+}
+
+/** The task of a live lookup. */
+export function idInMember(member: string): string {
+  return /[^/.]+$/.exec(member)?.[0] ?? '';
+}
+
+interface Parked {
+  ids: readonly string[];
+  /** What the script is given for each. */
+  names: readonly string[];
+  force: string | number;
+}
+
+async function promoteParked(ledger: Ledger, tenant: string, { ids, names, force }: Parked): Promise<PromoteAnswer[]> {
+  if (ids.length === 0) return [];
+  const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
+  const places = names.map((name, position) => ({ name, lane: laneIn(states[position] ?? null) }));
   const replies = await promote(ledger, tenant, places, force);
   // A task that got a lane since it was read keeps it.
-  const again = places.flatMap(({ id }, at) => (replies[at * 2] === 'lane' ? [{ id, lane: replies[at * 2 + 1] ?? null, at }] : []));
+  const again = places.flatMap(({ name }, at) => (replies[at * 2] === 'lane' ? [{ name, lane: replies[at * 2 + 1] ?? null, at }] : []));
   const second = again.length === 0 ? [] : await promote(ledger, tenant, again, force);
   for (const [position, { at }] of again.entries()) replies.splice(at * 2, 2, ...second.slice(position * 2, position * 2 + 2));
   return places.map((_, at) => promoteAnswer(replies[at * 2] ?? 'gone', replies[at * 2 + 1] ?? ''));
@@ -56,22 +78,18 @@ export async function promoteDue(
 async function promote(
   ledger: Ledger,
   tenant: string,
-  places: readonly Pick<TaskPlace, 'id' | 'lane'>[],
-  force: boolean | string,
+  places: readonly (Pick<TaskPlace, 'lane'> & { name: string })[],
+  force: string | number,
 ): Promise<string[]> {
   return (await runInContext(ledger, {
     script: 'promote-due',
     tenant,
     keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).due, ...laneKeys(ledger, tenant, places)],
-    args: [
-      places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
-      typeof force === 'string' ? force : Number(force),
-      ...places.map(({ id }) => id),
-    ],
+    args: [places.map(({ lane }) => (lane === null ? 0 : 1)).join(''), force, ...places.map(({ name }) => name)],
   })) as string[];
 }
 
-/** A task that waits for a time never has a short state. */
+/** A task that waits for a time, or is held, never has a short state. */
 function laneIn(state: string | null): string | null {
   return state === null || isShort(state) ? null : (parseFullState(state).lane ?? null);
 }

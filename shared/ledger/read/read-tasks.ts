@@ -1,4 +1,4 @@
-import { parseTimeline, type StoredAttempt, type Task, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import { isTerminal, parseTimeline, type StoredAttempt, type Task, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../../redis/index.ts';
 import { parseState } from '../codec/state.ts';
@@ -122,7 +122,8 @@ function tokensOf({ token, status }: TaskState): number[] {
 }
 
 function attemptsOf(state: TaskState, followed: EarlierAttempts = new Map()): StoredAttempt[] {
-  const isLast = state.token > 0 && !followed.has(state.token);
+  const mayBeLast = state.status === 'running' || isTerminal(state.status);
+  const isLast = mayBeLast && state.token > 0 && !followed.has(state.token);
   return isLast ? [...followed.values(), lastAttempt(state)] : [...followed.values()];
 }
 

@@ -121,6 +121,8 @@ local function claim_any(id, keys, text)
   if answer then return answer end
 
   if task.notBefore then redis.call('ZREM', keys.due, shard_member(context, id)) end
+  -- An older release may have granted it.
+  end_hold(context, id, task)
   if task.status ~= 'queued' then enter(context, task, 'queued') end
   enter(context, task, 'scheduled', worker)
   enter(context, task, 'running')

@@ -37,6 +37,7 @@ local id = ARGV[2]
 local task = load_task(context, id)
 if task and not task.completedAt and task.deadline and task.deadline > context.now then return { {}, 'kept' } end
 redis.call('ZREM', keys.deadlines, shard_member(context, id))
-if not task or task.completedAt or task.token > 0 then return { {}, 'kept' } end
+local may_expire = task and not task.completedAt and (task.token == 0 or task.hold and task.spent == 0)
+if not may_expire then return { {}, 'kept' } end
 expire(context, keys, id, task)
 return { publish_granted(context), 'stale' }

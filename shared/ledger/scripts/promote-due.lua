@@ -1,4 +1,4 @@
--- Promotes tasks of one tenant whose time has come: into their lane, and to a ticket when the caps have room.
+-- Promotes tasks of one tenant whose time has come, or that are held no more: into their lane, and to a ticket when the caps have room.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -13,9 +13,9 @@
 -- KEYS[12...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
--- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; else `0`
--- ARGV[4...] per task: one due task
---   id: text, the task's id
+-- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; `hold` to promote what is held; else `0`
+-- ARGV[4...] per task: one due or held task
+--   id: text, the task's id; with `hold`, its member in the live lookups
 -- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -34,7 +34,8 @@ local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local next_key, next_arg = iterate(KEYS, 12), iterate(ARGV, 4)
 local HAS_LANE = string.byte('1')
-local action = ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
+local releases = ARGV[3] == 'hold'
+local action = not releases and ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
 
 -- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
 local function reissue(id, task)
@@ -43,22 +44,35 @@ local function reissue(id, task)
   save_task(context, id, task)
 end
 
-local function promote(id, keys)
+-- Whether the task waits for a time or is held.
+local function is_parked(task)
+  return task and not task.completedAt and task.status ~= 'running' and (task.notBefore or task.hold)
+end
+
+-- `name`: the task's id, or its member in the live lookups.
+local function promote(name, keys)
+  local id = id_of(name)
   local task = load_task(context, id)
-  if not task or task.completedAt or task.status == 'running' or not task.notBefore then
+  if releases and not (is_parked(task) and task.hold and hold_member(task, id) == name) then
+    -- An older release may have left it.
+    redis.call('ZREM', context.live, name)
+    return { 'gone' }
+  end
+  if not is_parked(task) then
     redis.call('ZREM', KEYS[11], shard_member(context, id))
     return { 'gone' }
   end
   if action and task.retriedBy == action then return { 'early', task.notBefore } end
   if action then task.retriedBy = action end
-  if task.notBefore > context.now and ARGV[3] == '0' then
-    schedule_due(context, KEYS[11], id, task.notBefore)
+  if ARGV[3] == '0' and (not task.notBefore or task.notBefore > context.now) then
+    if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
     return { 'early', task.notBefore }
   end
   if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.granted then
     reissue(id, task)
   else
+    end_hold(context, id, task)
     task.gate, task.notBefore = nil, nil
     if join_lane(context, keys, id, task) then
       grant_or_backlog(context, id, task)

@@ -28,8 +28,9 @@
 --   seen: state, as the worker saw it
 --   next: state that follows
 --   status: text, status of that
---   continuation: `end`, `now`, `later`, `yield` (later, and others of its lane may go first), or `backlog` (it made room for a critical task)
---   at: int, its next ticket for `now`, the due time in ms for `later` and `yield`, else empty
+--   continuation: `end`, `now`, `later`, `yield` (later, and others of its lane may go first), `hold` (until it is released, or due), or
+--     `backlog` (it made room for a critical task)
+--   at: int, its next ticket for `now`, the due time in ms for `later`, `yield` and perhaps `hold`, else empty
 --   level: text, `<queue>/<rank>/` for `now`, else empty
 --   subscribers: text, `<kind>/<ended at, ms>` separated by commas, or empty
 --   events: text, types separated by commas
@@ -123,6 +124,15 @@ local function make_room(settlement)
   critical[#critical + 1] = task.preemptedBy
 end
 
+-- The task waits for what holds it, without a grant. It keeps its own lane only: what it shares may serve others meanwhile.
+local function hold(settlement)
+  local id, task = settlement.id, cjson.decode(settlement.next)
+  if settlement.at ~= '' then schedule_due(context, KEYS[18], id, settlement.at) end
+  ungranted[#ungranted + 1] = granted_member(settlement, id)
+  redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, hold_member(task, id))
+  leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt })
+end
+
 local function leave_lanes(settlement)
   local shared = settlement.shared ~= '' and cjson.decode(settlement.shared) or {}
   if not settlement.limit and not shared.sharedLanes then return end
@@ -146,6 +156,8 @@ local function settle(settlement, state)
     add_to_outbox(context, id .. '.' .. settlement.at)
   elseif continuation == 'backlog' or continuation == 'lanes' then
     make_room(settlement)
+  elseif continuation == 'hold' then
+    hold(settlement)
   else
     park(settlement)
   end

@@ -1,3 +1,4 @@
+import type { TaskHold } from '../../errors/index.ts';
 import {
   isTransition,
   type StoredError,
@@ -13,7 +14,9 @@ import {
 export type AttemptEnd =
   | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
   | { kind: 'cancelled'; reason: string; error?: StoredError }
-  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true }
+  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined }
+  /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
+  | { kind: 'interrupted'; reason: string; delayMs: number | null; hold: TaskHold; error?: StoredError; isPreempted?: undefined }
   | {
       kind: 'failed' | 'timeout';
       error: StoredError;
@@ -29,7 +32,7 @@ export type AttemptEnd =
 export interface Settlement {
   state: TaskState;
   /** `yield`: later, and others of its lane may go before it. `backlog`, `lanes`: behind the critical task that it made room for, there. */
-  continuation: 'end' | 'now' | 'later' | 'yield' | 'backlog' | 'lanes';
+  continuation: 'end' | 'now' | 'later' | 'yield' | 'hold' | 'backlog' | 'lanes';
   /** The ended attempt, when others may follow; the last one is in the state itself. */
   attempt: Record<string, unknown> | null;
   events: string[];
@@ -78,7 +81,9 @@ interface Interrupted {
   mark: Preemption | undefined;
 }
 
-function afterInterruption(state: TaskState, { reason, delayMs }: Interruption, { now, attempt, mark }: Interrupted): Settlement {
+function afterInterruption(state: TaskState, interruption: Interruption, { now, attempt, mark }: Interrupted): Settlement {
+  if (interruption.hold) return holdTask(state, interruption, now, attempt);
+  const { reason, delayMs } = interruption;
   // Whatever interrupted it at once, its place was promised.
   if (mark?.token === state.token && delayMs <= 0) return makeRoom(state, mark, now, attempt);
   const back = enter({ ...state, spent: state.spent - 1 }, 'queued', now, reason);
@@ -92,6 +97,28 @@ function makeRoom(state: TaskState, { by, isForLanes }: Preemption, now: number,
   const events = [eventOf('running', 'queued'), 'task.preempted'];
   const gate = isForLanes ? 'lane' : 'cap';
   return { state: { ...back, gate, preemptedBy: by, preemptions }, continuation: isForLanes ? 'lanes' : 'backlog', attempt, events };
+}
+
+/** Of a task that is held again and again, the history keeps these interruptions. */
+const MAX_HELD_ATTEMPTS = 100;
+
+/** It gives its slot back and waits where its age puts it; the attempt does not count. */
+function holdTask(
+  state: TaskState,
+  { reason, delayMs, hold }: Extract<Interruption, { hold: TaskHold }>,
+  now: number,
+  attempt: Record<string, unknown>,
+): Settlement {
+  const { granted: _granted, ...back } = enter({ ...state, spent: state.spent - 1 }, 'queued', now, reason);
+  const { gate, what } = hold;
+  const holds = (state.holds ?? 0) + 1;
+  const due = delayMs === null ? {} : { notBefore: now + Math.max(1, Math.ceil(delayMs)) };
+  return {
+    state: { ...back, gate, hold: { gate, what }, holds, ...due },
+    continuation: 'hold',
+    attempt: holds > MAX_HELD_ATTEMPTS ? null : attempt,
+    events: [eventOf('running', 'queued')],
+  };
 }
 
 /** The outcome of a stopped task, with the task that replaces it, if any. */

@@ -21,7 +21,7 @@ export interface Decision extends Omit<AttemptRef, 'token'> {
   next: string;
   status: TaskStatus;
   continuation: Settlement['continuation'];
-  /** The next ticket for `now`, the due time for `later` and `yield`. */
+  /** The next ticket for `now`, the due time for `later`, `yield` and perhaps `hold`. */
   at: number | '';
   /** Where its ticket returns to, for `now`. */
   level: string;
@@ -115,7 +115,8 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
 const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
 
 /** JSON of what the event says of an attempt besides its end. */
-function factOf({ state: { attempt, error, status, preemptedBy }, continuation }: Settlement): string {
+function factOf({ state: { attempt, error, status, preemptedBy, hold }, continuation }: Settlement): string {
+  if (continuation === 'hold') return JSON.stringify({ attempt, hold });
   if (continuation === 'backlog' || continuation === 'lanes') return JSON.stringify({ attempt, preemptedBy });
   if (!FAILURES.has(status)) return JSON.stringify({ attempt });
   return JSON.stringify({ attempt, code: error?.code, willRetry: continuation !== 'end' });

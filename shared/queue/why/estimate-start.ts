@@ -31,7 +31,7 @@ const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'pa
  */
 export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<number | null> {
   const { facts, task, front, caps, gate } = start;
-  if (UNFORESEEN.has(gate) || (gate === 'cap' && caps.limit === 0)) return null;
+  if (isUnforeseen(start)) return null;
   const now = systemClock.now() - facts.skewMs;
   const { notBefore } = task.state;
   if (notBefore !== undefined) return Math.max(0, notBefore - now);
@@ -42,6 +42,10 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, now }));
   const grantMs = gate === 'cap' ? waitForCap(caps, costMs + slotMs * LATER) : 0;
   return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), facts.limitedMs));
+}
+
+function isUnforeseen({ task: { state }, caps, gate }: StartFacts): boolean {
+  return UNFORESEEN.has(gate) || (gate === 'cap' && caps.limit === 0) || (state.hold !== undefined && state.notBefore === undefined);
 }
 
 /** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */

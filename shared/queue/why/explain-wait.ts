@@ -1,6 +1,7 @@
 import { isTerminal, type TaskStatus } from '../../tasks/index.ts';
 import { estimateStart } from './estimate-start.ts';
 import { explainCaps } from './explain-caps.ts';
+import { explainHold } from './explain-hold.ts';
 import { explainLanes } from './explain-lanes.ts';
 import { explainQueue } from './explain-queue.ts';
 import { explainClock, explainDeadline, explainTime } from './explain-times.ts';
@@ -24,9 +25,14 @@ export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<W
   if (isTerminal(status) || status === 'running' || status === 'scheduled')
     return { status, reasons: [], gates: [], estimatedStartMs: null };
   const { ledger } = ports;
-  const [facts, lanes, caps] = await Promise.all([readFacts(ports, task), explainLanes(ledger, task), explainCaps(ledger, task)]);
+  const [facts, lanes, caps, hold] = await Promise.all([
+    readFacts(ports, task),
+    explainLanes(ledger, task),
+    explainCaps(ledger, task),
+    explainHold(ledger, task),
+  ]);
   const front = findFront(facts, task);
-  const time = explainTime(task, facts.skewMs);
+  const time = hold ?? explainTime(task, facts.skewMs);
   const parked = [time, ...lanes.gates, ...caps.gates];
   const toWorker = explainQueue(facts, task, front);
   // A granted task has one reason: the first of the gates that hold it.

@@ -36,7 +36,7 @@ const offer: Arbitrary<Action> = record<{ kind: 'offer' } & Offer>({
 const settle: Arbitrary<Action> = record({
   kind: constant('settle' as const),
   pick,
-  verdict: constantFrom('completed', 'cancelled', 'failed', 'timeout', 'interrupted'),
+  verdict: constantFrom('completed', 'cancelled', 'failed', 'timeout', 'interrupted', 'held'),
   delay: constantFrom('none', 'now', 'later'),
   dies: boolean(),
 });

@@ -39,13 +39,14 @@ const action: Arbitrary<Action> = oneof(
     arbitrary: record({
       kind: constant('settle' as const),
       pick,
-      verdict: constantFrom('completed', 'cancelled', 'failed', 'timeout', 'interrupted'),
+      verdict: constantFrom('completed', 'cancelled', 'failed', 'timeout', 'interrupted', 'held'),
       delay: constantFrom('none', 'now', 'later'),
       dies: boolean(),
     }),
   },
   { weight: 6, arbitrary: record({ kind: constantFrom('sweep', 'lose', 'expire', 'cancel', 'reopen', 'due'), pick }) },
   { weight: 3, arbitrary: record({ kind: constant('preempt' as const), pick }) },
+  { weight: 3, arbitrary: record({ kind: constant('release' as const), pick }) },
   { weight: 2, arbitrary: record({ kind: constant('reprioritize' as const), pick, priority: constantFrom(1, 5, 10) }) },
 );
 

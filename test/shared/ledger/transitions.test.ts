@@ -26,6 +26,9 @@ const full = (): TaskWish => ({ lane: LANE, deadline: inAnHour(), callbackUrl: '
 const timeout = (delayMs: number | null): AttemptEnd => ({ kind: 'timeout', error: FAILURE, delayMs, usage: null });
 const interrupted = (delayMs: number): AttemptEnd => ({ kind: 'interrupted', reason: 'drain', delayMs });
 
+const HOLD = { gate: 'budget', what: 'b' } as const;
+const hold = (delayMs: number | null): AttemptEnd => ({ kind: 'interrupted', reason: 'no money', delayMs, hold: HOLD });
+
 const test = await useCheckedLedger();
 
 /** The effects by what they change: when something appears, and when it goes. */
@@ -33,6 +36,7 @@ const CHANGES: Readonly<Record<string, [added: Effect, removed?: Effect]>> = {
   listed: ['listed', 'unlisted'],
   granted: ['granted', 'ungranted'],
   backlog: ['backlog joined', 'backlog left'],
+  hold: ['hold joined', 'hold left'],
   held: ['lane taken', 'lane left'],
   line: ['line joined', 'line left'],
   lease: ['lease taken', 'lease removed'],
@@ -72,6 +76,7 @@ async function snapshot(id: string): Promise<Snapshot> {
       listed: count(live, new RegExp(`^(pending|queued|failed|timeout|granted=\\w+)/${id}$`)),
       granted: count(live, new RegExp(`^granted=\\w+/${id}$`)),
       backlog: count(live, new RegExp(`^backlog=\\w+/\\d+/${id}$`)),
+      hold: count(live, new RegExp(`^hold=[^/]+/\\d+/${id}$`)),
       held: count(await all(tenant.laneHeld(LANE.name)), new RegExp(id)),
       line: count(await all(tenant.laneWait(LANE.name)), new RegExp(id)),
       lease: count(await all(shard.leases), member),
@@ -201,6 +206,10 @@ const MOVES: [what: string, arrange: () => Promise<string>, act: (id: string) =>
   ['a stop that its worker answered', running, settleWith({ kind: 'cancelled', reason: 'no' })],
   ['an interruption', running, settleWith(interrupted(0))],
   ['an interruption for a while', running, settleWith(interrupted(60_000))],
+  ['a hold', running, settleWith(hold(null))],
+  ['a hold for a while', running, settleWith(hold(60_000))],
+  ['a cancel while it is held', async () => await after(hold(60_000)), cancel],
+  ['a deadline while it is held', async () => await late(await after(hold(null))), expire],
   ['the loss of its process', running, loseBy('unknown')],
   ['the loss of its process by another', running, loseBy('cleared')],
   ['the loss of its process by itself', running, loseBy('guilty')],

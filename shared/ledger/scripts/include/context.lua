@@ -94,6 +94,12 @@ local function backlog_member(task, id)
   return rank .. id_time(task.ranksFrom) .. '.' .. id
 end
 
+-- Tasks that are held by one gate stand by priority, then by age, as in the backlog.
+local function hold_member(task, id)
+  local what = string.gsub(task.hold.what, '[%%/]', { ['%'] = '%25', ['/'] = '%2F' })
+  return 'hold=' .. task.hold.gate .. ':' .. what .. string.match(backlog_member(task, id), '/.*$')
+end
+
 local function count(context, prefix)
   return redis.call('ZLEXCOUNT', context.live, '[' .. prefix, '(' .. prefix .. '\255')
 end

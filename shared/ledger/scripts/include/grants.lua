@@ -24,7 +24,15 @@ local function unlist(context, id, task)
     if task.status ~= 'running' then withdraw_ticket(context, id, task) end
   else
     redis.call('ZREM', context.live, task.status .. '/' .. id, backlog_member(task, id))
+    if task.hold then redis.call('ZREM', context.live, hold_member(task, id)) end
   end
+end
+
+-- The task is held no more.
+local function end_hold(context, id, task)
+  if not task.hold then return end
+  redis.call('ZREM', context.live, hold_member(task, id))
+  task.hold = nil
 end
 
 -- Takes the grant of a task away until a time; it keeps its lane. The caller promotes others into the room under the caps.

@@ -45,6 +45,7 @@ elseif task.granted or task.gate == 'cap' then
   wait_in_backlog(context, id, task)
 else
   redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+  if task.hold then redis.call('ZADD', context.live, 0, hold_member(task, id)) end
 end
 if task.granted then
   task.ticket = task.ticket + 1

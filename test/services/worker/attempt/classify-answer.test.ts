@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
-import { TaskFailure } from '#shared/errors/task-failure.ts';
+import { HeldFailure, TaskFailure } from '#shared/errors/task-failure.ts';
 import type { TaskBody } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import { classifyAnswer, type ClassifyContext } from '../../../../services/worker/attempt/classify-answer.ts';
@@ -60,6 +60,23 @@ describe('classifying an error of an agent', () => {
   ])('puts what is throttled for %d ms back for %d ms', (retryAfterMs, delayMs) => {
     const error = new TaskFailure('THROTTLED', 'later', { retryAfterMs });
     expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', delayMs });
+  });
+
+  it.each([
+    [undefined, 2_764_800_000],
+    [1e12, 2_764_800_000],
+    [5000, 5000],
+  ])('holds what cannot go on for %s ms for %d ms', (retryAfterMs, delayMs) => {
+    const hold = { gate: 'budget', what: 'month' } as const;
+    const error = new HeldFailure('BUDGET_EXCEEDED', 'used up', { hold, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', reason: 'used up', delayMs, hold });
+  });
+
+  it('does not count what held a task among the interruptions that are charged one day', () => {
+    const settings = settingsSchema.parse({ retries: { maxInterruptions: 2 } });
+    const error = new TaskFailure('THROTTLED', 'later');
+    const state = { ...context.state, token: 9, holds: 7 };
+    expect(classifyAnswer({ kind: 'threw', error }, { ...context, settings, state })).toMatchObject({ kind: 'interrupted' });
   });
 
   it('does not take attempts from before the task was opened again for interrupted ones', () => {

@@ -6,6 +6,8 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
+import type { TaskHold } from '#shared/errors/task-failure.ts';
+import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { outboxEntry, parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
@@ -22,7 +24,7 @@ export type Action =
   | {
       kind: 'settle';
       pick: number;
-      verdict: 'completed' | 'cancelled' | 'failed' | 'timeout' | 'interrupted';
+      verdict: 'completed' | 'cancelled' | 'failed' | 'timeout' | 'interrupted' | 'held';
       delay: 'none' | 'now' | 'later';
       dies: boolean;
     }
@@ -31,7 +33,7 @@ export type Action =
   | { kind: 'take'; how: 'steered' | 'merged'; max: number }
   | { kind: Simple; pick: number };
 
-type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'reopen' | 'due' | 'input' | 'start' | 'preempt';
+type Simple = 'deliver' | 'sweep' | 'lose' | 'claim' | 'expire' | 'cancel' | 'reopen' | 'due' | 'input' | 'start' | 'preempt' | 'release';
 
 /** A message, as its sender and its agent make it. */
 export interface Offer {
@@ -61,6 +63,10 @@ const SHARED_LANES = [
   { name: 'gpu', limit: 1 },
   { name: 'disk', limit: 2 },
   { name: 'desk', limit: 1 },
+];
+const HOLDS: [TaskHold, TaskHold] = [
+  { gate: 'budget', what: 'session a/b' },
+  { gate: 'provider', what: '100%' },
 ];
 const LANE_LIMITS = [1, 1, 2];
 const DRAIN_ROUNDS = 400;
@@ -93,6 +99,7 @@ export class FleetModel {
     input: (pick, ledger) => this.#input(pick, ledger),
     start: (_pick, ledger) => this.#start(ledger),
     preempt: (_pick, ledger) => this.#preempt(ledger),
+    release: (pick, ledger) => this.#release(pick, ledger),
   };
 
   constructor(test: TestLedger) {
@@ -121,6 +128,7 @@ export class FleetModel {
       const live = await this.#live();
       if (live.length === 0 && this.#work.length === 0) return;
       for (const id of live) await this.#test.makeDue(id);
+      for (const hold of HOLDS) await releaseHeld(ledger, TENANT, hold, 10_000);
       await this.#start(ledger);
       while (this.#work.length > 0) await this.#settleWith(0, DONE, ledger, true);
     }
@@ -257,6 +265,7 @@ export class FleetModel {
       completed: DONE,
       cancelled: { kind: 'cancelled', reason: 'asked to' },
       interrupted: { kind: 'interrupted', reason: 'drain', delayMs: delayMs ?? 0 },
+      held: { kind: 'interrupted', reason: 'no money', delayMs, hold: HOLDS[pick % HOLDS.length] ?? HOLDS[0] },
       failed: { kind: 'failed', error: FAILURE, delayMs: isLast ? null : delayMs, usage: null },
       timeout: { kind: 'timeout', error: FAILURE, delayMs: isLast ? null : delayMs, usage: null },
     };
@@ -271,7 +280,7 @@ export class FleetModel {
     const answer = await settleAttempt(ledger, work, verdict, { stored: work.stored, first: work.state, now: Date.now() });
     if (answer.kind === 'lost' || isTerminal(answer.status) || !putsBack) return;
     // What goes on later gets another ticket then.
-    if ('delayMs' in verdict && (verdict.delayMs ?? 0) > 0) return;
+    if ('hold' in verdict || ('delayMs' in verdict && (verdict.delayMs ?? 0) > 0)) return;
     this.#bring(work.ticket);
     await this.#pay(outboxEntry(TENANT, [work.ticket]));
   }
@@ -305,6 +314,10 @@ export class FleetModel {
 
   async #preempt(ledger: Ledger): Promise<void> {
     await preemptTasks(ledger, TENANT);
+  }
+
+  async #release(pick: number, ledger: Ledger): Promise<void> {
+    await releaseHeld(ledger, TENANT, HOLDS[pick % HOLDS.length] ?? HOLDS[0], 2);
   }
 
   async #due(pick: number): Promise<void> {

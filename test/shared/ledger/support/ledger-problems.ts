@@ -109,10 +109,16 @@ const difference = (what: string, found: readonly string[], expected: readonly s
 const backlogOf = ({ body, state }: Task): string =>
   `backlog=${state.class}/${String(10 - state.priority).padStart(2, '0')}/${backlogPlace(state, body.id)}`;
 
+const holdOf = (task: Task): string => {
+  const { gate, what } = task.state.hold ?? { gate: 'budget', what: '' };
+  return `hold=${gate}:${what.replaceAll('%', '%25').replaceAll('/', '%2F')}/${backlogOf(task).split('/').slice(1).join('/')}`;
+};
+
 /** The live lookups say of each task that has not ended where it is, once, and of no other. */
 function listed({ live, lookups, kept, tasks }: LedgerData): string[] {
   const expected = live.map(({ body, state }) => (state.granted ? `granted=${state.class}/${body.id}` : `${state.status}/${body.id}`));
   expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
+  expected.push(...live.filter(({ state }) => state.hold).map(holdOf));
   const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
   const own = lookups.filter((member) => !/^(holds|waits)=/.test(member));
   return [...difference('lookups', own, expected), ...lost, ...difference('kept', kept, [...tasks.keys()])];
@@ -252,9 +258,8 @@ function stuck({ live, tickets, lanes: found, due, lookups, ready }: LedgerData)
   const waiting = live.filter(({ state }) => state.notBefore !== undefined).map(({ body }) => `${TENANT}/${body.id}`);
   const underway = new Set([...tickets, ...ready.map((text) => text.split('/')[4])]);
   const problems = live
-    .filter(({ state }) => state.status !== 'running')
+    .filter(({ state }) => state.status !== 'running' && state.notBefore === undefined && state.hold === undefined)
     .flatMap(({ body: { id }, state }) => {
-      if (state.notBefore !== undefined) return [];
       if (state.granted) return underway.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
       if (state.gate === 'cap') return [];
       const isInSharedLine = lookups.some((member) => member.startsWith('waits=') && member.endsWith(`/${id}`));

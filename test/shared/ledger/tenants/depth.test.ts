@@ -44,7 +44,17 @@ describe('the pressure of a tenant', () => {
     const { live } = parts.keys.tenant('acme');
     await load(18);
     for (let place = 0; place < 18; place += 1) {
-      await parts.redis.zadd(live, 0, `backlog=u1/05/${place}`, 0, `waits=gpu/${place}/${place}`, 0, `holds=disk/${place}`);
+      await parts.redis.zadd(
+        live,
+        0,
+        `backlog=u1/05/${place}`,
+        0,
+        `waits=gpu/${place}/${place}`,
+        0,
+        `holds=disk/${place}`,
+        0,
+        `hold=budget:b/05/${place}`,
+      );
     }
     expect(await updatePressure(parts.ledger, 'acme')).toMatchObject({ level: 'none' });
     await parts.redis.zadd(live, 0, 'queued/18', 0, 'queued/19');

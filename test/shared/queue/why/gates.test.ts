@@ -3,6 +3,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
@@ -55,6 +56,12 @@ const MINUTE = 60_000;
 /** Slots that other tests' workers offered, and what these tests claim, make the window larger. */
 const MORE_THAN_THE_WINDOW = 20;
 
+async function held(gate: TaskHold['gate']): Promise<{ id: string }> {
+  const id = await submit();
+  await run(id, { kind: 'interrupted', reason: 'not now', delayMs: null, hold: { gate, what: 'x' } });
+  return { id };
+}
+
 /** Makes a task that waits at the gate, of the given tenant or `default`. */
 const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> = {
   lane: async () => {
@@ -93,6 +100,8 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
     await run(id, { kind: 'interrupted', reason: 'throttled', delayMs: MINUTE });
     return { id };
   },
+  budget: () => held('budget'),
+  circuit: () => held('circuit'),
   suspect: async () => {
     const id = await submit();
     await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });

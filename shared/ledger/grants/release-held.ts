@@ -1,0 +1,54 @@
+import type { TaskHold } from '../../errors/index.ts';
+import { lookupName } from '../read/lookups.ts';
+import type { Ledger } from '../ledger.ts';
+import { idInMember, promoteHeld } from './promote-tasks.ts';
+
+const NO_END = '\u00ff';
+/** Tasks that one script releases. */
+const PAGE = 100;
+
+/** How the scripts list what this holds, as `hold_member` does: what comes before priority and age. */
+function prefixOf({ gate, what }: TaskHold): string {
+  return `hold=${lookupName(gate, what).replace('=', ':')}/`;
+}
+
+/** How many of a tenant's tasks this holds. */
+export async function countHeld({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, hold: TaskHold): Promise<number> {
+  const prefix = prefixOf(hold);
+  return await redis.zlexcount(keys.tenant(tenant).live, `[${prefix}`, `(${prefix}${NO_END}`);
+}
+
+/** What holds tasks of a tenant now, each once, at most `max`. */
+export async function listHolds({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, max: number): Promise<TaskHold[]> {
+  const { live } = keys.tenant(tenant);
+  const holds: TaskHold[] = [];
+  let from = '[hold=';
+  while (holds.length < max) {
+    const [member] = await redis.zrangebylex(live, from, `(hold=${NO_END}`, 'LIMIT', 0, 1);
+    const [, gate = '', name = ''] = /^hold=(\w+):([^/]*)\//.exec(member ?? '') ?? [];
+    if (member === undefined) break;
+    const what = name.replaceAll('%2F', '/').replaceAll('%25', '%');
+    holds.push({ gate: gate as TaskHold['gate'], what });
+    from = `(hold=${gate}:${name}/${NO_END}`;
+  }
+  return holds;
+}
+
+/**
+ * Releases the first `max` tasks that this holds, by priority and age: into their lanes, and to a ticket when the caps have room.
+ * Returns their ids in that order. Calls at the same time release each task once.
+ */
+export async function releaseHeld(ledger: Ledger, tenant: string, hold: TaskHold, max: number): Promise<string[]> {
+  const prefix = prefixOf(hold);
+  const { live } = ledger.keys.tenant(tenant);
+  const released: string[] = [];
+  while (released.length < max) {
+    const page = Math.min(PAGE, max - released.length);
+    const members = await ledger.redis.zrangebylex(live, `[${prefix}`, `(${prefix}${NO_END}`, 'LIMIT', 0, page);
+    const answers = await promoteHeld(ledger, tenant, members);
+    released.push(...members.filter((_, at) => answers[at]?.kind === 'promoted').map((member) => idInMember(member)));
+    // What the script failed for is still there: others behind it wait for the next call.
+    if (members.length < page || answers.some(({ kind }) => kind === 'failed')) break;
+  }
+  return released;
+}
