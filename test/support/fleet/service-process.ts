@@ -35,7 +35,7 @@ export interface ServiceProcess {
 }
 
 /** On a machine with much to do. */
-const START_MS = 30_000;
+const START_MS = 90_000;
 const MAIN = (service: ServiceName): string => resolve(import.meta.dirname, '../../../services', service, 'main.ts');
 
 export interface ServiceProcessOptions {
