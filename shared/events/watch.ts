@@ -185,8 +185,13 @@ export class EventFeed {
     this.#subscription.start();
   }
 
+  /** Tenants whose tasks moved in one step share a message, with a line of each. */
   #receive(message: string): void {
-    const [tenant = '', tasks = '', event = ''] = message.split('/');
+    for (const line of message.split('\n')) this.#emit(line);
+  }
+
+  #emit(line: string): void {
+    const [tenant = '', tasks = '', event = ''] = line.split('/');
     for (const task of tasks.split(',')) this.#emitter.emit(`task ${tenant}/${task}`, { tenant, task, event } satisfies EventHint);
     this.#emitter.emit(`tenant ${tenant}`, { tenant, event } satisfies Omit<EventHint, 'task'>);
   }

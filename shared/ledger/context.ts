@@ -22,27 +22,24 @@ export interface TenantCall {
 
 /** Runs a script that may let tickets out, also of other tenants. Passes those on to `onTicket` and returns the rest of the reply. */
 export async function runInContext(ledger: Ledger, { script, ...call }: TenantCall & { script: ScriptName }): Promise<unknown[]> {
-  return readReply(ledger, await ledger.run(script, call.keys, argumentsOf(ledger, call, windowOptions(ledger))));
+  const options = { ...commonOptions(ledger, call.tenant), ...ownOptions(ledger, call) };
+  const [tickets, ...rest] = (await ledger.run(script, call.keys, [JSON.stringify(options), ...call.args])) as unknown[];
+  addTickets(ledger, tickets);
+  return rest;
 }
 
 /** The same for several tenants of one shard, in one round trip. Answers in order; the error of one tenant's call is its own. */
 export async function runInContexts(ledger: Ledger, script: ScriptName, calls: readonly TenantCall[]): Promise<(unknown[] | Error)[]> {
   const [first, second] = calls;
   if (first && !second) return [await runInContext(ledger, { script, ...first })];
-  const windows = windowOptions(ledger);
-  const together = calls.map((call) => ({ keys: call.keys, args: argumentsOf(ledger, call, windows) }));
-  const replies = await ledger.runTogether(script, together);
-  return replies.map((reply) => (reply instanceof Error ? reply : readReply(ledger, reply)));
+  const together = calls.map((call) => ({ keys: call.keys, args: [JSON.stringify(ownOptions(ledger, call)), ...call.args] }));
+  const { replies, end } = await ledger.runTogether(script, together, JSON.stringify(commonOptions(ledger, first?.tenant ?? '')));
+  addTickets(ledger, end);
+  return replies.map((reply) => (reply instanceof Error ? reply : (reply as unknown[]).slice(1)));
 }
 
-function argumentsOf(ledger: Ledger, { tenant, options, args }: TenantCall, windows: Record<string, unknown>): (string | number)[] {
-  return [JSON.stringify({ ...contextOptions(ledger, tenant), ...windows, ...options }), ...args];
-}
-
-function readReply(ledger: Ledger, reply: unknown): unknown[] {
-  const [tickets, ...rest] = reply as [string[], ...unknown[]];
-  for (const ticket of parseTickets(tickets)) ledger.onTicket(ticket);
-  return rest;
+function addTickets(ledger: Ledger, tickets: unknown): void {
+  for (const ticket of parseTickets(tickets as string[])) ledger.onTicket(ticket);
 }
 
 /** The keys of the shard that has the tenant. */
@@ -110,24 +107,33 @@ export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<T
   return places.flatMap(({ lane }) => (lane === null ? [] : [keys.laneHeld(lane), keys.laneWait(lane)]));
 }
 
-/** The options of a context besides those of the windows: the tenant, its caps, and the bounds of what the script writes. */
-function contextOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
+/** The options that contexts of all tenants of a shard have: its channels and windows, lanes, and the bounds of what the scripts write. */
+function commonOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings } = ledger;
-  const limits = ledger.limitsOf(tenant);
-  const caps = capsOf(ledger, tenant);
   const lanes = lanesOf(settings);
-  const own = agentLanes(limits);
   const shard = shardKeys(ledger, tenant);
   return {
-    tenant,
     channel: shard.signal,
     workers: shard.workerSignal,
     maxEvents: settings.events.maxPerTenant,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
+    maxInLine: settings.sessions.maxWaiting,
+    ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
+    ...windowOptions(ledger),
+  };
+}
+
+/** The options of one tenant's context: the tenant, its caps, and those of the call. */
+function ownOptions(ledger: Ledger, { tenant, options }: Pick<TenantCall, 'tenant' | 'options'>): Record<string, unknown> {
+  const limits = ledger.limitsOf(tenant);
+  const caps = capsOf(ledger, tenant);
+  const lanes = agentLanes(limits);
+  return {
+    tenant,
     ...(caps ? { caps } : {}),
     ...(limits && limits.weight !== 1 ? { weight: limits.weight } : {}),
-    ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
-    ...(Object.keys(own).length > 0 ? { agentLanes: own } : {}),
+    ...(Object.keys(lanes).length > 0 ? { agentLanes: lanes } : {}),
+    ...options,
   };
 }
 

@@ -57,8 +57,8 @@ export interface Ledger extends Readonly<LedgerOptions> {
   readonly batches: Batches;
   readonly pace: ClaimPace;
   run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** Runs calls of one script for tenants of one shard in one round trip. Answers in order; an error among them is that call's. */
-  runTogether(name: ScriptName, calls: readonly ScriptCall[]): Promise<unknown[]>;
+  /** Runs calls of one script for tenants of one shard in one round trip; see `runTogether` of scripts. */
+  runTogether(name: ScriptName, calls: readonly ScriptCall[], common: string): ReturnType<typeof runTogether>;
 }
 
 export type ScriptName =
@@ -101,7 +101,7 @@ export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string
     batches: new CallBatches(),
     pace: options.pace ?? new ClaimPace(),
     run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),
-    runTogether: (name, calls) => runTogether(options.redis, scripts.get(name) as Script, calls),
+    runTogether: (name, calls, common) => runTogether(options.redis, scripts.get(name) as Script, calls, common),
   };
   return ledger;
 }

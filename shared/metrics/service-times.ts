@@ -12,8 +12,10 @@ export function weightOf(attempts: number): number {
 
 /** How old what a process knows of a tenant may be before it reads again. */
 const FRESH_MS = 5000;
+/** Of a tenant with few tasks the times matter less than the reading costs. */
+const SELDOM = { uses: 8, freshMs: 30_000 };
 /** Tenants whose times are remembered. */
-const MAX_TENANTS = 1000;
+const MAX_TENANTS = 10_000;
 
 /** How long attempts hold a slot on average, ms, by `<agent>/<band>`. */
 export type TenantTimes = ReadonlyMap<string, number>;
@@ -38,7 +40,7 @@ export class ServiceTimes {
 
   constructor(redis: RedisClient, keys: Keys) {
     const read = (tenant: string): Promise<TenantTimes> => readServiceTimes({ redis, keys }, tenant);
-    this.#known = new LastKnown({ read, freshMs: FRESH_MS, maxEntries: MAX_TENANTS });
+    this.#known = new LastKnown({ read, freshMs: FRESH_MS, seldom: SELDOM, maxEntries: MAX_TENANTS });
   }
 
   /** Milliseconds that an attempt of this agent holds a slot, in this band or in any; null when none is known. */

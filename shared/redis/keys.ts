@@ -91,7 +91,7 @@ function shardKeys(prefix: string) {
     tenantStates: `${prefix}tenant-states`,
     /** Hash: tenant -> `warning` or `critical`, as published to it. Kept: until the load falls. Bound: one per tenant. */
     pressure: `${prefix}pressure`,
-    /** Channel: `<tenant>/<task>,.../<event>` after each entry of a tenant's event stream. Kept: never. Bound: one. */
+    /** Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Kept: never. Bound: one. */
     signal: `${prefix}signal`,
     /** Channel: stops and input for running attempts; see the ledger's `parseWorkerSignal`. Kept: never. Bound: one. */
     workerSignal: `${prefix}signal:stop`,

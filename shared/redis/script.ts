@@ -88,17 +88,26 @@ const together = new WeakMap<Script, Pick<Script, 'source' | 'sha'>>();
 
 /**
  * Runs calls of one script in one round trip, one after the other: many small calls cost Redis and this process mostly for being calls.
- * All keys are of one hash tag. Answers in order; the error of one call is its own.
+ * All keys are of one hash tag. Answers in order; the error of one call is its own. `common` goes to the script's function `begin_calls`,
+ * and what its `end_calls` returns is `end`.
  */
-export async function runTogether(redis: RedisClient, script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
+export async function runTogether(
+  redis: RedisClient,
+  script: Script,
+  calls: readonly ScriptCall[],
+  common: string,
+): Promise<{ replies: unknown[]; end: unknown }> {
   for (const { keys } of calls) assertKeys(script, keys);
   const joined = together.get(script) ?? joinCalls(script);
   together.set(script, joined);
   const counts = calls.map(({ keys, args }) => `${keys.length} ${args.length}`).join(',');
   const keys = calls.flatMap((call) => call.keys);
-  const replies = await evaluate(redis, joined, keys, [counts, ...calls.flatMap(({ args }) => args)]);
+  const replies = await evaluate(redis, joined, keys, [counts, common, ...calls.flatMap(({ args }) => args)]);
   if (!Array.isArray(replies)) throw new Error(`${script.name} gave no answers`);
-  return replies.map((reply: unknown) => readAnswer(reply));
+  const answers = replies.map((reply: unknown) => readAnswer(reply));
+  const end = answers.pop();
+  if (end instanceof Error) throw end;
+  return { replies: answers, end };
 }
 
 function readAnswer(reply: unknown): unknown {
@@ -106,7 +115,10 @@ function readAnswer(reply: unknown): unknown {
   return isDone === 1 ? answer : new Error(String(answer));
 }
 
-/** The script as a function of its inputs, and its calls: the first argument counts the keys and arguments of each. */
+/**
+ * The script as a function of its inputs, and its calls: the first argument counts the keys and arguments of each. What the script includes
+ * defines `begin_calls` and `end_calls`.
+ */
 function joinCalls({ source, preludeLength }: Script): Pick<Script, 'source' | 'sha'> {
   const joined = `${source.slice(0, preludeLength)}
 local function run_call(KEYS, ARGV)
@@ -117,14 +129,19 @@ local function slice(values, from, count)
   for position = 1, count do part[position] = values[from + position] end
   return part
 end
-local replies, key, arg = {}, 0, 1
+local function run(call, ...)
+  local is_done, answer = pcall(call, ...)
+  if is_done then return { 1, answer } end
+  return { 0, type(answer) == 'table' and answer.err or tostring(answer) }
+end
+begin_calls(ARGV[2])
+local replies, key, arg = {}, 0, 2
 for keys, args in string.gmatch(ARGV[1], '(%d+) (%d+)') do
   keys, args = tonumber(keys), tonumber(args)
-  local is_done, answer = pcall(run_call, slice(KEYS, key, keys), slice(ARGV, arg, args))
-  if not is_done then answer = type(answer) == 'table' and answer.err or tostring(answer) end
-  replies[#replies + 1] = { is_done and 1 or 0, answer }
+  replies[#replies + 1] = run(run_call, slice(KEYS, key, keys), slice(ARGV, arg, args))
   key, arg = key + keys, arg + args
 end
+replies[#replies + 1] = run(end_calls)
 return replies
 `;
   return { source: joined, sha: digestOf(joined) };

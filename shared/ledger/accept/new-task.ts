@@ -30,9 +30,11 @@ export interface NewTask {
 
 /** What a tenant may submit, for the scripts that accept tasks. */
 export function submissionLimits(ledger: Ledger, tenant: string): Record<string, unknown> {
-  const maxInLine = ledger.settings.sessions.maxWaiting;
   const limits = ledger.limitsOf(tenant);
-  if (!limits) return { maxInLine };
-  const rates = Object.fromEntries(Object.entries(limits.rates).map(([name, rate]) => [name, rateWindows(rate)]));
-  return { maxInLine, rates, ...(limits.waiting === null ? {} : { waiting: limits.waiting }) };
+  if (!limits) return {};
+  const rates = Object.entries(limits.rates).map(([name, rate]) => [name, rateWindows(rate)] as const);
+  return {
+    ...(rates.length === 0 ? {} : { rates: Object.fromEntries(rates) }),
+    ...(limits.waiting === null ? {} : { waiting: limits.waiting }),
+  };
 }

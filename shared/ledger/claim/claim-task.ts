@@ -119,7 +119,7 @@ function claimOptions(claims: readonly Claim[]): Record<string, unknown> {
   return {
     isolation,
     ...(entry === undefined ? {} : { entries: claims.map((claim) => claim.entry) }),
-    ...(isShared === true ? { direct: undefined } : {}),
+    ...(isShared === true ? { direct: false } : {}),
   };
 }
 

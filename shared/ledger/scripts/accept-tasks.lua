@@ -41,6 +41,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes
@@ -56,7 +57,7 @@ local intake = open_intake(context, { rates = KEYS[11], deadlines = KEYS[12], en
 -- Caps and the limit on waiting tasks count the live lookups.
 intake.gathers = not context.caps and not context.waiting
 local next_key, next_arg = iterate(KEYS, 17), iterate(ARGV, 3)
-local closed = closed_state(KEYS[15], context.tenant)
+local closed = shared_exists(KEYS[15]) and closed_state(KEYS[15], context.tenant)
 
 local function read_request(id)
   local request = {

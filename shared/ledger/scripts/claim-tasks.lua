@@ -33,6 +33,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes
@@ -167,12 +168,12 @@ for position, text in ipairs(known) do
 end
 call_many('HSET', context.states, states)
 if #leases > 0 then
-  redis.call('ZADD', KEYS[11], unpack(leases))
+  write_shared(context, 'ZADD', KEYS[11], leases)
   emit(context, table.concat(started, ','), TRANSITIONS.scheduled.running, has_facts and '[' .. table.concat(facts, ',') .. ']' or nil)
 end
 if context.entries then
-  if #entries > 0 then redis.call('ZREM', KEYS[5], unpack(entries)) end
-  context.has_room = not context.direct
+  write_shared(context, 'ZREM', context.outbox, entries)
+  context.shard.has_room = not context.direct
 else
   use_tickets(context, used)
 end

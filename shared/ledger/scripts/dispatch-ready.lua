@@ -14,6 +14,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: tickets
 -- include: dispatch
 -- include: free-slots
 -- include: iterate

@@ -34,6 +34,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes

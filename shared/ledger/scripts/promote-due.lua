@@ -25,6 +25,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes

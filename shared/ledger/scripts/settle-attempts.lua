@@ -49,6 +49,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes
@@ -182,9 +183,9 @@ for position, id in ipairs(ids) do
   end
 end
 if #leases > 0 then
-  redis.call('ZREM', KEYS[11], unpack(leases))
+  write_shared(context, 'ZREM', KEYS[11], leases)
   -- Stops are rare.
-  if redis.call('EXISTS', KEYS[12]) == 1 then
+  if shared_exists(KEYS[12]) then
     redis.call('HDEL', KEYS[12], unpack(leases))
     for _, lease in ipairs(leases) do redis.call('HDEL', KEYS[12], preempt_signal(lease)) end
   end
@@ -200,8 +201,8 @@ if #ungranted > 0 then
   promote_backlog(context)
 end
 if #index > 0 then redis.call('ZADD', context.index, unpack(index)) end
-if #ended > 0 then redis.call('ZADD', KEYS[13], unpack(ended)) end
-if #deadlines > 0 then redis.call('ZREM', KEYS[17], unpack(deadlines)) end
+write_shared(context, 'ZADD', KEYS[13], ended)
+write_shared(context, 'ZREM', KEYS[17], deadlines)
 -- The end of an attempt comes before the end of its task.
 local order = {
   TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, 'task.preempted', TRANSITIONS.running.completed,

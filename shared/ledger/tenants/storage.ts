@@ -7,6 +7,8 @@ import type { RedisClient, TenantKeys } from '../../redis/index.ts';
 
 /** How old a measurement may be before another one is made. */
 const MAX_AGE_MS = 5000;
+/** With thousands of tenants most do little, and a measurement costs more than a task. */
+const SELDOM = { uses: 8, freshMs: 30_000 };
 const MAX_TENANTS = 10_000;
 /** Room comes when ended tasks are forgotten. */
 const RETRY_MS = 60_000;
@@ -26,7 +28,7 @@ export class StoredBytes {
 
   constructor(options: StoredBytesOptions) {
     this.#options = options;
-    this.#bytes = new LastKnown({ read: options.measure, freshMs: MAX_AGE_MS, maxEntries: MAX_TENANTS });
+    this.#bytes = new LastKnown({ read: options.measure, freshMs: MAX_AGE_MS, seldom: SELDOM, maxEntries: MAX_TENANTS });
   }
 
   /** Errors: `limit.storage`. */

@@ -1,5 +1,6 @@
 import { type Ledger, lookupsFor, readLookup, readStates } from '../../ledger/index.ts';
 import type { TaskBody, TaskState } from '../../tasks/index.ts';
+import { Recent } from '../../time/index.ts';
 import type { WaitGate } from './wait-reason.ts';
 
 export interface Standing {
@@ -16,18 +17,22 @@ const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
+/** An estimate that served fewer calls is used for so long: with thousands of tenants most ask seldom. */
+const SELDOM = { uses: 4, freshMs: 15_000 };
 /** Tenants whose pace is remembered. */
-const MAX_TENANTS = 1000;
+const MAX_TENANTS = 10_000;
 /** Ended tasks the pace is read from. */
 const SAMPLE = 20;
 
 interface Pace {
+  /** Monotonic ms of its reading. */
   at: number;
+  uses: number;
   /** Milliseconds between two starts while tasks waited, going by the last ones; null when nothing ended yet. */
   msPerStart: number | null;
 }
 
-const paces = new WeakMap<Ledger, Map<string, Pace>>();
+const paces = new WeakMap<Ledger, Recent<string, Pace>>();
 
 /**
  * Milliseconds until a task will start: what is before it, at the pace of the tenant's last tasks.
@@ -67,16 +72,21 @@ function startsBefore({ ahead, gate }: Standing): number {
 
 /** Milliseconds between two starts of a tenant's tasks while others waited; null when nothing ended yet. */
 export async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
-  const known = paces.get(ledger) ?? new Map<string, Pace>();
+  const known = paces.get(ledger) ?? new Recent<string, Pace>({ maxEntries: MAX_TENANTS });
   paces.set(ledger, known);
   const recent = known.get(tenant);
-  if (recent && Date.now() - recent.at < FRESH_MS) return recent.msPerStart;
-  if (known.size >= MAX_TENANTS) known.clear();
+  if (recent && isFresh(recent)) return recent.msPerStart;
   // Before the read, so that concurrent calls do not all make it.
-  known.set(tenant, { at: Date.now(), msPerStart: recent?.msPerStart ?? null });
+  known.set(tenant, { at: performance.now(), uses: 0, msPerStart: recent?.msPerStart ?? null });
   const msPerStart = msBetweenStarts(await lastCompleted(ledger, tenant));
-  known.set(tenant, { at: Date.now(), msPerStart });
+  known.set(tenant, { at: performance.now(), uses: 0, msPerStart });
   return msPerStart;
+}
+
+/** Counts a use of a pace, and says whether it may be used again without a reading. */
+function isFresh(pace: Pace): boolean {
+  pace.uses += 1;
+  return performance.now() - pace.at < (pace.uses < SELDOM.uses ? SELDOM.freshMs : FRESH_MS);
 }
 
 async function lastCompleted(ledger: Ledger, tenant: string): Promise<TaskState[]> {

@@ -1,5 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { type EventHint, watchTask, watchTenant } from '#shared/events/watch.ts';
+import { EventFeed, type EventHint, watchTask, watchTenant } from '#shared/events/watch.ts';
+import type { Subscription } from '#shared/redis/subscription.ts';
+import { createKeys } from '#shared/redis/keys.ts';
 import { watchSession } from '../../../services/api/sessions/stream-session.ts';
 
 const HINTS = 1000;
@@ -41,4 +43,15 @@ it.each(Object.entries(watches))('a reader of %s is woken once, however many hin
     expect(abort).toHaveBeenCalledTimes(1);
   }
   watch.stop();
+});
+
+it('a feed has the hints of all tenants that share a message', () => {
+  const listeners: ((message: string) => void)[] = [];
+  const subscription = { start: () => undefined, close: () => undefined, problem: null } as unknown as Subscription;
+  const events = new EventFeed({ keys: createKeys(1), subscribe: (_channels, onMessage) => (listeners.push(onMessage), subscription) });
+  const hints: string[] = [];
+  for (const tenant of ['one', 'two'])
+    for (const task of ['a', 'b']) events.onTask(tenant, task, ({ event }) => hints.push(`${tenant}/${task} ${event}`));
+  for (const listener of listeners) listener('one/a,b/task.created\ntwo/b/task.started');
+  expect(hints).toEqual(['one/a task.created', 'one/b task.created', 'two/b task.started']);
 });

@@ -10,19 +10,26 @@ const redis = await useRedisClient(server);
 const folder = await useFolder('muster scripts ');
 await mkdir(join(folder, 'include'));
 await writeFile(join(folder, 'include', 'twice.lua'), 'local function twice(n) return n * 2 end\n');
+const addition = ({ body = 'twice(ARGV[1]) + GIVEN' } = {}): string => `return redis.call('INCRBY', KEYS[1], ${body})\n`;
 const script =
   '-- Adds.\n-- KEYS[1] total: a number\n-- ARGV[1] more: a number\n-- RETURNS the total\n-- include: twice\n-- include: given\n';
-await writeFile(join(folder, 'add-twice.lua'), `${script}return redis.call('INCRBY', KEYS[1], twice(ARGV[1]) + GIVEN)\n`);
+await writeFile(join(folder, 'add-twice.lua'), `${script}${addition()}`);
+await writeFile(
+  join(folder, 'include', 'calls.lua'),
+  'local more\nlocal function begin_calls(common) more = common end\nlocal function end_calls() return more end\n',
+);
+await writeFile(join(folder, 'add-all.lua'), `${script}-- include: calls\n${addition({ body: 'twice(ARGV[1]) + GIVEN + more' })}`);
 const scripts = loadScripts(folder, { given: 'local GIVEN = 100\n' });
 
 const run = async (key: string, more: number): Promise<unknown> =>
   await runScript(redis, scripts.get('add-twice') as Script, [key], [more]);
 
-const together = async (...keys: string[]): Promise<unknown[]> =>
+const together = async (...keys: string[]): ReturnType<typeof runTogether> =>
   await runTogether(
     redis,
-    scripts.get('add-twice') as Script,
+    scripts.get('add-all') as Script,
     keys.map((key, at) => ({ keys: [key], args: [at] })),
+    '1000',
   );
 
 describe('a script', () => {
@@ -56,20 +63,20 @@ describe('a script', () => {
 
 describe('calls of a script that run together', () => {
   it('answer in order, each for its own keys and arguments, also after the server forgot the script', async () => {
-    expect(await together('e', 'f', 'e')).toEqual([100, 102, 204]);
+    expect(await together('e', 'f', 'e')).toEqual({ replies: [1100, 1102, 2204], end: '1000' });
     await redis.script('FLUSH');
-    expect(await together('f')).toEqual([202]);
+    expect((await together('f')).replies).toEqual([2202]);
   });
 
   it('do not fail with one that fails', async () => {
     await redis.set('g', 'not a number');
-    const [first, second, third] = await together('h', 'g', 'i');
-    expect([first, third]).toEqual([100, 104]);
+    const [first, second, third] = (await together('h', 'g', 'i')).replies;
+    expect([first, third]).toEqual([1100, 1104]);
     expect(second).toEqual(new Error('ERR value is not an integer or out of range'));
   });
 
   it('cannot have another number of keys than its header has', async () => {
     const call = { keys: ['a', 'b'], args: [1] };
-    await expect(runTogether(redis, scripts.get('add-twice') as Script, [call])).rejects.toThrow('takes 1 keys, not 2');
+    await expect(runTogether(redis, scripts.get('add-all') as Script, [call], '')).rejects.toThrow('takes 1 keys, not 2');
   });
 });

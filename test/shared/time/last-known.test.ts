@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LastKnown } from '#shared/time/last-known.ts';
+import { LastKnown, type LastKnownOptions } from '#shared/time/last-known.ts';
 
 /** Values that are read when the test says so. */
-function openValues({ maxEntries = 10 } = {}): {
+function openValues({ maxEntries = 10, seldom }: Pick<LastKnownOptions<string, number>, 'seldom'> & { maxEntries?: number } = {}): {
   known: LastKnown<string, number>;
   readings: string[];
   end: (value: number | Error) => Promise<void>;
@@ -18,6 +18,7 @@ function openValues({ maxEntries = 10 } = {}): {
       return (open.at(-1) as PromiseWithResolvers<number>).promise;
     },
     freshMs: 100,
+    ...(seldom ? { seldom } : {}),
     maxEntries,
     now: () => now,
   });
@@ -61,6 +62,20 @@ describe('values as last read', () => {
     expect([known.get('a'), readings]).toEqual([1, ['a', 'a']]);
     pass(100);
     expect([known.get('a'), readings]).toEqual([1, ['a', 'a', 'a']]);
+  });
+
+  it('are read later when they are used seldom', async () => {
+    const { known, readings, end, pass } = openValues({ seldom: { uses: 3, freshMs: 1000 } });
+    known.get('a');
+    await end(1);
+    pass(200);
+    expect([known.get('a'), known.get('a'), readings]).toEqual([1, 1, ['a']]);
+    known.get('a');
+    expect(readings).toEqual(['a', 'a']);
+    await end(2);
+    pass(1000);
+    known.get('a');
+    expect(readings).toEqual(['a', 'a', 'a']);
   });
 
   it('are forgotten when there are too many, the one that was read longest ago first', async () => {

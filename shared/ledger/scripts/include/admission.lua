@@ -185,7 +185,7 @@ local function close_intake(context, intake)
   if #intake.index > 0 then redis.call('ZADD', context.index, unpack(intake.index)) end
   call_many('ZADD', context.live, intake.listed)
   call_many('HSET', context.states, intake.states)
-  call_many('ZADD', intake.deadlines, intake.deadline_times)
+  write_shared(context, 'ZADD', intake.deadlines, intake.deadline_times)
   local rates = {}
   for field, time in pairs(intake.new_rates) do append(rates, field, time) end
   call_many('HSET', intake.rates, rates)

@@ -1,12 +1,26 @@
+-- What the calls for several tenants of a shard have in common when they run together: the options of all of them, the time, and what is
+-- written once for all. Nil in a call by itself.
+local joined
+
+local function read_now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- The beginning of calls that run together; see `runTogether`. `options`: JSON, what all their options have.
+local function begin_calls(options)
+  joined = { options = { __index = cjson.decode(options) }, now = read_now(), messages = {}, reads = {}, writes = {} }
+end
+
 -- The context is what the functions below work on: the decoded options of the call, the names of the tenant's keys, and `now` in ms.
 local function open_context(options, states, live, index, events, outbox, bodies)
-  local time = redis.call('TIME')
   local context = cjson.decode(options)
+  if joined then setmetatable(context, joined.options) end
   context.states, context.live, context.index = states, live, index
   context.events, context.outbox, context.bodies = events, outbox, bodies
-  context.now = time[1] * 1000 + math.floor(time[2] / 1000)
+  context.now = joined and joined.now or read_now()
   context.stamp = string.format('%d', context.now)
-  context.granted = {}
+  context.granted, context.writes = {}, {}
   return context
 end
 
@@ -20,6 +34,43 @@ local function call_many(command, key, arguments)
   for from = 1, #arguments, 1000 do
     redis.call(command, key, unpack(arguments, from, math.min(from + 999, #arguments)))
   end
+end
+
+-- Writes to a key that the tenants of a shard share: at once or, in calls that run together, once for all of those that succeed.
+local function write_shared(context, command, key, arguments)
+  if #arguments == 0 then return end
+  -- A server without memory lets all writes pass after the first removal.
+  local is_first_removal = joined and command == 'ZREM' and not joined.has_removed
+  if joined and not is_first_removal then
+    append(context.writes, { command, key }, arguments)
+    return
+  end
+  call_many(command, key, arguments)
+  if joined then joined.has_removed = true end
+end
+
+-- Whether the tenants of a shard share a key that exists; read once for calls that run together.
+local function shared_exists(key)
+  local reads = joined and joined.reads or {}
+  if reads[key] == nil then reads[key] = redis.call('EXISTS', key) == 1 end
+  return reads[key]
+end
+
+-- The end of a call that runs together with others: what it wrote to shared keys is to be written.
+local function keep_writes(context)
+  for position = 1, #context.writes, 2 do
+    local command, key = unpack(context.writes[position])
+    local name = command .. ' ' .. key
+    local write = joined.writes[name] or { command = command, key = key, arguments = {} }
+    joined.writes[name] = write
+    for _, argument in ipairs(context.writes[position + 1]) do write.arguments[#write.arguments + 1] = argument end
+  end
+end
+
+-- Writes what the calls that ran together have for the keys that they share, and publishes all that happened in one message.
+local function write_joined()
+  for _, write in pairs(joined.writes) do call_many(write.command, write.key, write.arguments) end
+  if #joined.messages > 0 then redis.call('PUBLISH', joined.channel, table.concat(joined.messages, '\n')) end
 end
 
 local function load_task(context, id) return load_state(context.states, context.bodies, id) end
@@ -60,7 +111,12 @@ local function emit(context, ids, event, facts)
   else
     redis.call('XADD', context.events, 'MAXLEN', '~', context.maxEvents, '*', 'event', event, 'tasks', ids)
   end
-  redis.call('PUBLISH', context.channel, context.tenant .. '/' .. ids .. '/' .. event)
+  local message = context.tenant .. '/' .. ids .. '/' .. event
+  if joined then
+    joined.channel, joined.messages[#joined.messages + 1] = context.channel, message
+  else
+    redis.call('PUBLISH', context.channel, message)
+  end
 end
 
 -- The name of a task in the keys that all tenants of its shard share.
@@ -106,7 +162,7 @@ end
 
 -- Adds an entry to the outbox: these tickets (`<task>.<number>`, separated by commas) may not be in BullMQ yet.
 local function add_to_outbox(context, tickets)
-  redis.call('ZADD', context.outbox, context.now, context.tenant .. '/' .. tickets)
+  write_shared(context, 'ZADD', context.outbox, { context.now, context.tenant .. '/' .. tickets })
 end
 
 -- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing.

@@ -1,178 +1,49 @@
--- Lets tickets out into the windows: at once while there is room and nothing is ready, else by turns.
+-- Lets ready tickets out by turns, into windows or to slots.
 
 -- Tickets that one call lets out of the ready ones at most; the next call goes on.
 local MAX_DISPATCHED = 200
--- Tickets of one tenant that share an entry of the outbox at most.
-local MAX_ENTRY = 32
+local take_turns
+do
+  -- Tickets of one tenant that share an entry of the outbox at most, and tenants whose turns are read together.
+  local MAX_ENTRY = 32
 
-local function open_dispatch(context, ready, window, turns, weights)
-  context.ready, context.window, context.turns, context.weights = ready, window, turns, weights
-  context.levels, context.tickets = {}, {}
-  context.placed = { ready = {}, window = {}, outbox = {} }
-end
-
--- What the first ticket of this call finds at its level, for all that follow.
-local function open_level(context, prefix)
-  local level = context.levels[prefix]
-  if level then return level end
-  local number, queue = level_number(prefix)
-  level = { prefix = prefix, number = number, queue = queue, room = room_of(context, number, queue) }
-  if context.has_ready == nil then context.has_ready = redis.call('EXISTS', context.ready) == 1 end
-  local best = context.has_ready and first_ready(context, queue .. '/')[1]
-  if best then
-    local best_prefix = string.match(best, '^[^/]+/%d+/')
-    level.is_behind = best_prefix < prefix
-    level.has_ready = best_prefix == prefix or level.is_behind and first_ready(context, prefix)[1] ~= nil
-  end
-  context.levels[prefix] = level
-  return level
-end
-
--- Whether the tenant has tickets at this level or a better one of its queue that no worker has claimed. Levels without a ticket of any
--- tenant are passed over.
-local function has_own(context, level)
-  local first = first_level(level.queue)
-  local is_better_out = redis.call('ZCOUNT', context.window, first * FLOWS, level.number * FLOWS - 1) > 0
-  for number = is_better_out and first or level.number, level.number do
-    local score = window_score(number, context.tenant)
-    if redis.call('ZCOUNT', context.window, score, score) > 0 then return true end
-  end
-  local best = context.has_ready and first_ready(context, level.queue .. '/')[1]
-  for number = best and level_number(best) or level.number + 1, level.number do
-    if first_ready(context, level_prefix(level.queue, RANKS - number % RANKS) .. context.tenant .. '/')[1] then return true end
-  end
-  return false
-end
-
--- Whether the tenant has nothing that waits and has not had more than its share: it need not wait for the tenants that keep the queue full.
-local function may_go_ahead(context, level)
-  -- A free slot would find it in BullMQ before it asks for what is ready.
-  if context.direct and level.is_behind then return false end
-  if level.has_own == nil then level.has_own = has_own(context, level) end
-  return not level.has_own and own_turn(context, level) <= time_of(context, level)
-end
-
--- Whether a ticket that its sla brings forward goes before the unclaimed ones of its level: all of them are its tenant's own.
-local function may_overtake_own(context, level, text)
-  if #string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/') == TIME_DIGITS then return false end
-  local score, first = window_score(level.number, context.tenant), level.number * FLOWS
-  local own = redis.call('ZCOUNT', context.window, score, score)
-  return own > 0 and own == redis.call('ZCOUNT', context.window, first, first + FLOWS - 1)
-end
-
-local function add_to_window(context, level, tenant, id)
-  append(context.placed.window, window_score(level.number, tenant), tenant .. '/' .. id)
-  for _, each in pairs(context.levels) do
-    if each.queue == level.queue and each.number >= level.number then each.room = each.room - 1 end
-  end
-end
-
--- Returns how many ready tickets of its tenant are before it.
-local function add_to_ready(context, level, text)
-  if not level.before then
-    local prefix = level.prefix .. context.tenant .. '/'
-    level.before = redis.call('ZLEXCOUNT', context.ready, '[' .. prefix, '(' .. prefix .. '\255')
-    level.joins = true
-  end
-  append(context.placed.ready, 0, text)
-  level.has_ready, level.has_own, context.has_ready = true, true, true
-  for _, each in pairs(context.levels) do
-    each.is_behind = each.is_behind or each.queue == level.queue and each.number > level.number
-  end
-  -- The window has grown: tickets that were ready before this one go first.
-  if level.room > 0 then context.has_room = true end
-  level.before = level.before + 1
-  return level.before - 1
-end
-
--- Lets the ticket of a granted task out, or adds it to the ready ones. Returns its name in the outbox, `<task>.<number>` and perhaps
--- `.ahead`; or nil, and how many ready tickets of its tenant are before it.
-local function place_ticket(context, id, number, text)
-  local level = open_level(context, string.match(text, '^[^/]+/%d+/'))
-  local name = id .. '.' .. number
-  local is_free = level.room > 0 and not level.has_ready and not level.is_behind
-  local overtakes = is_free and may_overtake_own(context, level, text)
-  if not is_free and not may_go_ahead(context, level) then return nil, add_to_ready(context, level, text) end
-  add_to_window(context, level, context.tenant, id)
-  level.has_own = true
-  if is_free then return overtakes and name .. '.ahead' or name end
-  local cost = tonumber(string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/(%d+)/'))
-  charge(context, level, context.tenant, join_turns(context, level), cost)
-  return name .. '.ahead'
-end
-
--- Notes tickets that are out: for the reply, and for the outbox, where they stand under one entry until they are in BullMQ.
-local function issue_tickets(context, entry, texts)
-  append(context.placed.outbox, context.now, entry)
-  for position, text in ipairs(texts) do append(context.tickets, position == 1 and entry or '', text) end
-end
-
--- Gives a task that was granted now its ticket.
-local function give_ticket(context, id, task)
-  local text = ticket_text(context, id, task)
-  local name = place_ticket(context, id, task.ticket, text)
-  if name then issue_tickets(context, context.tenant .. '/' .. name, { text }) end
-end
-
--- Writes the tickets that were placed.
-local function write_placed(context)
-  local placed = context.placed
-  context.placed = { ready = {}, window = {}, outbox = {} }
-  call_many('ZADD', context.ready, placed.ready)
-  call_many('ZADD', context.window, placed.window)
-  call_many('ZADD', context.outbox, placed.outbox)
-  for _, level in pairs(context.levels) do
-    if level.joins then join_turns(context, level) end
-    level.joins = nil
-  end
-end
-
--- Takes the ticket of a task that is not to run now back, wherever it is.
-local function withdraw_ticket(context, id, task)
-  write_placed(context)
-  context.levels, context.has_ready = {}, nil
-  if redis.call('ZREM', context.window, shard_member(context, id)) == 1 then
-    context.has_room = true
-  else
-    drop_ready(context, id, task)
-  end
-end
-
--- The ticket of a task that goes on at once returns to its place in BullMQ, whatever the room.
-local function return_ticket(context, id, prefix)
-  -- What is ready may be better.
-  context.has_room = context.has_room or context.direct
-  add_to_window(context, open_level(context, prefix), context.tenant, id)
-end
-
--- Tickets that a worker has used leave the window.
-local function use_tickets(context, ids)
-  if #ids == 0 then return end
-  write_placed(context)
-  local members = {}
-  for position, id in ipairs(ids) do members[position] = shard_member(context, id) end
-  context.has_room = true
-  if redis.call('ZREM', context.window, unpack(members)) == #ids or redis.call('EXISTS', context.ready) == 0 then return end
-  -- An older ticket of a task may come while its newest is ready.
-  for _, id in ipairs(ids) do
-    local task = load_task(context, id)
-    if task then drop_ready(context, id, task) end
-  end
-end
-
--- Lets ready tickets of one level out by turns, at most `room`; with `is_apart`, each under its own entry. Returns how many.
-local function take_turns(context, level, room)
-  local left = room
-  while left > 0 do
-    local tenant, start, has_rival = next_turn(context, level)
-    if not tenant then
-      local first = first_ready(context, level.prefix)[1]
-      if not first then break end
-      -- Should the turns be lost, they begin anew.
-      tenant, start, has_rival = string.match(first, '^[^/]+/%d+/([^/]+)/'), level.number * TIMES, true
+  -- The tenants whose turns come first, in order: tenant and the time of its next ticket. `ends`: the time up to which no other comes in
+  -- between.
+  local function read_line(context, level, count)
+    local found = redis.call(
+      'ZRANGEBYSCORE', context.turns, level.number * TIMES, (level.number + 1) * TIMES - 1, 'WITHSCORES', 'LIMIT', 0, count + 1)
+    local line = { ends = (level.number + 1) * TIMES }
+    for position = 1, math.min(#found, count * 2), 2 do
+      append(line, { tenant = string.sub(found[position], #level.prefix + 1), start = tonumber(found[position + 1]) })
     end
-    local texts = first_ready(context, level.prefix .. tenant .. '/', has_rival and 1 or math.min(left, MAX_ENTRY))
-    redis.call('ZREMRANGEBYLEX', context.ready, '[' .. texts[1], '[' .. texts[#texts])
+    if #found > count * 2 then line.ends = tonumber(found[#found]) end
+    if #line > 0 then return line end
+    -- Should the turns be lost, they begin anew.
+    local first = first_ready(context, level.prefix)[1]
+    if first then append(line, { tenant = string.match(first, '^[^/]+/%d+/([^/]+)/'), start = level.number * TIMES }) end
+    return line
+  end
+
+  local function is_later(one, other)
+    return one.start > other.start or one.start == other.start and one.tenant > other.tenant
+  end
+
+  -- Puts a tenant back in line. Others may come before it once its time is that of the line's end.
+  local function return_to_line(line, flow)
+    if flow.start >= line.ends then return end
+    local position = #line + 1
+    while position > 1 and is_later(line[position - 1], flow) do position = position - 1 end
+    table.insert(line, position, flow)
+  end
+
+  -- The next ready tickets of a tenant: one while it has rivals.
+  local function next_texts(context, level, flow, count)
+    local prefix = level.prefix .. flow.tenant .. '/'
+    local from = flow.last and '(' .. flow.last or '[' .. prefix
+    return redis.call('ZRANGEBYLEX', context.ready, from, '(' .. prefix .. '\255', 'LIMIT', 0, count)
+  end
+
+  local function issue_flow(context, level, tenant, texts)
     local names, cost = {}, 0
     for position, text in ipairs(texts) do
       local id, number, each = string.match(text, '^%d+/([^/.]+)%.(%d+)/(%d+)/', #level.prefix + #tenant + #'/' + 1)
@@ -184,10 +55,39 @@ local function take_turns(context, level, room)
     else
       issue_tickets(context, tenant .. '/' .. table.concat(names, ','), texts)
     end
-    charge(context, level, tenant, start, cost)
-    left = left - #texts
+    return cost
   end
-  return room - left
+
+  -- Lets ready tickets of one level out by turns, at most `room`; with `is_apart`, each under its own entry. Returns how many.
+  take_turns = function(context, level, room)
+    local left = room
+    while left > 0 do
+      local line = read_line(context, level, math.min(left, MAX_ENTRY))
+      if #line == 0 then break end
+      local taken, turns, idle = {}, {}, {}
+      while #line > 0 and left > 0 do
+        local flow = table.remove(line, 1)
+        local is_single = #line == 0 and line.ends == (level.number + 1) * TIMES
+        local texts = next_texts(context, level, flow, is_single and math.min(left, MAX_ENTRY) or 1)
+        if #texts == 0 then
+          -- It is forgotten once the time of the others has passed its own.
+          turns[flow.tenant] = nil
+          idle[#idle + 1] = level.prefix .. flow.tenant
+        else
+          flow.start = turn_after(context, flow.tenant, flow.start, issue_flow(context, level, flow.tenant, texts))
+          turns[flow.tenant], flow.last, left = flow.start, texts[#texts], left - #texts
+          for _, text in ipairs(texts) do taken[#taken + 1] = text end
+          return_to_line(line, flow)
+        end
+      end
+      local starts = {}
+      for tenant, start in pairs(turns) do append(starts, start, level.prefix .. tenant) end
+      call_many('ZREM', context.ready, taken)
+      call_many('ZADD', context.turns, starts)
+      call_many('ZREM', context.turns, idle)
+    end
+    return room - left
+  end
 end
 
 -- Whether a ticket of a worse level is out: free slots would find it in BullMQ before they ask for what is ready.
@@ -199,7 +99,7 @@ end
 -- Fills the windows from the ready tickets: queue by queue, the best level first. Where slots take ready tickets by themselves, only those
 -- windows that would keep them from it.
 local function dispatch(context)
-  context.levels = {}
+  context.shard.levels = {}
   if redis.call('EXISTS', context.ready, context.turns) == 0 then return end
   local from, left = '-', MAX_DISPATCHED
   while left > 0 do
@@ -209,7 +109,7 @@ local function dispatch(context)
     local number, queue = level_number(prefix)
     local room = math.min(room_of(context, number, queue), left, context.max or left)
     if context.direct and not is_overtaken(context, number, queue) then room = 0 end
-    local taken = take_turns(context, { prefix = prefix, number = number, queue = queue, has_ready = true }, room)
+    local taken = take_turns(context, { prefix = prefix, number = number, queue = queue }, room)
     left = left - taken
     write_placed(context)
     from = '(' .. (taken < room and prefix or queue .. '/') .. '\255'
@@ -217,10 +117,24 @@ local function dispatch(context)
   end_turns(context)
 end
 
--- The end of a script: writes what it placed, and fills the room that it made. Returns the tickets that are out, for BullMQ: entry in the
--- outbox, empty for that of the ticket before, and text of each.
+-- The end of a call: writes what it placed, and fills the room that it made. Returns the tickets that are out, for BullMQ: entry in the
+-- outbox, empty for that of the ticket before, and text of each. Calls that run together leave all of this to `end_calls`.
 local function close_dispatch(context)
+  if joined then
+    keep_writes(context)
+    return {}
+  end
   write_placed(context)
-  if context.has_room then dispatch(context) end
-  return context.tickets
+  if context.shard.has_room then dispatch(context) end
+  return context.shard.tickets
+end
+
+-- The end of calls that ran together. Returns their tickets.
+local function end_calls()
+  write_joined()
+  local context = joined.context
+  if not context then return {} end
+  write_placed(context)
+  if context.shard.has_room then dispatch(context) end
+  return context.shard.tickets
 end

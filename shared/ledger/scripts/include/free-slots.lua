@@ -13,11 +13,11 @@ local function take_for_slots(context, queue, count, pauses)
       is_behind = 1
       break
     end
-    left = left - take_turns(context, { prefix = prefix, number = number, queue = queue, has_ready = true, is_apart = true }, left)
+    left = left - take_turns(context, { prefix = prefix, number = number, queue = queue, is_apart = true }, left)
     best = left > 0 and first_ready(context, queue .. '/')[1]
   end
   -- They have left the ready ones for slots, and do not wait in the window.
-  context.placed.window = {}
+  context.shard.placed.window = {}
   write_placed(context)
   if not is_paused and not best and left > 0 then end_turns(context) end
   return is_behind

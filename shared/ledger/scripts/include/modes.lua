@@ -3,103 +3,106 @@ local MAX_CARRIED = 100
 local MAX_NOTES = 10
 local MAX_NOTE_BYTES = 160
 
-local function append_waiting(lane, id, text)
-  lane.line[#lane.line + 1] = id
-  lane.states[#lane.states + 1] = text
-end
-
--- What a message meets in its lane: the task that holds it longest, and the line before it, in order, with the states as text.
-local function read_lane(context, held, wait)
-  local lane = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
-  local ids = redis.call('ZRANGE', wait, 0, MAX_LINE - 1)
-  local states = #ids > 0 and redis.call('HMGET', context.states, unpack(ids)) or {}
-  for position, text in ipairs(states) do
-    if text then append_waiting(lane, ids[position], text) end
+local read_lane, plan_for
+do
+  local function append_waiting(lane, id, text)
+    lane.line[#lane.line + 1] = id
+    lane.states[#lane.states + 1] = text
   end
-  return lane
-end
 
--- Mode `collect` over its cap: of the sender's own messages, the oldest goes, or the new one.
-local function plan_overflow(lane, task, rules, plan)
-  local oldest, following, waiting = nil, nil, 0
-  for position, id in ipairs(lane.line) do
-    local state = full_state(lane.states[position])
-    if state and state.collect and same_sender(state, task) then
-      waiting = waiting + 1
-      if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
+  -- What a message meets in its lane: the task that holds it longest, and the line before it, in order, with the states as text.
+  function read_lane(context, held, wait)
+    local lane = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
+    local ids = redis.call('ZRANGE', wait, 0, MAX_LINE - 1)
+    local states = #ids > 0 and redis.call('HMGET', context.states, unpack(ids)) or {}
+    for position, text in ipairs(states) do
+      if text then append_waiting(lane, ids[position], text) end
     end
+    return lane
   end
-  task.collect = rules.collect
-  if waiting < rules.cap then return end
-  local reason = waiting .. ' messages of this lane wait to be collected already'
-  if rules.overflow == 'new' then
-    plan.outcome = { kind = 'dropped', reason = reason }
-    return
-  end
-  plan.dropped, plan.following, plan.reason = oldest, following, reason
-end
 
--- Whether messages of mode `queue` may still go into the holder's run: all that wait were offered to the holder as well.
-local function line_is_offered(lane)
-  for _, text in ipairs(lane.states) do
-    local state = full_state(text)
-    if not state or state.steer ~= lane.holder then return false end
-  end
-  return true
-end
-
-local function replaces_others(state) return state.mode == 'interrupt' or state.mode == 'latest' end
-
--- The part of the lane that its platform numbered before this message: only these may a late message replace. `replacer` is a
--- message numbered after it that replaces others, and so replaced this one before it came.
-local function older_part(context, lane, task)
-  local number = tonumber(task.order)
-  if not number then return lane end
-  local older = { line = {}, states = {} }
-  local holder = lane.holder and load_task(context, lane.holder)
-  local is_newer = holder and holder.order and tonumber(holder.order) > number
-  if is_newer and replaces_others(holder) then older.replacer = lane.holder end
-  if not is_newer then older.holder = lane.holder end
-  for position, id in ipairs(lane.line) do
-    local text = lane.states[position]
-    local state = full_state(text)
-    local other_number = state and tonumber(state.order)
-    if not other_number or other_number < number then
-      append_waiting(older, id, text)
-    elseif replaces_others(state) then
-      older.replacer = id
+  -- Mode `collect` over its cap: of the sender's own messages, the oldest goes, or the new one.
+  local function plan_overflow(lane, task, rules, plan)
+    local oldest, following, waiting = nil, nil, 0
+    for position, id in ipairs(lane.line) do
+      local state = full_state(lane.states[position])
+      if state and state.collect and same_sender(state, task) then
+        waiting = waiting + 1
+        if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
+      end
     end
+    task.collect = rules.collect
+    if waiting < rules.cap then return end
+    local reason = waiting .. ' messages of this lane wait to be collected already'
+    if rules.overflow == 'new' then
+      plan.outcome = { kind = 'dropped', reason = reason }
+      return
+    end
+    plan.dropped, plan.following, plan.reason = oldest, following, reason
   end
-  return older
-end
 
--- Modes `interrupt` and `latest`: which tasks the message replaces, or which one replaced it. Where the input of what is stopped is
--- carried on, a late message waits instead, because nothing of it could go into a run that has begun.
-local function plan_replacement(context, lane, task, rules, plan)
-  local older = older_part(context, lane, task)
-  if older.replacer and not rules.carries then
-    plan.outcome = { kind = 'superseded', taskId = older.replacer, reason = 'one sent after it came first' }
-    return
+  -- Whether messages of mode `queue` may still go into the holder's run: all that wait were offered to the holder as well.
+  local function line_is_offered(lane)
+    for _, text in ipairs(lane.states) do
+      local state = full_state(text)
+      if not state or state.steer ~= lane.holder then return false end
+    end
+    return true
   end
-  plan.replaced, plan.states = older.line, older.states
-  if task.mode == 'interrupt' then plan.stopped = older.holder end
-end
 
--- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.
-local function plan_for(context, lane, task, rules)
-  local mode, plan = task.mode, { replaced = {} }
-  if replaces_others(task) then plan_replacement(context, lane, task, rules, plan) end
-  if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = lane.holder, reason = 'another task runs in its lane' } end
-  if mode == 'collect' then plan_overflow(lane, task, rules, plan) end
-  if rules.target then
-    plan.offered = rules.target
-  elseif lane.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(lane))) then
-    local holder = load_task(context, lane.holder)
-    if holder and holder.status == 'running' then plan.offered = lane.holder end
+  local function replaces_others(state) return state.mode == 'interrupt' or state.mode == 'latest' end
+
+  -- The part of the lane that its platform numbered before this message: only these may a late message replace. `replacer` is a
+  -- message numbered after it that replaces others, and so replaced this one before it came.
+  local function older_part(context, lane, task)
+    local number = tonumber(task.order)
+    if not number then return lane end
+    local older = { line = {}, states = {} }
+    local holder = lane.holder and load_task(context, lane.holder)
+    local is_newer = holder and holder.order and tonumber(holder.order) > number
+    if is_newer and replaces_others(holder) then older.replacer = lane.holder end
+    if not is_newer then older.holder = lane.holder end
+    for position, id in ipairs(lane.line) do
+      local text = lane.states[position]
+      local state = full_state(text)
+      local other_number = state and tonumber(state.order)
+      if not other_number or other_number < number then
+        append_waiting(older, id, text)
+      elseif replaces_others(state) then
+        older.replacer = id
+      end
+    end
+    return older
   end
-  plan.freed = #plan.replaced + (plan.dropped and 1 or 0)
-  plan.outcome = plan.outcome or outcome_of_full_line(context, #lane.line - plan.freed)
-  return plan
+
+  -- Modes `interrupt` and `latest`: which tasks the message replaces, or which one replaced it. Where the input of what is stopped is
+  -- carried on, a late message waits instead, because nothing of it could go into a run that has begun.
+  local function plan_replacement(context, lane, task, rules, plan)
+    local older = older_part(context, lane, task)
+    if older.replacer and not rules.carries then
+      plan.outcome = { kind = 'superseded', taskId = older.replacer, reason = 'one sent after it came first' }
+      return
+    end
+    plan.replaced, plan.states = older.line, older.states
+    if task.mode == 'interrupt' then plan.stopped = older.holder end
+  end
+
+  -- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.
+  function plan_for(context, lane, task, rules)
+    local mode, plan = task.mode, { replaced = {} }
+    if replaces_others(task) then plan_replacement(context, lane, task, rules, plan) end
+    if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = lane.holder, reason = 'another task runs in its lane' } end
+    if mode == 'collect' then plan_overflow(lane, task, rules, plan) end
+    if rules.target then
+      plan.offered = rules.target
+    elseif lane.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(lane))) then
+      local holder = load_task(context, lane.holder)
+      if holder and holder.status == 'running' then plan.offered = lane.holder end
+    end
+    plan.freed = #plan.replaced + (plan.dropped and 1 or 0)
+    plan.outcome = plan.outcome or outcome_of_full_line(context, #lane.line - plan.freed)
+    return plan
+  end
 end
 
 -- Whether messages like this one may go into the run of that task.

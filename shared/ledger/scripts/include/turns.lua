@@ -23,24 +23,32 @@ local function time_of(context, level)
   return start or level.number * TIMES
 end
 
--- Puts a tenant in line: not before whose turn it is, nor before the end of what it has had. Returns its time.
-local function join_turns(context, level)
-  local known = redis.call('ZSCORE', context.turns, level.prefix .. context.tenant)
-  local start = math.max(time_of(context, level), tonumber(known or 0))
-  -- The time of the very first level begins at 0.
-  if not known or start > tonumber(known) then redis.call('ZADD', context.turns, start, level.prefix .. context.tenant) end
-  if context.weight then
-    redis.call('HSET', context.weights, context.tenant, context.weight)
-  else
-    redis.call('HDEL', context.weights, context.tenant)
+-- Puts tenants in line: not before whose turn it is, nor before the end of what each has had. `joiners`: their contexts. Returns the time
+-- of the first.
+local function join_turns(context, level, joiners)
+  local members, weighted, unweighted = {}, {}, {}
+  for position, each in ipairs(joiners) do
+    members[position] = level.prefix .. each.tenant
+    if each.weight then append(weighted, each.tenant, each.weight) else unweighted[#unweighted + 1] = each.tenant end
   end
-  return start
+  local known, time = redis.call('ZMSCORE', context.turns, unpack(members)), time_of(context, level)
+  local first, starts = nil, {}
+  for position, member in ipairs(members) do
+    local own = tonumber(known[position])
+    local start = math.max(time, own or 0)
+    first = first or start
+    -- The time of the very first level begins at 0.
+    if not own or start > own then append(starts, start, member) end
+  end
+  call_many('ZADD', context.turns, starts)
+  call_many('HSET', context.weights, weighted)
+  call_many('HDEL', context.weights, unweighted)
+  return first
 end
 
--- Counts the cost of tickets for their tenant.
-local function charge(context, level, tenant, start, cost)
-  local weight = tenant == context.tenant and (context.weight or 1) or tonumber(redis.call('HGET', context.weights, tenant) or 1)
-  redis.call('ZADD', context.turns, start + math.ceil(cost / weight), level.prefix .. tenant)
+-- When a tenant's next ticket starts, after tickets of this cost.
+local function turn_after(context, tenant, start, cost)
+  return start + math.ceil(cost / tonumber(redis.call('HGET', context.weights, tenant) or 1))
 end
 
 -- Forgets the tenants' shares in queues where nothing is ready and the window has room: no tenant waits for a turn there.

@@ -54,8 +54,9 @@ local function drop_ready(context, id, task)
   if found then redis.call('ZREM', context.ready, found) end
 end
 
+local function window_size(context, queue) return context.windows[queue] or context.lookAhead end
+
 -- Room in the window for tickets of this level: worse ones do not count.
 local function room_of(context, number, queue)
-  local limit = context.windows[queue] or context.lookAhead
-  return limit - redis.call('ZCOUNT', context.window, first_level(queue) * FLOWS, (number + 1) * FLOWS - 1)
+  return window_size(context, queue) - redis.call('ZCOUNT', context.window, first_level(queue) * FLOWS, (number + 1) * FLOWS - 1)
 end

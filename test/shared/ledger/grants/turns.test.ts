@@ -265,6 +265,26 @@ describe('a tenant with nothing that waits', () => {
     await finishAll();
   });
 
+  it('goes ahead beside as many others as the window holds, and has the next turn when there are more', async () => {
+    test.window = 2;
+    const flood = await acceptMany(10);
+    await takeOut();
+    const singles = await Promise.all(['a', 'b', 'c', 'd'].map((tenant) => accept({ tenant })));
+    expect(singles.map(({ isAhead, gate }) => [isAhead, gate])).toEqual([
+      [true, null],
+      [true, null],
+      [false, 'turn'],
+      [false, 'turn'],
+    ]);
+    await takeOut();
+    for (const [at, id] of [singles[0]?.id ?? '', singles[1]?.id ?? ''].entries()) await claim(id, ['a', 'b'][at]);
+    for (const id of flood.slice(0, 2)) await claim(id);
+    expect((await takeOut()).map(({ tenant }) => tenant).toSorted()).toEqual(['acme', 'c']);
+    await claim(flood[2] ?? '');
+    expect((await takeOut()).map(({ tenant }) => tenant)).toEqual(['d']);
+    await finishAll();
+  });
+
   it('does not go ahead of its own', async () => {
     test.window = 1;
     await acceptMany(1);

@@ -5,6 +5,7 @@ import type { Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
 import { measureTenant } from '#shared/ledger/tenants/storage.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { aTask, DONE, limitsOf } from '../support/test-ledger.ts';
 import { useLedger } from '../support/use-ledger.ts';
 
@@ -20,7 +21,7 @@ function counted(): { ledger: Ledger; calls: string[] } {
   const ledger: Ledger = {
     ...test.ledger,
     run: (name, ...call) => (calls.push(name), test.ledger.run(name, ...call)),
-    runTogether: (name, parts) => (calls.push(`${name} ${parts.length}`), test.ledger.runTogether(name, parts)),
+    runTogether: (name, parts, common) => (calls.push(`${name} ${parts.length}`), test.ledger.runTogether(name, parts, common)),
   };
   return { ledger, calls };
 }
@@ -57,6 +58,19 @@ describe('tasks of several tenants of a shard', () => {
     const tasks = await Promise.all(TENANTS.map((tenant, at) => readTask(test.ledger, tenant, ids[at] ?? '')));
     expect(tasks.map((task) => task?.state.status)).toEqual(TENANTS.map(() => 'completed'));
     expect(calls.filter((call) => !call.startsWith('read-'))).toEqual(['accept-tasks 3', 'claim-tasks 3', 'settle-attempts 3']);
+  });
+
+  it('publish what happened to all of them in one message', async () => {
+    const listener = test.connect('listener');
+    const messages: string[] = [];
+    listener.on('message', (_channel: string, message: string) => messages.push(message));
+    await listener.subscribe(test.keys.shard(0).signal);
+    const ids = await accept(test.ledger);
+    await waitFor(() => messages.length > 0, { deadlineMs: 5000, what: 'a message' });
+    listener.disconnect();
+    expect(messages.map((message) => message.split('\n').toSorted())).toEqual([
+      TENANTS.flatMap((tenant, at) => ['created', 'queued'].map((event) => `${tenant}/${ids[at]}/task.${event}`)).toSorted(),
+    ]);
   });
 
   it('keep the order of each tenant, whatever comes between', async () => {
