@@ -38,6 +38,12 @@ export interface ServiceProcess {
 const START_MS = 90_000;
 const MAIN = (service: ServiceName): string => resolve(import.meta.dirname, '../../../services', service, 'main.ts');
 
+/** Processes that end with this one. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export interface ServiceProcessOptions {
   service: ServiceName;
   cwd: string;
@@ -47,10 +53,9 @@ export interface ServiceProcessOptions {
 /** Starts `node services/<service>/main.ts` and returns once it says that it is ready. It does not outlive this process. */
 export async function startServiceProcess({ service, cwd, env }: ServiceProcessOptions): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [MAIN(service)], { cwd, env: childEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
-  const killWithUs = (): boolean => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
+  running.add(child);
   const exited = once(child, 'close').then(([code, signal]): Exit => {
-    process.off('exit', killWithUs);
+    running.delete(child);
     return { code: code as Exit['code'], signal: signal as Exit['signal'] };
   });
   const lines: LogLine[] = [];
