@@ -17,18 +17,19 @@ export interface FleetMetricsOptions {
 
 type ScriptName = 'add-counts' | 'add-service-times';
 
-/** A call of a script that is to be made. */
+/** What is to be added to a hash; that of a tenant only while it has not ended. */
 interface Addition {
   script: ScriptName;
-  keys: string[];
+  states: string;
+  key: string;
   args: (string | number)[];
 }
 
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
 const MINUTE_MS = 60_000;
-/** Calls made together; each of them is a short script. */
-const TOGETHER = 100;
-/** Calls kept for the next flush while Redis is away; the oldest go first. */
+/** Additions of one call: with many tenants each has few, and a call costs more than an addition. */
+const TOGETHER = 50;
+/** Additions kept for the next flush while Redis is away; the oldest go first. */
 const MAX_OWED = 2000;
 /** What stands for agents that tenants made: readers of the fleet's metrics may not see their names. */
 const OTHER_AGENT = 'other';
@@ -69,11 +70,12 @@ export class FleetMetrics {
   /** Adds what was counted to Redis. What cannot be added now is kept, and what was added although the answer was lost counts twice. */
   async flush(): Promise<void> {
     await this.#collect();
-    const additions = this.#owed.splice(0);
-    for (let from = 0; from < additions.length; from += TOGETHER) {
-      const page = additions.slice(from, from + TOGETHER);
-      const answers = await Promise.allSettled(page.map((addition) => this.#add(addition)));
-      this.#owed.push(...page.filter((_, position) => answers[position]?.status === 'rejected'));
+    const groups = Map.groupBy(this.#owed.splice(0), ({ script, states }) => `${script} ${states}`);
+    for (const additions of groups.values()) {
+      for (let from = 0; from < additions.length; from += TOGETHER) {
+        const page = additions.slice(from, from + TOGETHER);
+        await this.#add(page).catch(() => this.#owed.push(...page));
+      }
     }
     const failed = this.#owed.length;
     this.#owed.splice(0, failed - MAX_OWED);
@@ -101,23 +103,23 @@ export class FleetMetrics {
     for (const [agent, used] of agents) addAgent(totals, Object.hasOwn(settings.agents, agent) ? agent : OTHER_AGENT, used);
     const { tenantStates } = keys.shard(0);
     return [
-      addCounts([keys.fleet.metrics, tenantStates], ['', 0], totals),
-      addCounts([keys.fleet.metricMinute(minute), tenantStates], ['', this.#keptMs()], inMinute),
+      addCounts(tenantStates, keys.fleet.metrics, ['', 0], totals),
+      addCounts(tenantStates, keys.fleet.metricMinute(minute), ['', this.#keptMs()], inMinute),
     ];
   }
 
   #tenantAdditions(tenant: string, { series, times }: TenantCounts, minute: number): Addition[] {
     const { keys, settings } = this.#options;
     const own = keys.tenant(tenant);
-    const { tenantStates } = keys.shard(keys.shardOf(tenant));
+    const { tenantStates: states } = keys.shard(keys.shardOf(tenant));
     const inMinute: Counts = new Map();
     for (const each of series.values()) addMinute(inMinute, each);
-    const additions = [addCounts([own.metricMinute(minute), tenantStates], [tenant, this.#keptMs()], inMinute)];
+    const additions = [addCounts(states, own.metricMinute(minute), [tenant, this.#keptMs()], inMinute)];
     if (times.size === 0) return additions;
     const { maxServiceTimes, serviceTimesMs } = settings.metrics;
     const measured = [...times].map(([name, { attempts, totalMs }]) => [name, totalMs / attempts, weightOf(attempts)]);
     const args = [tenant, serviceTimesMs, maxServiceTimes, JSON.stringify(measured)];
-    return [...additions, { script: 'add-service-times', keys: [own.serviceTimes, tenantStates], args }];
+    return [...additions, { script: 'add-service-times', states, key: own.serviceTimes, args }];
   }
 
   /** How long the counters of a minute are kept: as long as something reads them, and the minute that has begun. */
@@ -125,13 +127,21 @@ export class FleetMetrics {
     return this.#options.settings.metrics.windowMs + 2 * MINUTE_MS;
   }
 
-  async #add({ script, keys, args }: Addition): Promise<void> {
+  /** Makes additions of one script and shard in one call. */
+  async #add(additions: readonly Addition[]): Promise<void> {
+    const { script = '', states = '' } = additions[0] ?? {};
     const found = SCRIPTS.get(script);
     if (!found) throw new Error(`The script ${script} is missing`);
-    await runScript(this.#options.redis, found, keys, args);
+    const keys = [states, ...additions.map(({ key }) => key)];
+    await runScript(
+      this.#options.redis,
+      found,
+      keys,
+      additions.flatMap(({ args }) => args),
+    );
   }
 }
 
-function addCounts(keys: string[], args: (string | number)[], counts: Counts): Addition {
-  return { script: 'add-counts', keys, args: [...args, JSON.stringify(Object.fromEntries(counts))] };
+function addCounts(states: string, key: string, args: (string | number)[], counts: Counts): Addition {
+  return { script: 'add-counts', states, key, args: [...args, JSON.stringify(Object.fromEntries(counts))] };
 }

@@ -13,7 +13,7 @@ export function weightOf(attempts: number): number {
 /** How old what a process knows of a tenant may be before it reads again. */
 const FRESH_MS = 5000;
 /** Of a tenant with few tasks the times matter less than the reading costs. */
-const SELDOM = { uses: 8, freshMs: 30_000 };
+const SELDOM = { uses: 8, freshMs: 300_000 };
 /** Tenants whose times are remembered. */
 const MAX_TENANTS = 10_000;
 

@@ -8,7 +8,7 @@ import type { RedisClient, TenantKeys } from '../../redis/index.ts';
 /** How old a measurement may be before another one is made. */
 const MAX_AGE_MS = 5000;
 /** With thousands of tenants most do little, and a measurement costs more than a task. */
-const SELDOM = { uses: 8, freshMs: 30_000 };
+const SELDOM = { uses: 8, freshMs: 300_000 };
 const MAX_TENANTS = 10_000;
 /** Room comes when ended tasks are forgotten. */
 const RETRY_MS = 60_000;

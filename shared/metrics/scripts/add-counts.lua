@@ -1,17 +1,30 @@
--- Adds what a process counted to a hash of counters.
--- KEYS[1] counts: hash, counters by field
--- KEYS[2] states: hash, tenants that are disabled or ended
--- ARGV[1] tenant: text, whose counters these are, or empty for the fleet's
--- ARGV[2] keep: int, ms after the last addition, or 0 for good
--- ARGV[3] counts: JSON object, what to add by field, int; to a field that ends in `|max`, the greatest so far
--- RETURNS 1, or 0 for a tenant that has ended
-if redis.call('HGET', KEYS[2], ARGV[1]) == 'ended' then return 0 end
-for field, by in pairs(cjson.decode(ARGV[3])) do
-  if string.sub(field, -4) ~= '|max' then
-    redis.call('HINCRBY', KEYS[1], field, string.format('%d', by))
-  elseif by > tonumber(redis.call('HGET', KEYS[1], field) or 0) then
-    redis.call('HSET', KEYS[1], field, string.format('%d', by))
+-- Adds what a process counted to hashes of counters, of the fleet or of tenants of one shard.
+-- KEYS[1] states: hash, tenants that are disabled or ended
+-- KEYS[2...] per hash: counters by field
+-- ARGV[1...] per hash: one addition
+--   tenant: text, whose counters these are, or empty for the fleet's
+--   keep: int, ms after the last addition, or 0 for good
+--   counts: JSON object, what to add by field, int; to a field that ends in `|max`, the greatest so far
+-- RETURNS how many were added: all but those of tenants that have ended
+-- include: additions
+local next_arg = iterate(ARGV, 1)
+
+local function add_counts(key, counts)
+  local fields, values = {}, {}
+  for field in pairs(counts) do fields[#fields + 1] = field end
+  if #fields == 0 then return end
+  local known = redis.call('HMGET', key, unpack(fields))
+  for position, field in ipairs(fields) do
+    local former, by = tonumber(known[position] or 0), counts[field]
+    values[position * 2 - 1] = field
+    values[position * 2] = string.format('%.0f', string.sub(field, -4) == '|max' and math.max(former, by) or former + by)
   end
+  redis.call('HSET', key, unpack(values))
 end
-if tonumber(ARGV[2]) > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-return 1
+
+return add_all(KEYS[1], iterate(KEYS, 2), next_arg, function(key, is_wanted)
+  local keep, counts = next_arg(), next_arg()
+  if not is_wanted then return end
+  add_counts(key, cjson.decode(counts))
+  if tonumber(keep) > 0 then redis.call('PEXPIRE', key, keep) end
+end)

@@ -1,17 +1,27 @@
--- Moves the averages of a tenant's service times towards what a process measured.
--- KEYS[1] times: hash, `<agent>/<band>` -> moving average, ms
--- KEYS[2] states: hash, tenants that are disabled or ended
--- ARGV[1] tenant: text, whose agents these are
--- ARGV[2] keep: int, ms after the last measurement
--- ARGV[3] max: int, averages of one tenant
--- ARGV[4] times: JSON list of [field, mean in ms, its weight from 0 to 1]
--- RETURNS 1, or 0 for a tenant that has ended
-if redis.call('HGET', KEYS[2], ARGV[1]) == 'ended' then return 0 end
-for _, time in ipairs(cjson.decode(ARGV[4])) do
-  local field, mean, weight = time[1], time[2], time[3]
-  local known = tonumber(redis.call('HGET', KEYS[1], field) or nil)
-  if known then mean = known + (mean - known) * weight end
-  if known or redis.call('HLEN', KEYS[1]) < tonumber(ARGV[3]) then redis.call('HSET', KEYS[1], field, string.format('%.3f', mean)) end
+-- Moves the averages of tenants' service times towards what a process measured.
+-- KEYS[1] states: hash, tenants that are disabled or ended
+-- KEYS[2...] per tenant: hash, `<agent>/<band>` -> moving average, ms
+-- ARGV[1...] per tenant: one addition
+--   tenant: text, whose agents these are
+--   keep: int, ms after the last measurement
+--   max: int, averages of one tenant
+--   times: JSON list of [field, mean in ms, its weight from 0 to 1]
+-- RETURNS how many were added: all but those of tenants that have ended
+-- include: additions
+local next_arg = iterate(ARGV, 1)
+
+local function add_times(key, max, times)
+  for _, time in ipairs(times) do
+    local field, mean, weight = time[1], time[2], time[3]
+    local known = tonumber(redis.call('HGET', key, field) or nil)
+    if known then mean = known + (mean - known) * weight end
+    if known or redis.call('HLEN', key) < max then redis.call('HSET', key, field, string.format('%.3f', mean)) end
+  end
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return 1
+
+return add_all(KEYS[1], iterate(KEYS, 2), next_arg, function(key, is_wanted)
+  local keep, max, times = next_arg(), next_arg(), next_arg()
+  if not is_wanted then return end
+  add_times(key, tonumber(max), cjson.decode(times))
+  redis.call('PEXPIRE', key, keep)
+end)

@@ -18,7 +18,7 @@ const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
 /** An estimate that served fewer calls is used for so long: with thousands of tenants most ask seldom. */
-const SELDOM = { uses: 4, freshMs: 15_000 };
+const SELDOM = { uses: 4, freshMs: 60_000 };
 /** Tenants whose pace is remembered. */
 const MAX_TENANTS = 10_000;
 /** Ended tasks the pace is read from. */

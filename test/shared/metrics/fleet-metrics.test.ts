@@ -92,6 +92,26 @@ describe('counts of two processes', () => {
     expect(await readThroughput({ redis, keys, settings }, 'other')).toMatchObject({ acceptedPerMinute: 0, retryRate: 0, failureRate: 0 });
   });
 
+  it('are of many tenants in few calls, without those of one that has ended', async () => {
+    const tenants = Array.from({ length: 120 }, (_, tenant) => `t${tenant}`);
+    const ended = 't7';
+    await redis.hset(keys.shard(keys.shardOf(ended)).tenantStates, ended, 'ended');
+    const metrics = open();
+    for (const tenant of tenants) {
+      metrics.counts.taskAccepted(tenant, TASK, 'queued');
+      metrics.counts.attemptEnded(tenant, TASK, SUCCESS);
+    }
+    await redis.config('RESETSTAT');
+    await metrics.flush();
+    // Four of counts and four of times: 120 tenants of two shards, up to 50 in a call; and the fleet's.
+    const calls = /^cmdstat_eval(?:sha)?:calls=(\d+)/gm;
+    const made = [...(await redis.info('commandstats')).matchAll(calls)].reduce((sum, [, count]) => sum + Number(count), 0);
+    expect(made).toBeLessThanOrEqual(12);
+    const keysOf = async (name: string): Promise<number> => (await redis.keys(`*${name}*`)).filter((key) => key.includes('t:t')).length;
+    expect([await keysOf('service-times'), await keysOf('metric-minute')]).toEqual([119, 119]);
+    expect(await totals()).toMatchObject({ 'accepted|tasks|normal|api': 120 });
+  });
+
   it('have no quantile above the longest wait and run of all, whoever counted it', async () => {
     const [one, other] = [open(), open()];
     for (const waitedMs of [260, 300]) one.counts.attemptStarted('acme', TASK, waitedMs);

@@ -43,9 +43,20 @@ do
     return own
   end
 
+  -- How many ready tickets the tenant has at this level, with those of this call.
+  local function count_ready(context, level)
+    local own = own_at(context, level)
+    if not own.ready then
+      local prefix = level.prefix .. context.tenant .. '/'
+      own.ready = level.had_ready and redis.call('ZLEXCOUNT', context.ready, '[' .. prefix, '(' .. prefix .. '\255') or 0
+    end
+    return own.ready
+  end
+
   -- Whether the tenant has tickets at this level or a better one of its queue that no worker has claimed. Levels without a ticket of any
   -- tenant are passed over.
   local function has_own(context, level)
+    if count_ready(context, level) > 0 then return true end
     local first = first_level(level.queue)
     local is_better_out = redis.call('ZCOUNT', context.window, first * FLOWS, level.number * FLOWS - 1) > 0
     for number = is_better_out and first or level.number, level.number do
@@ -89,10 +100,7 @@ do
   -- Returns how many ready tickets of its tenant are before it.
   local function add_to_ready(context, level, text)
     local shard, own = context.shard, own_at(context, level)
-    if not own.before then
-      local prefix = level.prefix .. context.tenant .. '/'
-      own.before = level.had_ready and redis.call('ZLEXCOUNT', context.ready, '[' .. prefix, '(' .. prefix .. '\255') or 0
-    end
+    local before = count_ready(context, level)
     if not own.joins then
       own.joins = true
       append(shard.placed.joiners, level, context)
@@ -104,8 +112,8 @@ do
     end
     -- The window has grown: tickets that were ready before this one go first.
     if level.room > 0 then shard.has_room = true end
-    own.before = own.before + 1
-    return own.before - 1
+    own.ready = before + 1
+    return before
   end
 
   -- Lets the ticket of a granted task out, or adds it to the ready ones. Returns its name in the outbox, `<task>.<number>` and perhaps

@@ -42,13 +42,17 @@ local function join_turns(context, level, joiners)
   end
   call_many('ZADD', context.turns, starts)
   call_many('HSET', context.weights, weighted)
+  if #weighted > 0 then context.shard.has_weights = true end
   call_many('HDEL', context.weights, unweighted)
   return first
 end
 
 -- When a tenant's next ticket starts, after tickets of this cost.
 local function turn_after(context, tenant, start, cost)
-  return start + math.ceil(cost / tonumber(redis.call('HGET', context.weights, tenant) or 1))
+  local shard = context.shard
+  if shard.has_weights == nil then shard.has_weights = redis.call('EXISTS', context.weights) == 1 end
+  local weight = shard.has_weights and redis.call('HGET', context.weights, tenant) or 1
+  return start + math.ceil(cost / tonumber(weight))
 end
 
 -- Forgets the tenants' shares in queues where nothing is ready and the window has room: no tenant waits for a turn there.
