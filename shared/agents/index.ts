@@ -10,4 +10,5 @@ export { commandUser, commandUserProblem } from './command/start-command.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';
 export { handleStray } from './kinds/function.ts';
 export { failureFromNetwork, readRetryAfter } from './network-failures.ts';
+export { readUsage } from './read-agent-answer.ts';
 export { createRedactor } from './redactor.ts';

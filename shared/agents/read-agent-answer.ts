@@ -1,16 +1,27 @@
 import { z } from 'zod';
-import type { AgentResult, AgentContext } from '../config/index.ts';
+import { type AgentContext, type AgentResult, type AgentUsage, modelNameSchema } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-/** Tokens and millionths of a dollar are integers; a fraction is rounded. */
-const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER).transform(Math.round).default(0);
+/** Tokens and millionths of a dollar are integers; a fraction is rounded. No sum of a day comes near what a number can hold. */
+const count = z.number().min(0).max(1e12).transform(Math.round);
+
+const usageSchema = z.strictObject({
+  inputTokens: count.default(0),
+  outputTokens: count.default(0),
+  cachedInputTokens: count.optional(),
+  reasoningTokens: count.optional(),
+  /** Null is unknown, as absent. */
+  costMicroUsd: count.nullish(),
+  model: modelNameSchema.optional(),
+  isEstimated: z.boolean().optional(),
+});
 
 /** Unknown fields are refused: ignored, they would make an empty answer. */
 const answerSchema = z.strictObject({
   output: z.string().optional(),
   result: z.unknown().optional(),
-  usage: z.strictObject({ inputTokens: count, outputTokens: count, costMicroUsd: count }).optional(),
+  usage: usageSchema.optional(),
 });
 
 /**
@@ -19,7 +30,7 @@ const answerSchema = z.strictObject({
 export function readAgentAnswer(answer: unknown): AgentResult {
   const read = answerSchema.safeParse(answer);
   if (!read.success) {
-    const problems = read.error.issues.map((issue) => `${issue.path.join('.') || '(whole)'}: ${issue.message}`);
+    const problems = problemsOf(read.error);
     throw new TaskFailure('AGENT_ERROR', `The answer is not { output?, result?, usage? }: ${problems.join('; ')}`, {
       details: { problems },
     });
@@ -28,8 +39,27 @@ export function readAgentAnswer(answer: unknown): AgentResult {
   return {
     ...(output === undefined ? {} : { output }),
     ...(result === undefined ? {} : { result }),
-    ...(usage === undefined ? {} : { usage }),
+    ...(usage === undefined ? {} : { usage: agentUsage(usage) }),
   };
+}
+
+/** Checks what an agent says that it used. Throws AGENT_ERROR, with the problems in `details`, when that is no usage. */
+export function readUsage(used: unknown): AgentUsage {
+  const read = usageSchema.safeParse(used);
+  if (read.success) return agentUsage(read.data);
+  const problems = problemsOf(read.error);
+  throw new TaskFailure('AGENT_ERROR', `The usage is not { inputTokens, outputTokens, ... }: ${problems.join('; ')}`, {
+    details: { problems },
+  });
+}
+
+function agentUsage({ inputTokens, outputTokens, ...rest }: z.infer<typeof usageSchema>): AgentUsage {
+  const known = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
+  return { inputTokens, outputTokens, ...Object.fromEntries(known) };
+}
+
+function problemsOf(error: z.ZodError): string[] {
+  return error.issues.map((issue) => `${issue.path.join('.') || '(whole)'}: ${issue.message}`);
 }
 
 /** The same for an answer as text. */
@@ -60,6 +90,7 @@ const DONE = '[DONE]';
  *
  * - `output`, or no name: the data is text, appended to the output
  * - `progress`: the data is a note
+ * - `usage`: the data is JSON of what was used since the last such event
  * - `result`: the data is JSON, `{ output?, result?, usage? }`; the last one counts
  * - `error`: the data is JSON, `{ code?, message?, retryAfterMs? }`; it fails the attempt with that code
  *
@@ -89,6 +120,7 @@ function isOutput({ event }: EventSourceMessage): boolean {
 function readEvent(event: EventSourceMessage, context: AgentContext): AgentResult | undefined {
   if (isOutput(event)) context.write(event.data);
   else if (event.event === 'progress') context.progress(event.data);
+  else if (event.event === 'usage') context.reportUsage(readUsage(parse(event.data)));
   else if (event.event === 'result') return parseAgentAnswer(event.data);
   else if (event.event === 'error') throw readError(event.data);
   return undefined;

@@ -59,6 +59,11 @@ export interface AgentContext {
   /** Says that work goes on, and how far it is, 0 to 100 per cent; the task shows the latest. */
   readonly progress: (note?: string, percent?: number) => void;
   /**
+   * Adds what was used since the last report, as of one model call. It counts also when the attempt fails, is stopped, or is lost with its
+   * process. Where the answer has a `usage`, that is the total and stands for all reports.
+   */
+  readonly reportUsage: (usage: AgentUsage) => void;
+  /**
    * Takes the messages that arrived for this run since the last call, oldest first; none is common. What is never taken becomes
    * the session's next turn; what was taken, a later attempt finds in its `task.input`. Waits while Redis is away. Rejects when the
    * attempt may act no more. Free to call often: it reads Redis only when notified of input.
@@ -72,11 +77,22 @@ export interface AgentContext {
   readonly trace: { readonly traceparent: string };
 }
 
+/** What an agent used. */
 export interface AgentUsage {
+  /** All input tokens, cached ones included. */
   inputTokens: number;
+  /** All output tokens, reasoning included. */
   outputTokens: number;
-  /** Cost in millionths of a US dollar. */
-  costMicroUsd: number;
+  /** Input tokens that the provider had cached. */
+  cachedInputTokens?: number;
+  /** Output tokens of the model's reasoning. */
+  reasoningTokens?: number;
+  /** Cost in millionths of a US dollar. Without it `models` of the configuration has the price of `model`; else it is unknown. */
+  costMicroUsd?: number;
+  /** The model that it was used of. */
+  model?: string;
+  /** Whether the figures are estimates. */
+  isEstimated?: boolean;
 }
 
 /** What an attempt answers; what was written counts as the output when `output` is absent. */
@@ -85,6 +101,7 @@ export interface AgentResult {
   output?: string;
   /** Anything JSON. */
   result?: unknown;
+  /** All that the attempt used. */
   usage?: AgentUsage;
 }
 

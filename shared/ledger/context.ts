@@ -101,6 +101,11 @@ export function laneLimits({ settings, limitsOf }: Pick<Ledger, 'settings' | 'li
   return { ...lanesOf(settings), ...agentLanes(limitsOf(tenant)) };
 }
 
+/** How much is kept of what a tenant's agents used, as `count-usage.lua` takes it. */
+export function usageBounds({ settings: { usage } }: Pick<Ledger, 'settings'>): Record<string, number> {
+  return { maxRows: usage.maxRows, keepSeconds: usage.retentionDays * 86_400 };
+}
+
 /** The keys of the lanes of the places that have one, in a call for many of a tenant's tasks. */
 export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<TaskPlace, 'lane'>[]): string[] {
   const keys = ledger.keys.tenant(tenant);

@@ -30,6 +30,7 @@ export {
   parseWorkerSignal,
   renewLeases,
 } from './claim/leases.ts';
+export { type RunningUsage, reportUsage } from './claim/report-usage.ts';
 export { takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';

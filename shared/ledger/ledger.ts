@@ -84,6 +84,7 @@ export type ScriptName =
   | 'reissue-ticket'
   | 'remove-task'
   | 'renew-leases'
+  | 'report-usage'
   | 'settle-attempts'
   | 'take-input'
   | 'update-pressure';

@@ -144,7 +144,7 @@ export class LocalCounts {
     if (!usage) return;
     counts.inputTokens += usage.inputTokens;
     counts.outputTokens += usage.outputTokens;
-    counts.costMicroUsd += usage.costMicroUsd;
+    counts.costMicroUsd += usage.costMicroUsd ?? 0;
   }
 }
 

@@ -17,6 +17,10 @@ function keysUnder(prefix: string) {
     results: `${prefix}results`,
     /** Hash: `<task id>:<token>` -> JSON of an attempt that another followed. Kept: as `bodies`. Bound: attempts and interruptions. */
     attempts: `${prefix}attempts`,
+    /** Hash: `<task id>:<token>` -> JSON of what a running attempt has used. Kept: until it ends. Bound: running attempts. */
+    runningUsage: `${prefix}running-usage`,
+    /** Hash: agent, source and model -> what was used of it on one day since 1970. Kept: `usage.retentionDays`. Bound: `usage.maxRows`. */
+    usageDay: (day: number) => `${prefix}usage:${day}`,
     /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
     output: (id: string) => `${prefix}output:${id}`,
     /** Stream: JSON of what a task's agent reports. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */

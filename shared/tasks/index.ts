@@ -39,7 +39,6 @@ export {
   type Task,
   type TaskBody,
   type TaskOutcome,
-  type TaskUsage,
   type Trigger,
 } from './task.ts';
 export {
@@ -54,5 +53,6 @@ export {
   type Subscriber,
   type TaskState,
 } from './task-state.ts';
+export { type ModelUsage, type TaskUsage, type UsageRow, estimatedUsage, sumUsage, usageDay, usageRows } from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';

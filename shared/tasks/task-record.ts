@@ -5,6 +5,7 @@ import { toIso } from '../time/index.ts';
 import { traceIdOf } from './ids.ts';
 import type { Task, TaskError, TaskOutcome, ResolvedExecution } from './task.ts';
 import type { Gate, StoredAttempt, StoredError, TaskState } from './task-state.ts';
+import { usageRecord } from './usage.ts';
 import { publicTenantId } from '../tenants/index.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */
@@ -42,7 +43,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     error: taskError(state.error),
     attempt: state.attempt,
     outcome: state.outcome ? outcomeRecord(state.outcome) : null,
-    usage: state.usage ?? null,
+    usage: usageRecord(state.usage),
     worker: state.worker ?? null,
     preemptedBy: state.preemptedBy ?? null,
     requestId: traceIdOf(body.traceparent),
@@ -79,6 +80,7 @@ export function attemptRecord(attempt: StoredAttempt): Record<string, unknown> {
     endedAt: toIso(attempt.endedAt),
     status: attempt.status,
     error: taskError(attempt.error),
+    usage: usageRecord(attempt.usage),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { QueueMode, Source, TaskQueue } from '../config/index.ts';
 import { HOLD_GATES, type TaskHold } from '../errors/index.ts';
-import type { OutcomeKind, TaskUsage } from './task.ts';
+import type { OutcomeKind } from './task.ts';
 import type { TaskStatus } from './transitions.ts';
+import type { TaskUsage } from './usage.ts';
 
 export interface StoredAttempt {
   number: number;
@@ -11,6 +12,8 @@ export interface StoredAttempt {
   endedAt?: number;
   status: 'running' | 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted';
   error?: StoredError;
+  /** As far as it is known. */
+  usage?: TaskUsage;
 }
 
 /** As the scripts store it: `details` is JSON text, because Lua would turn its empty arrays into objects. */
@@ -129,7 +132,10 @@ export interface TaskState {
   /** Lets the next of its lane go first while it waits for a retry. */
   yields?: boolean;
   error?: StoredError;
+  /** Of all its attempts. */
   usage?: TaskUsage;
+  /** Of its last attempt, unless that was its first. */
+  attemptUsage?: TaskUsage;
   outcome?: { kind: OutcomeKind; taskId?: string; reason?: string };
   /** Every status it had: `<status>@<ms>[ <note>]`, separated by semicolons. See `parseTimeline`. */
   log: string;

@@ -19,12 +19,6 @@ export interface TaskOutcome {
   reason: string | null;
 }
 
-export interface TaskUsage {
-  inputTokens: number;
-  outputTokens: number;
-  costMicroUsd: number;
-}
-
 export interface ResolvedExecution {
   timeoutMs: number;
   maxAttempts: number;

@@ -15,6 +15,7 @@ const SHARED_ORDER = [
   'queue',
   'actions',
   'limits',
+  'usage',
   'agents',
   'sessions',
   'schedules',

@@ -3,6 +3,7 @@ import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
 import { LOG_LEVELS, type ProgressEntry, type StoredLogEntry } from '#shared/ledger/index.ts';
 import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import { usageViewSchema } from '../money/usage-view.ts';
 
 const TASK_ID_EXAMPLE = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
 
@@ -69,14 +70,7 @@ export const taskViewSchema = z
     error: errorSchema.nullable().meta({ description: 'Why its last attempt failed.' }),
     attempt: z.int().meta({ description: 'Number of the current or last attempt; 0 before the first.' }),
     outcome: outcomeSchema.nullable().meta({ description: 'What became of it, when that says more than its status.' }),
-    usage: z
-      .object({
-        inputTokens: z.number().meta({ description: 'Tokens that were sent.' }),
-        outputTokens: z.number().meta({ description: 'Tokens that were answered.' }),
-        costMicroUsd: z.number().meta({ description: 'Cost in millionths of a dollar.' }),
-      })
-      .nullable()
-      .meta({ description: 'What its attempts used of the model.' }),
+    usage: usageViewSchema.nullable().meta({ description: 'What its attempts used, as far as it is known.' }),
     worker: z.string().nullable().meta({ description: 'The worker of its current or last attempt.' }),
     preemptedBy: z.string().nullable().meta({ description: 'The critical task that last got its place while it ran.' }),
     requestId: requestIdSchema,
@@ -113,6 +107,7 @@ export const attemptViewSchema = z
     endedAt: instant('When it ended; null while it runs.').nullable(),
     status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
     error: errorSchema.nullable().meta({ description: 'Why it failed.' }),
+    usage: usageViewSchema.nullable().meta({ description: 'What it used, as far as it is known.' }),
   })
   .meta({
     id: 'Attempt',
@@ -125,6 +120,7 @@ export const attemptViewSchema = z
         endedAt: '2026-05-01T09:00:04.000Z',
         status: 'success',
         error: null,
+        usage: null,
       },
     ],
   });

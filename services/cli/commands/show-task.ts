@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ApiClient, readAnswer } from '../client/api-client.ts';
 import { CliProblem, EXIT } from '../cli-problem.ts';
+import { formatCost } from '../output/format-cost.ts';
 import { formatTable } from '../output/table.ts';
 import { duration, oneLine, plainText, type Terminal } from '../output/terminal.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -65,6 +66,7 @@ function showRecord(task: TaskView, terminal: Terminal): void {
     ['completed', task.completedAt],
     ['progress', progress ? progressText(progress) : null],
     ['tokens', usage ? `${usage.inputTokens} in, ${usage.outputTokens} out` : null],
+    ['cost', usage ? formatCost(usage.costMicroUsd ?? null) : null],
     ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(', ') : null],
     ['error', error ? `${error.message} [${error.code}]` : null],
   ];

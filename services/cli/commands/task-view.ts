@@ -26,7 +26,7 @@ export const taskViewSchema = z.object({
   error: errorSchema.nullish(),
   outcome: z.object({ kind: z.string(), taskId: text, reason: text }).nullish(),
   progress: z.object({ note: text, percent: z.number().nullish() }).nullish(),
-  usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }).nullish(),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number().nullish() }).nullish(),
   createdAt: z.string(),
   startedAt: text,
   completedAt: text,

@@ -9,7 +9,7 @@ import type { Execution } from './execution.ts';
 
 /** What an agent gets besides its task. `given`: the messages that are part of its prompt, by id. */
 export function agentContext(ledger: Ledger, execution: Execution, given: readonly string[]): AgentContext {
-  const { body, attempt, output, taskLog } = execution;
+  const { body, attempt, output, taskLog, usage } = execution;
   // Made when an agent asks for them; most do not.
   let turns: Promise<readonly AgentTurn[]> | undefined;
   let channel: InputChannel | undefined;
@@ -21,6 +21,7 @@ export function agentContext(ledger: Ledger, execution: Execution, given: readon
     input: () => (channel ??= new InputChannel({ ledger, attempt, given })).take(),
     history: () => (turns ??= readHistory(ledger, execution)),
     progress: (note, percent) => taskLog.progress(note, percent),
+    reportUsage: (used) => usage.report(used),
     get log() {
       return taskLog.agentLog;
     },

@@ -16,8 +16,8 @@ type FailedContext = FailureContext & Pick<ClassifyContext, 'routes'>;
 export function classifyAnswer(answer: AgentAnswer, context: ClassifyContext): AttemptEnd {
   switch (answer.kind) {
     case 'answered': {
-      const { output, result, usage } = answer.result;
-      return { kind: 'completed', output: output ?? answer.written, result: result ?? null, usage: usage ?? null };
+      const { output, result } = answer.result;
+      return { kind: 'completed', output: output ?? answer.written, result: result ?? null };
     }
     case 'stopped':
       return classifyStop(answer.stop, { ...context, diagnostics: answer.diagnostics ?? {} });
@@ -40,7 +40,7 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
       return { kind: 'interrupted', reason: 'the lease was lost', delayMs: 0 };
     case 'deadline': {
       const failure = new TaskFailure('DEADLINE_PASSED', 'The task was aborted at its deadline');
-      return { kind: 'failed', error: storedError(failure, false, context), ...NO_RETRY, usage: null, isExpired: true };
+      return { kind: 'failed', error: storedError(failure, false, context), ...NO_RETRY, isExpired: true };
     }
     case 'timeout': {
       const { timeoutMs } = context.state;
@@ -66,7 +66,7 @@ function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEn
   const isRetryable = route !== 'stop';
   const error = storedError(failure, isRetryable, context);
   const retry = isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
-  return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry, usage: null };
+  return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry };
 }
 
 /** The bound holds also where only a release would end the wait: what would have released it may be gone. */

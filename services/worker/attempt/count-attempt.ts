@@ -28,7 +28,7 @@ export function countEnd({ counts }: Ledger, { body, state }: Execution, { end, 
   if (settled.kind === 'lost') return;
   const { status } = settled;
   const code = 'error' in end ? (end.error?.code ?? '') : '';
-  const usage = 'usage' in end ? end.usage : null;
+  const { usage = null } = end;
   // A stop that the worker had not received wins over a failure.
   const result = status === 'cancelled' ? 'cancelled' : RESULTS[end.kind];
   counts.attemptEnded(body.tenant, state, { agent: body.agent, result, code, ranMs, status, usage });

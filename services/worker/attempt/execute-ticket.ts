@@ -75,7 +75,8 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
     const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
     const now = attempt.redisNow(clock.monotonic());
-    const end = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
+    const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
+    const end = { ...classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes }), ...used };
     const settling = settleAndReport(parts, execution, end);
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should

@@ -5,6 +5,7 @@ import type { TaskBody, TaskState } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
+import { AttemptUsage } from './attempt-usage.ts';
 import { RunningAttempt } from './running-attempt.ts';
 import { TaskLogWriter } from './task-log-writer.ts';
 
@@ -16,6 +17,7 @@ export interface Execution {
   readonly attempt: RunningAttempt;
   readonly output: AttemptOutput;
   readonly taskLog: TaskLogWriter;
+  readonly usage: AttemptUsage;
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
@@ -50,5 +52,6 @@ export function openExecution(
   const log = new AttemptLog(parent, body, state.attempt);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
-  return { body, state, attempt, output, taskLog, log, claimedFrom };
+  const usage = new AttemptUsage({ ledger, attempt, body, log });
+  return { body, state, attempt, output, taskLog, usage, log, claimedFrom };
 }

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText, type LanguageModelUsage, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import type { AgentContext, AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
+import type { AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
 import type { TaskFailure } from '../../errors/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
@@ -42,16 +42,10 @@ interface Provider extends OpenaiEndpoint {
   readonly failureOf: (error: unknown) => TaskFailure;
 }
 
-/** The answer of one model call. */
-interface Step {
-  text: string;
-  usage: AgentUsage | undefined;
-}
-
 /**
  * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
  * before the prompt. When messages arrived while the model answered, it is called again with its answer and them. The next answer follows
- * after a blank line; `usage` is the total of all calls. Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
+ * after a blank line. What each call used is reported when it ends. Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
  * INVALID_INPUT (400, 422), RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or
  * cut).
  */
@@ -62,8 +56,8 @@ async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Pro
   const request = new AbortController();
   const provider = openProvider(run, options, AbortSignal.any([signal, request.signal]));
   try {
-    const usage = await callModel(run, provider);
-    return usage === undefined ? {} : { usage };
+    await callModel(run, provider);
+    return {};
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw provider.failureOf(error);
@@ -89,22 +83,20 @@ function openProvider({ definition, isOperators }: AgentRun<Definition>, options
   };
 }
 
-async function callModel(run: AgentRun<Definition>, provider: Provider): Promise<AgentUsage | undefined> {
+async function callModel(run: AgentRun<Definition>, provider: Provider): Promise<void> {
   const { task, definition, context } = run;
   const { maxSteps = MAX_STEPS } = definition;
   const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
-  let usage: AgentUsage | undefined;
   for (let step = 1; ; step += 1) {
-    const answer = await readStream(openStream(run, provider, messages), run, provider);
-    usage = sumUsage(usage, answer.usage);
+    const text = await readStream(openStream(run, provider, messages), run, provider);
     // The last step takes no messages, because none would be answered.
     const inputs = step < maxSteps ? await context.input() : [];
-    if (inputs.length === 0) return usage;
-    if (answer.text !== '') {
+    if (inputs.length === 0) return;
+    if (text !== '') {
       context.write(STEP_BREAK);
-      messages.push({ role: 'assistant', content: answer.text });
+      messages.push({ role: 'assistant', content: text });
     }
-    messages.push(...inputs.map(({ text }): ModelMessage => ({ role: 'user', content: text })));
+    messages.push(...inputs.map((input): ModelMessage => ({ role: 'user', content: input.text })));
   }
 }
 
@@ -151,40 +143,33 @@ async function readStream(
   stream: AsyncIterable<Part>,
   { definition, context }: AgentRun<Definition>,
   { failureOf }: Provider,
-): Promise<Step> {
-  const step: Step = { text: '', usage: undefined };
+): Promise<string> {
+  let text = '';
   for await (const part of stream) {
     // Output that arrives after an abort is dropped.
     context.signal.throwIfAborted();
     if (part.type === 'text-delta') {
-      step.text += part.text;
+      text += part.text;
       context.write(part.text);
     } else if (part.type === 'reasoning-start') context.progress('thinking');
     else if (part.type === 'error') throw failureOf(part.error);
-    else if (part.type === 'finish') step.usage = finish(part, definition, context);
+    else if (part.type === 'finish') {
+      if (part.finishReason !== 'stop') context.log.warn({ finishReason: part.finishReason }, 'The model stopped early');
+      const used = usageOf(part.totalUsage, definition);
+      if (used !== null) context.reportUsage(used);
+    }
   }
   context.signal.throwIfAborted();
-  return step;
+  return text;
 }
 
-function finish(part: Extract<Part, { type: 'finish' }>, definition: Definition, { log }: AgentContext): AgentUsage | undefined {
-  if (part.finishReason !== 'stop') log.warn({ finishReason: part.finishReason }, 'The model stopped early');
-  return toUsage(part.totalUsage, definition.priceMicroUsdPerMillion);
-}
-
-function toUsage({ inputTokens, outputTokens }: LanguageModelUsage, price: Definition['priceMicroUsdPerMillion']): AgentUsage | undefined {
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const input = inputTokens ?? 0;
-  const output = outputTokens ?? 0;
-  const cost = price === undefined ? 0 : (input * price.input + output * price.output) / 1_000_000;
-  return { inputTokens: input, outputTokens: output, costMicroUsd: Math.round(cost) };
-}
-
-function sumUsage(before: AgentUsage | undefined, step: AgentUsage | undefined): AgentUsage | undefined {
-  if (before === undefined || step === undefined) return before ?? step;
-  return {
-    inputTokens: before.inputTokens + step.inputTokens,
-    outputTokens: before.outputTokens + step.outputTokens,
-    costMicroUsd: before.costMicroUsd + step.costMicroUsd,
-  };
+/** What a call used; null when the endpoint does not say. The agent's own prices come before those of its model. */
+function usageOf(usage: LanguageModelUsage, { model, priceMicroUsdPerMillion: prices }: Definition): AgentUsage | null {
+  const { inputTokens = 0, outputTokens = 0 } = usage;
+  if (usage.inputTokens === undefined && usage.outputTokens === undefined) return null;
+  const { cacheReadTokens: cachedInputTokens = 0 } = usage.inputTokenDetails;
+  const { reasoningTokens = 0 } = usage.outputTokenDetails;
+  const used = { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens };
+  if (prices === undefined) return used;
+  return { ...used, costMicroUsd: Math.round((inputTokens * prices.input + outputTokens * prices.output) / 1_000_000) };
 }

@@ -6,6 +6,7 @@ import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, task
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
+import { modelsSchema, usageSettingsSchema } from './money-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import {
@@ -38,6 +39,9 @@ export const settingsSchema = z.strictObject({
   actions: actionSettingsSchema.prefault({}),
   events: eventSettingsSchema.prefault({}),
   metrics: metricsSettingsSchema.prefault({}),
+  /** Models by name, with their prices, see [money](money.md). */
+  models: modelsSchema,
+  usage: usageSettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
   fleet: fleetSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),

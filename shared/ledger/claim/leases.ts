@@ -1,5 +1,6 @@
 import type { FailureRoute } from '../../errors/index.ts';
-import { runInContext, shardKeys, taskKeys, type TaskPlace } from '../context.ts';
+import { usageDay } from '../../tasks/index.ts';
+import { runInContext, shardKeys, taskKeys, type TaskPlace, usageBounds } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 
 /** One attempt: its task and its fencing token. */
@@ -54,6 +55,7 @@ export interface Loss {
 /** Takes an attempt back when its lease ran out, or when its process has ended. */
 export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Loss = { blame: 'unknown' }): Promise<ExpireAnswer> {
   const shard = shardKeys(ledger, attempt.tenant);
+  const keys = ledger.keys.tenant(attempt.tenant);
   const { limits, retries, worker } = ledger.settings;
   const bounds = { maxLosses: limits.maxWorkerLosses, delayMs: worker.suspectDelayMs, maxDelayMs: retries.maxDelayMs };
   const [kind] = (await runInContext(ledger, {
@@ -65,9 +67,12 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Los
       shard.deadlines,
       shard.signals,
       shard.ended,
-      ledger.keys.tenant(attempt.tenant).attempts,
+      keys.attempts,
       shard.due,
+      keys.usageDay(usageDay(Date.now())),
+      keys.runningUsage,
     ],
+    options: { usage: usageBounds(ledger) },
     args: [attempt.id, attempt.token, JSON.stringify({ ...loss, ...bounds, spread: Math.random() })],
   })) as [ExpireAnswer];
   return kind;

@@ -57,7 +57,12 @@ function timeOf(text: string | undefined): number {
 
 /** The short state that follows that of a running task when its attempt completed. */
 export function completedShort(running: string, completedAt: number, usage: TaskUsage | null): string {
-  return `c${running.slice(1)} ${completedAt} ${usage === null ? '-' : JSON.stringify(usage)}`;
+  return `c${running.slice(1)} ${completedAt} ${usage === null ? '-' : wordOf(usage)}`;
+}
+
+/** JSON without spaces, which separate the parts of a short state; a model's name may have some. */
+function wordOf(usage: TaskUsage): string {
+  return JSON.stringify(usage).replaceAll(' ', String.raw`\u0020`);
 }
 
 /** A short state in full; `first` is what the task began with. */

@@ -133,7 +133,9 @@ const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {
   permanently_failed: 'failed',
 };
 
-function lastAttempt({ status, attempt, worker, startedAt, completedAt, error, log }: TaskState): StoredAttempt {
+function lastAttempt(state: TaskState): StoredAttempt {
+  const { status, attempt, worker, startedAt, completedAt, error, log, token } = state;
+  const usage = token === 1 ? state.usage : state.attemptUsage;
   const isTimeout = parseTimeline(log).at(-2)?.status === 'timeout';
   return {
     number: attempt,
@@ -142,5 +144,6 @@ function lastAttempt({ status, attempt, worker, startedAt, completedAt, error, l
     status: isTimeout ? 'timeout' : (LAST_STATUS[status] ?? 'running'),
     ...(completedAt === undefined ? {} : { endedAt: completedAt }),
     ...(error === undefined || completedAt === undefined ? {} : { error }),
+    ...(usage === undefined || completedAt === undefined ? {} : { usage }),
   };
 }

@@ -19,6 +19,8 @@
 -- KEYS[16] ended: zset, ends of the shard's tasks that subscribers have not received
 -- KEYS[17] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
 -- KEYS[18] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[19] usage_day: hash, what the tenant's agents used this day by row
+-- KEYS[20] running_usage: hash, what running attempts of the tenant have used by `<id>:<token>`, JSON
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] token: int, the attempt's fencing token
@@ -39,12 +41,14 @@
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
+-- include: count-usage
+-- include: attempt-usage
 -- include: finish
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local keys = {
   held = KEYS[11], wait = KEYS[12], leases = KEYS[13], deadlines = KEYS[14], signals = KEYS[15], ended = KEYS[16], attempts = KEYS[17],
-  due = KEYS[18],
+  due = KEYS[18], usage_day = KEYS[19], running_usage = KEYS[20],
 }
 local id, loss = ARGV[2], cjson.decode(ARGV[4])
 local member = shard_member(context, id) .. '/' .. ARGV[3]
@@ -57,9 +61,13 @@ if not task or task.status ~= 'running' or task.token ~= tonumber(ARGV[3]) then
   return { {}, 'gone' }
 end
 
+-- As far as its process reported it.
+local usage = take_lost_usage(keys, id .. ':' .. ARGV[3], task, context.usage)
+task.attemptUsage = nil
+
 if task.cancel then
   local reason = task.cancel.reason
-  end_attempt(context, keys, id, task, 'cancelled')
+  end_attempt(context, keys, id, task, { status = 'cancelled', usage = usage })
   task.outcome = outcome_of_stop(task.cancel)
   emit(context, id, finish(context, keys, id, task, 'cancelled', reason))
   return { publish_granted(context), 'ended' }
@@ -76,7 +84,7 @@ local is_guilty = loss.blame == 'guilty' or (loss.blame == 'unknown' and is_own)
 -- The bound on losses holds whatever the agent says: a task that ends worker after worker stops.
 local is_charged = stops or is_guilty and (loss.route ~= 'wait' or losses >= loss.maxLosses)
 task.isolation = nil
-end_attempt(context, keys, id, task, is_charged and 'failed' or 'interrupted', failure)
+end_attempt(context, keys, id, task, { status = is_charged and 'failed' or 'interrupted', failure = failure, usage = usage })
 task.error = failure
 local function facts_of(will_retry)
   return cjson.encode({ { attempt = task.attempt, code = failure.code, willRetry = will_retry } })

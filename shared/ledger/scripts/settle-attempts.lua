@@ -18,7 +18,9 @@
 -- KEYS[16] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
 -- KEYS[17] deadlines: zset, deadlines of the shard's tasks, ms
 -- KEYS[18] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[19...] per task: with a lane, its holders and its line
+-- KEYS[19] usage_day: hash, what the tenant's agents used this day by row
+-- KEYS[20] running_usage: hash, what running attempts of the tenant have used by `<id>:<token>`, JSON
+-- KEYS[21...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] ids: text, of the tasks, separated by commas
 -- ARGV[3...] per task: one settlement
@@ -40,6 +42,7 @@
 --   result: JSON, or empty
 --   shared: JSON, createdAt and sharedLanes, or empty without such lanes
 --   has_deadline: `1`, or empty
+--   usage: JSON, rows that the attempt adds to the day's, or empty when it used nothing
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -56,19 +59,20 @@
 -- include: lanes
 -- include: preemption
 -- include: iterate
+-- include: count-usage
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local next_key, next_arg = iterate(KEYS, 19), iterate(ARGV, 3)
+local next_key, next_arg = iterate(KEYS, 21), iterate(ARGV, 3)
 gather_grants(context)
 -- What all settlements of the call write to the keys that they share.
 local states, outputs, results, leases, ungranted, index, ended, deadlines = {}, {}, {}, {}, {}, {}, {}, {}
-local events, critical, yielding = {}, {}, {}
+local events, critical, yielding, used = {}, {}, {}, {}
 
 local function read_settlement(id)
   local settlement = {
     id = id, token = next_arg(), limit = tonumber(next_arg()), class = next_arg(), seen = next_arg(), next = next_arg(),
     status = next_arg(), continuation = next_arg(), at = next_arg(), level = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
-    attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '',
+    attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '', usage = next_arg(),
   }
   if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
   return settlement
@@ -166,6 +170,7 @@ local function settle(settlement, state)
   -- Last: a server without memory refuses the first write above, and lets all others pass; then nothing may have happened.
   leases[#leases + 1] = shard_member(context, id) .. '/' .. settlement.token
   append(states, id, settlement.next)
+  if settlement.usage ~= '' then used[#used + 1] = settlement end
   return { 'settled' }
 end
 
@@ -193,6 +198,10 @@ end
 call_many('HSET', context.states, states)
 call_many('HSET', KEYS[14], outputs)
 call_many('HSET', KEYS[15], results)
+for _, settlement in ipairs(used) do
+  count_usage(KEYS[19], cjson.decode(settlement.usage), context.usage)
+  redis.call('HDEL', KEYS[20], settlement.id .. ':' .. settlement.token)
+end
 write_grants(context)
 if #ungranted > 0 then
   redis.call('ZREM', context.live, unpack(ungranted))

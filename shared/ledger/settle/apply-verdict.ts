@@ -5,28 +5,37 @@ import {
   type TaskOutcome,
   type TaskState,
   type TaskStatus,
+  sumUsage,
   type TaskUsage,
   timelineNote,
   TRANSITIONS,
 } from '../../tasks/index.ts';
 
+/** What an ended attempt used; null, as without it, for nothing that is known. */
+interface Used {
+  usage?: TaskUsage | null;
+  /** What of it is not in the rows of the day yet; by default all. Model calls through the gateway are. */
+  uncounted?: TaskUsage | null;
+}
+
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
-export type AttemptEnd =
-  | { kind: 'completed'; output: string; result: unknown; usage: TaskUsage | null }
-  | { kind: 'cancelled'; reason: string; error?: StoredError }
-  | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined }
-  /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
-  | { kind: 'interrupted'; reason: string; delayMs: number | null; hold: TaskHold; error?: StoredError; isPreempted?: undefined }
-  | {
-      kind: 'failed' | 'timeout';
-      error: StoredError;
-      delayMs: number | null;
-      usage: TaskUsage | null;
-      nextTimeoutMs?: number;
-      reason?: string;
-      /** Aborted at its deadline. */
-      isExpired?: true;
-    };
+export type AttemptEnd = Used &
+  (
+    | { kind: 'completed'; output: string; result: unknown }
+    | { kind: 'cancelled'; reason: string; error?: StoredError }
+    | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined }
+    /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
+    | { kind: 'interrupted'; reason: string; delayMs: number | null; hold: TaskHold; error?: StoredError; isPreempted?: undefined }
+    | {
+        kind: 'failed' | 'timeout';
+        error: StoredError;
+        delayMs: number | null;
+        nextTimeoutMs?: number;
+        reason?: string;
+        /** Aborted at its deadline. */
+        isExpired?: true;
+      }
+  );
 
 /** What becomes of the task: its next state, when it continues, and the events of its transitions. */
 export interface Settlement {
@@ -53,8 +62,7 @@ const ATTEMPT_STATUS = {
 export function applyVerdict(running: TaskState, given: AttemptEnd, now: number): Settlement {
   const verdict = overruled(running, given);
   const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, preempt, ...kept } = running;
-  const usage = 'usage' in verdict && verdict.usage ? { usage: verdict.usage } : {};
-  const state: TaskState = { ...kept, ...usage, ...errorOf(verdict) };
+  const state: TaskState = { ...withUsage(kept, given.usage ?? null), ...errorOf(verdict) };
   const attempt = endedAttempt(running, verdict, now);
   switch (verdict.kind) {
     case 'completed':
@@ -69,6 +77,12 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
     case 'timeout':
       return afterFailure(state, verdict, now, attempt);
   }
+}
+
+/** The state with what its attempt used added. */
+function withUsage({ attemptUsage: _earlier, ...kept }: TaskState, usage: TaskUsage | null): TaskState {
+  if (usage === null) return kept;
+  return { ...kept, usage: sumUsage(kept.usage, usage), ...(kept.token > 1 ? { attemptUsage: usage } : {}) };
 }
 
 type Preemption = NonNullable<TaskState['preempt']>;
@@ -128,7 +142,11 @@ function outcomeOfStop(by: string | undefined, reason: string): End['outcome'] {
 
 function overruled(running: TaskState, verdict: AttemptEnd): AttemptEnd {
   if (!running.cancel || verdict.kind === 'completed') return verdict;
-  return { kind: 'cancelled', reason: running.cancel.reason, ...errorOf(verdict) };
+  return { kind: 'cancelled', reason: running.cancel.reason, ...usedOf(verdict), ...errorOf(verdict) };
+}
+
+function usedOf({ usage = null }: AttemptEnd): Used {
+  return usage === null ? {} : { usage };
 }
 
 type Failure = Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>;
@@ -190,5 +208,6 @@ function enter(state: TaskState, status: TaskStatus, now: number, note?: string)
 
 function endedAttempt(state: TaskState, verdict: AttemptEnd, now: number): Record<string, unknown> {
   const { attempt: number, worker, startedAt } = state;
-  return { number, worker, startedAt, endedAt: now, status: ATTEMPT_STATUS[verdict.kind], ...errorOf(verdict) };
+  const usage = verdict.usage ? { usage: verdict.usage } : {};
+  return { number, worker, startedAt, endedAt: now, status: ATTEMPT_STATUS[verdict.kind], ...errorOf(verdict), ...usage };
 }

@@ -1,5 +1,5 @@
 import { scriptJson } from '../../redis/index.ts';
-import type { FirstState, TaskState, TaskStatus } from '../../tasks/index.ts';
+import { type FirstState, type TaskState, type TaskStatus, usageRows } from '../../tasks/index.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { levelName } from '../grants/tickets.ts';
@@ -33,6 +33,9 @@ export interface Decision extends Omit<AttemptRef, 'token'> {
   result: string;
   shared: string;
   hasDeadline: 1 | '';
+  usage: string;
+  /** When the attempt ended, ms since the epoch: its usage counts for that day. */
+  endedAt: number;
 }
 
 /** Of the first attempt: the only one whose state may be short. */
@@ -57,6 +60,8 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
     events: events.join(','),
     fact: factOf(settlement),
     attempt: ended === null ? '' : JSON.stringify(ended),
+    usage: usageOf(running, verdict),
+    endedAt: seen.now,
     ...answerOf(verdict),
   };
 }
@@ -73,8 +78,10 @@ function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first,
   return {
     ...decisionOf(attempt, first, completedAt),
     seen: stored,
-    next: completedShort(stored, completedAt, verdict.usage),
+    next: completedShort(stored, completedAt, verdict.usage ?? null),
     events: 'task.completed',
+    usage: usageOf(first, verdict),
+    endedAt: completedAt,
     ...answerOf(verdict),
   };
 }
@@ -109,7 +116,14 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     result: '',
     shared: sharedLanes === undefined ? '' : scriptJson({ createdAt, queue, sharedLanes }),
     hasDeadline: deadline === undefined ? '' : 1,
+    usage: '',
+    endedAt,
   };
+}
+
+/** JSON of what the attempt adds to the rows of its day. */
+function usageOf({ agent, source }: Pick<FirstState, 'agent' | 'source'>, { usage, uncounted = usage }: AttemptEnd): string {
+  return usage ? JSON.stringify(usageRows({ agent, source, usage, uncounted: uncounted ?? null, attempts: 1 })) : '';
 }
 
 const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);

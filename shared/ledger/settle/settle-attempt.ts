@@ -1,8 +1,8 @@
-import type { TaskStatus } from '../../tasks/index.ts';
+import { type TaskStatus, usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import { parseBody } from '../codec/body.ts';
-import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
+import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall, usageBounds } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './apply-verdict.ts';
 import { type Decision, decideSettlement, type SeenTask } from './decide-settlement.ts';
@@ -61,6 +61,7 @@ const ARGUMENTS = [
   'result',
   'shared',
   'hasDeadline',
+  'usage',
 ] as const satisfies readonly (keyof Decision)[];
 
 /** Settles attempts of tenants of one shard. */
@@ -81,8 +82,10 @@ function settleCall(ledger: Ledger, decisions: readonly Decision[]): TenantCall 
   const tenant = decisions[0]?.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
+  const hasUsage = decisions.some(({ usage }) => usage !== '');
   return {
     tenant,
+    ...(hasUsage ? { options: { usage: usageBounds(ledger) } } : {}),
     keys: [
       ...contextKeys(ledger, tenant),
       shard.leases,
@@ -93,6 +96,8 @@ function settleCall(ledger: Ledger, decisions: readonly Decision[]): TenantCall 
       keys.attempts,
       shard.deadlines,
       shard.due,
+      keys.usageDay(usageDay(Math.max(...decisions.map(({ endedAt }) => endedAt)))),
+      keys.runningUsage,
       ...laneKeys(ledger, tenant, decisions),
     ],
     args: [decisions.map(({ id }) => id).join(','), ...decisions.flatMap((decision) => ARGUMENTS.map((name) => decision[name]))],

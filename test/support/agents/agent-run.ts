@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
-import type { AgentInput, AgentTask, AgentTurn } from '#shared/config/define-config.ts';
+import type { AgentInput, AgentTask, AgentTurn, AgentUsage } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
 import { expect } from 'vitest';
 import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
@@ -22,6 +22,8 @@ export interface ObservedRun<Definition extends AgentDefinition> {
   /** Every piece that was written, in order. */
   readonly written: string[];
   readonly notes: (string | undefined)[];
+  /** What it says that it used, in order. */
+  readonly usages: AgentUsage[];
   /** What the runner found out about a failure. */
   readonly diagnostics: Diagnostics;
   readonly warnings: unknown[];
@@ -43,6 +45,7 @@ export function observeRun<Kind extends AgentKind>(
   const first = Promise.withResolvers<string>();
   const written: string[] = [];
   const notes: (string | undefined)[] = [];
+  const usages: AgentUsage[] = [];
   const warnings: unknown[] = [];
   const diagnostics: Diagnostics = {};
   const messages: AgentInput[] = [];
@@ -60,6 +63,7 @@ export function observeRun<Kind extends AgentKind>(
       first.resolve(text);
     },
     progress: (note?: string) => void notes.push(note),
+    reportUsage: (used: AgentUsage) => void usages.push(used),
     log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
     trace: { traceparent: TRACEPARENT },
   };
@@ -90,6 +94,7 @@ export function observeRun<Kind extends AgentKind>(
     },
     written,
     notes,
+    usages,
     diagnostics,
     warnings,
     abort: (reason) => controller.abort(reason),

@@ -49,7 +49,7 @@ export const taskRecordSchema = z.object({
   error: taskErrorSchema.nullish(),
   attempt: z.number(),
   outcome: outcomeSchema.nullish(),
-  usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number() }).nullish(),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number().nullable() }).nullish(),
   progress: z.object({ at: z.string(), note: text, percent: z.number().nullish() }).nullish(),
   worker: text,
   createdAt: z.string(),

@@ -95,6 +95,6 @@ function jsonOf(value: Record<string, unknown> | null | undefined): ReactNode {
 }
 
 function usageText({ inputTokens, outputTokens, costMicroUsd }: NonNullable<TaskRecord['usage']>): string {
-  const cost = costMicroUsd > 0 ? ` · $${(costMicroUsd / MICRO_PER_USD).toFixed(4)}` : '';
+  const cost = costMicroUsd !== null && costMicroUsd > 0 ? ` · $${(costMicroUsd / MICRO_PER_USD).toFixed(4)}` : '';
   return `${inputTokens} in, ${outputTokens} out${cost}`;
 }

@@ -43,7 +43,6 @@ describe('classifying an error of an agent', () => {
       kind: 'failed',
       error: { code: 'MINE', message: 'why', retryable: true },
       delayMs: 1000,
-      usage: null,
     });
   });
 

@@ -55,11 +55,13 @@ describe('an openai agent', () => {
     expect(written.length).toBeGreaterThan(2);
   });
 
-  it('records the tokens and what they cost', async () => {
+  it('reports the tokens, and what they cost where the agent has prices of its own', async () => {
     model.mock.onMessage('hello', { content: 'Hi.', usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 } });
+    const used = { model: agent.model, inputTokens: 1000, outputTokens: 500, cachedInputTokens: 0, reasoningTokens: 0 };
     const priced = { ...agent, priceMicroUsdPerMillion: { input: 250_000, output: 2_000_001 } };
-    expect(await runOpenai(observeRun(priced).run)).toEqual({ usage: { inputTokens: 1000, outputTokens: 500, costMicroUsd: 1250 } });
-    expect(await runOpenai(observeRun(agent).run)).toEqual({ usage: { inputTokens: 1000, outputTokens: 500, costMicroUsd: 0 } });
+    const observed = [observeRun(priced), observeRun(agent)];
+    for (const { run } of observed) await runOpenai(run);
+    expect(observed.map(({ usages }) => usages)).toEqual([[{ ...used, costMicroUsd: 1250 }], [used]]);
   });
 
   it('sends the system prompt of the task after that of its agent', async () => {
@@ -111,7 +113,8 @@ describe('an openai agent', () => {
     const observed = observeRun({ ...agent, priceMicroUsdPerMillion: { input: 1_000_000, output: 1_000_000 } });
     observed.say('wait');
     observed.say('and then?');
-    expect(await runOpenai(observed.run)).toEqual({ usage: { inputTokens: 20, outputTokens: 10, costMicroUsd: 30 } });
+    await runOpenai(observed.run);
+    expect(observed.usages).toEqual([expect.objectContaining({ costMicroUsd: 15 }), expect.objectContaining({ costMicroUsd: 15 })]);
     expect(observed.written.join('')).toBe('First.\n\nSecond.');
     expect(model.mock.getRequests()).toHaveLength(2);
     expect(model.mock.getLastRequest()?.body).toMatchObject({

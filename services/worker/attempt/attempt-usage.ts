@@ -1,0 +1,83 @@
+import { readUsage } from '#shared/agents/index.ts';
+import type { AgentLog, AgentUsage } from '#shared/config/index.ts';
+import { type AttemptEnd, type Ledger, reportUsage, type RunningUsage } from '#shared/ledger/index.ts';
+import { estimatedUsage, sumUsage, type TaskBody, type TaskUsage, usageRows } from '#shared/tasks/index.ts';
+import { pricedUsage } from '#shared/usage/index.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+interface AttemptUsageOptions {
+  readonly ledger: Ledger;
+  readonly attempt: RunningAttempt;
+  readonly body: TaskBody;
+  readonly log: AgentLog;
+}
+
+const NOTHING: TaskUsage = { inputTokens: 0, outputTokens: 0, costMicroUsd: 0 };
+
+/**
+ * AttemptUsage is responsible for what one attempt used so far, and for keeping that with the ledger while the agent runs, so that it counts
+ * when this process is lost.
+ */
+export class AttemptUsage {
+  readonly #options: AttemptUsageOptions;
+  /** What the agent reported. */
+  #reported: TaskUsage | null = null;
+  /** What is in the rows of the day already. */
+  #counted: TaskUsage | null = null;
+  #isSending = false;
+  #isSent = true;
+
+  constructor(options: AttemptUsageOptions) {
+    this.#options = options;
+  }
+
+  /** Adds what an agent says that it used. Throws AGENT_ERROR when that is no usage. */
+  report(used: AgentUsage): void {
+    this.#reported = sumUsage(this.#reported, this.#price(readUsage(used)));
+    this.#changed();
+  }
+
+  /** Adds a model call whose settlement counted it, and noted it with the attempt. */
+  addCounted(used: TaskUsage): void {
+    this.#counted = sumUsage(this.#counted, used);
+  }
+
+  /** What the attempt used in all; `answered`: what its answer says that it used, instead of what was reported before. */
+  end(answered: AgentUsage | undefined): Pick<AttemptEnd, 'usage' | 'uncounted'> {
+    if (answered !== undefined) this.#reported = this.#price(answered);
+    return { usage: sumUsage(this.#counted, this.#reported), uncounted: this.#reported };
+  }
+
+  #price(used: AgentUsage): TaskUsage {
+    return pricedUsage(this.#options.ledger.settings.models, used);
+  }
+
+  #changed(): void {
+    this.#isSent = false;
+    if (!this.#isSending) void this.#send();
+  }
+
+  /** Sends the latest, one call at a time. A report that cannot be sent is lost with its process only. */
+  async #send(): Promise<void> {
+    const { ledger, attempt, log } = this.#options;
+    this.#isSending = true;
+    try {
+      while (!this.#isSent && attempt.stopped?.kind !== 'lease-lost') {
+        this.#isSent = true;
+        await reportUsage(ledger, attempt.ref, this.#ifLost());
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'a report of usage was lost');
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** What counts when this process is lost: more may have been used since. */
+  #ifLost(): RunningUsage {
+    const { agent, source } = this.#options.body;
+    const usage = estimatedUsage(sumUsage(this.#counted, this.#reported) ?? NOTHING);
+    const uncounted = this.#reported && estimatedUsage(this.#reported);
+    return { usage, rows: usageRows({ agent, source, usage, uncounted, attempts: 1 }) };
+  }
+}

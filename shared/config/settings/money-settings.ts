@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { int } from '../fields.ts';
+
+/** What a million tokens cost, in US dollars. */
+const usdPerMTok = z.number().min(0).max(1_000_000).optional();
+
+/** A model's name, as agents name it. */
+export const modelNameSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  // oxlint-disable-next-line no-control-regex -- these are the ones to refuse
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'expected text without control characters');
+
+/** What is known of a model; without both prices its cost is unknown. */
+const modelSchema = z.strictObject({
+  /** US dollars for a million input tokens. */
+  inputUsdPerMTok: usdPerMTok,
+  /** US dollars for a million output tokens, reasoning included. */
+  outputUsdPerMTok: usdPerMTok,
+  /** US dollars for a million input tokens that the provider had cached. Defaults to `inputUsdPerMTok`. */
+  cachedUsdPerMTok: usdPerMTok,
+});
+
+/** Models by name. */
+export const modelsSchema = z.record(modelNameSchema, modelSchema).default({});
+export type ModelSettings = z.infer<typeof modelsSchema>;
+
+/** What is kept of what agents used. */
+export const usageSettingsSchema = z.strictObject({
+  /** Rows of one tenant and day: one per agent, model and source. What comes beyond is counted as `other`. Defaults to 500. */
+  maxRows: int(500),
+  /** Days that usage is kept. Defaults to 366. */
+  retentionDays: int(366),
+});

@@ -1,0 +1,4 @@
+/**
+ * What agents used and what that costs: prices of models, and the rows that the ledger keeps by day. It writes nothing.
+ */
+export { pricedUsage, priceUsage } from './prices.ts';
