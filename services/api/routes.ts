@@ -6,6 +6,7 @@ import { callbackRoutes } from './deliveries/callbacks.ts';
 import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
+import { getUsage } from './money/usage.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
 import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
@@ -24,8 +25,8 @@ import { taskReadRoutes } from './tasks/read-task.ts';
 import { streamTask } from './tasks/stream-task.ts';
 import { postTask } from './tasks/submit-task.ts';
 import { postTasks } from './tasks/submit-tasks.ts';
-import { tenantKeyRoutes } from './tenant-keys.ts';
-import { tenantRoutes } from './tenants.ts';
+import { tenantKeyRoutes } from './tenants/tenant-keys.ts';
+import { tenantRoutes } from './tenants/tenants.ts';
 
 /** Every endpoint of the API. Each resource composes its own; the order is that of the documentation. */
 export function apiRoutes(parts: Parts): Route[] {
@@ -40,6 +41,7 @@ export function apiRoutes(parts: Parts): Route[] {
     streamTask(parts),
     ...taskActionRoutes(parts),
     getFailures(parts),
+    getUsage(parts),
     getSessions(parts),
     getSession(parts),
     postMessage(parts, scheduling),

@@ -11,10 +11,11 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addLimitCommands } from './commands/limits/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
 import { addQueueCommands } from './commands/queues.ts';
-import { addScheduleCommands } from './commands/schedules.ts';
+import { addScheduleCommands } from './commands/schedules/schedules.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addSessionCommands } from './commands/sessions.ts';
 import { addTaskCommands } from './commands/tasks.ts';
+import { addUsageCommand } from './commands/money/usage.ts';
 import { addWatchCommand } from './commands/watch.ts';
 
 export interface ProgramOptions {
@@ -54,6 +55,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
   addTaskCommands(program, contextOf);
   addActionCommands(program, contextOf);
   addFailureCommands(program, contextOf);
+  addUsageCommand(program, contextOf);
   addSessionCommands(program, contextOf);
   addScheduleCommands(program, contextOf);
   addAgentCommands(program, contextOf);

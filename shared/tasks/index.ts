@@ -53,6 +53,18 @@ export {
   type Subscriber,
   type TaskState,
 } from './task-state.ts';
-export { type ModelUsage, type TaskUsage, type UsageRow, estimatedUsage, sumUsage, usageDay, usageRows } from './usage.ts';
+export {
+  type ModelUsage,
+  type TaskUsage,
+  type UsageFigures,
+  type UsageRow,
+  USAGE_FIGURES,
+  estimatedUsage,
+  noFigures,
+  parseUsageRow,
+  sumUsage,
+  usageDay,
+  usageRows,
+} from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';

@@ -1,4 +1,4 @@
-import type { Source } from '../config/index.ts';
+import { type Source, SOURCES } from '../config/index.ts';
 
 /** What was used of one model, or of several. Tokens are integers, money is millionths of a US dollar. */
 export interface ModelUsage {
@@ -34,10 +34,11 @@ export function sumUsage(one: TaskUsage | null | undefined, other: TaskUsage | n
 
 /** The same, known to be no more than an estimate. */
 export function estimatedUsage(usage: TaskUsage): TaskUsage {
-  const { byModel } = usage;
-  if (!byModel) return { ...usage, isEstimated: true };
-  const models = Object.entries(byModel).map(([model, used]) => [model, { ...used, isEstimated: true }] as const);
-  return { ...usage, isEstimated: true, byModel: Object.fromEntries(models) };
+  const estimated: TaskUsage = { ...usage, isEstimated: true };
+  if (!usage.byModel) return estimated;
+  const byModel: Record<string, ModelUsage> = {};
+  for (const [model, used] of Object.entries(usage.byModel)) byModel[model] = { ...used, isEstimated: true };
+  return { ...estimated, byModel };
 }
 
 /** By model; what was used of an unknown one has an empty name. */
@@ -45,31 +46,34 @@ function partsOf(usage: TaskUsage): Record<string, ModelUsage> {
   return usage.byModel ?? { '': usage };
 }
 
+/** Parts of the other tokens, which are left out where there are none. */
+const PARTS = ['cachedInputTokens', 'reasoningTokens'] as const;
+
 function addUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   if (!one) return other;
-  const { costMicroUsd: cost } = one;
-  const cached = (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0);
-  const reasoning = (one.reasoningTokens ?? 0) + (other.reasoningTokens ?? 0);
-  return {
+  const isKnown = one.costMicroUsd !== null && other.costMicroUsd !== null;
+  const sum: ModelUsage = {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
-    ...(cached > 0 ? { cachedInputTokens: cached } : {}),
-    ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
-    costMicroUsd: cost === null || other.costMicroUsd === null ? null : cost + other.costMicroUsd,
-    ...(one.isEstimated || other.isEstimated ? { isEstimated: true as const } : {}),
+    costMicroUsd: isKnown ? Number(one.costMicroUsd) + Number(other.costMicroUsd) : null,
   };
+  for (const each of [one, other]) {
+    for (const part of PARTS) if (each[part]) sum[part] = (sum[part] ?? 0) + each[part];
+    if (each.isEstimated) sum.isEstimated = true;
+  }
+  return sum;
 }
 
 /** Usage as the API shows it. */
 export function usageRecord(usage: TaskUsage | undefined): Record<string, unknown> | null {
   if (!usage) return null;
-  const byModel = Object.entries(usage.byModel ?? {}).map(([model, used]) => ({ model: model === '' ? null : model, ...usedRecord(used) }));
-  return { ...usedRecord(usage), byModel };
+  const byModel = Object.entries(usage.byModel ?? {}).map(([model, used]) => usedRecord(used, { model: model === '' ? null : model }));
+  return usedRecord(usage, { byModel });
 }
 
-function usedRecord(used: ModelUsage): Record<string, unknown> {
+function usedRecord(used: ModelUsage, more: Record<string, unknown>): Record<string, unknown> {
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0, costMicroUsd, isEstimated = false } = used;
-  return { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costMicroUsd, isEstimated };
+  return { ...more, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costMicroUsd, isEstimated };
 }
 
 const DAY_MS = 86_400_000;
@@ -80,7 +84,7 @@ export function usageDay(ms: number): number {
 }
 
 /** What a day's row is about. The model comes last, because its name may have any character; empty is an unknown one. */
-export interface RowName {
+interface RowName {
   agent: string;
   source: Source;
   model: string;
@@ -131,17 +135,16 @@ export function usageRows({ agent, source, usage, uncounted = usage, calls = 0, 
 }
 
 function figuresOf(used: ModelUsage | null): UsageFigures {
-  return {
-    inputTokens: used?.inputTokens ?? 0,
-    outputTokens: used?.outputTokens ?? 0,
-    cachedInputTokens: used?.cachedInputTokens ?? 0,
-    reasoningTokens: used?.reasoningTokens ?? 0,
-    costMicroUsd: used?.costMicroUsd ?? 0,
-    unknown: used?.costMicroUsd === null ? 1 : 0,
-    estimated: used?.isEstimated ? 1 : 0,
-    calls: 0,
-    attempts: 0,
-  };
+  if (used === null) return noFigures();
+  const { isEstimated = false, costMicroUsd, ...tokens } = used;
+  const money = { costMicroUsd: costMicroUsd ?? 0, unknown: costMicroUsd === null ? 1 : 0 };
+  return { ...noFigures(), ...tokens, ...money, estimated: isEstimated ? 1 : 0 };
+}
+
+/** Nothing used. */
+export function noFigures(): UsageFigures {
+  const tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  return { ...tokens, costMicroUsd: 0, unknown: 0, estimated: 0, calls: 0, attempts: 0 };
 }
 
 function rowName({ agent, source, model }: RowName): string {
@@ -149,11 +152,16 @@ function rowName({ agent, source, model }: RowName): string {
 }
 
 /** Stands for what came when a day had its last row. No agent and no model is called so in a row's name. */
-export const OTHER = '*';
+const OTHER = '*';
 
-/** Reads a row's name. */
-export function parseRowName(name: string): RowName {
+/** Reads a row of a day; null for what is none. `isOther`: it came when the day had its last row. */
+export function parseUsageRow(name: string, text: string): { name: RowName; figures: UsageFigures; isOther: boolean } | null {
   const [agent = '', source = ''] = name.split('|', 2);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `rowName`
-  return { agent, source: source as Source, model: name.slice(agent.length + source.length + 2) };
+  const stored = text.split(' ').map(Number);
+  if (!(SOURCES as readonly string[]).includes(source) || !stored.every((figure) => Number.isFinite(figure))) return null;
+  const figures = noFigures();
+  for (const [at, figure] of USAGE_FIGURES.entries()) figures[figure] = stored[at] ?? 0;
+  const model = name.slice(agent.length + source.length + 2);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { name: { agent, source: source as Source, model }, figures, isOther: agent === OTHER };
 }

@@ -5,7 +5,7 @@ import type { Ledger } from '#shared/ledger/index.ts';
 import { describePreview, type LimitsPreview, previewLimits } from '#shared/limits/index.ts';
 import { patchLimits, type TenantDirectory } from '#shared/tenants/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
-import { findTenant, tenantPathSchema } from '../tenants.ts';
+import { findTenant, tenantPathSchema } from '../tenants/tenants.ts';
 
 const requestSchema = z
   .strictObject({ limits: tenantLimitsPatchSchema.meta({ description: "Instead of the tenant's own; what is not named stays." }) })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const figures = {
+/** Tokens, as every answer about usage has them. */
+export const usageFigures = {
   inputTokens: z.number().meta({ description: 'Tokens that were sent, cached ones included.' }),
   outputTokens: z.number().meta({ description: 'Tokens that were answered, reasoning included.' }),
   cachedInputTokens: z.number().meta({ description: 'Tokens that were sent and that the provider had cached.' }),
@@ -8,7 +9,7 @@ const figures = {
 };
 
 const usedFigures = {
-  ...figures,
+  ...usageFigures,
   costMicroUsd: z.number().nullable().meta({ description: 'Cost in millionths of a dollar; null when a part of it is unknown.' }),
   isEstimated: z.boolean().meta({ description: 'Whether a part of the figures is estimated.' }),
 };

@@ -65,8 +65,7 @@ function showRecord(task: TaskView, terminal: Terminal): void {
     ['started', task.startedAt],
     ['completed', task.completedAt],
     ['progress', progress ? progressText(progress) : null],
-    ['tokens', usage ? `${usage.inputTokens} in, ${usage.outputTokens} out` : null],
-    ['cost', usage ? formatCost(usage.costMicroUsd ?? null) : null],
+    ['tokens', usage ? usageText(usage) : null],
     ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(', ') : null],
     ['error', error ? `${error.message} [${error.code}]` : null],
   ];
@@ -74,6 +73,10 @@ function showRecord(task: TaskView, terminal: Terminal): void {
   for (const line of formatTable(given)) terminal.line(line);
   showText('Input', task.input, terminal);
   if (task.output) showText('Output', task.output, terminal);
+}
+
+function usageText({ inputTokens, outputTokens, costMicroUsd = null }: NonNullable<TaskView['usage']>): string {
+  return `${inputTokens} in, ${outputTokens} out, cost ${formatCost(costMicroUsd)}`;
 }
 
 function progressText({ percent, note }: NonNullable<TaskView['progress']>): string {

@@ -32,4 +32,6 @@ export const usageSettingsSchema = z.strictObject({
   maxRows: int(500),
   /** Days that usage is kept. Defaults to 366. */
   retentionDays: int(366),
+  /** Days of tenants that one request reads at most; a request for more is refused. Defaults to 20,000. */
+  maxRead: int(20_000),
 });

@@ -134,16 +134,18 @@ const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {
 };
 
 function lastAttempt(state: TaskState): StoredAttempt {
-  const { status, attempt, worker, startedAt, completedAt, error, log, token } = state;
-  const usage = token === 1 ? state.usage : state.attemptUsage;
+  const { status, attempt, worker, startedAt, completedAt, log } = state;
   const isTimeout = parseTimeline(log).at(-2)?.status === 'timeout';
   return {
     number: attempt,
     worker: worker ?? '',
     startedAt: startedAt ?? 0,
     status: isTimeout ? 'timeout' : (LAST_STATUS[status] ?? 'running'),
-    ...(completedAt === undefined ? {} : { endedAt: completedAt }),
-    ...(error === undefined || completedAt === undefined ? {} : { error }),
-    ...(usage === undefined || completedAt === undefined ? {} : { usage }),
+    ...(completedAt === undefined ? {} : endOf(state)),
   };
+}
+
+function endOf({ completedAt = 0, error, token, ...state }: TaskState): Pick<StoredAttempt, 'endedAt' | 'error' | 'usage'> {
+  const usage = token === 1 ? state.usage : state.attemptUsage;
+  return { endedAt: completedAt, ...(error === undefined ? {} : { error }), ...(usage === undefined ? {} : { usage }) };
 }

@@ -51,7 +51,10 @@ beforeEach(async () => {
   provider = await startFakeHttpEndpoint((response) => (answers.shift() ?? complete)(response));
   parts = await openTestParts({
     redisUrl: redis.url,
-    settings: { agents: { model: { kind: 'openai', model: 'small', baseUrl: `${provider.url}/v1`, retryDelayMs: 20 } } },
+    settings: {
+      agents: { model: { kind: 'openai', model: 'small', baseUrl: `${provider.url}/v1`, retryDelayMs: 20 } },
+      models: { small: { inputUsdPerMTok: 1, outputUsdPerMTok: 2 } },
+    },
   });
   worker = createWorkerService(parts);
   await worker.start();
@@ -84,7 +87,7 @@ describe('a task for a model', () => {
     const id = await submit();
     const task = await ended(id);
     expect(task.output).toBe('Good morning');
-    expect(task.state.usage).toMatchObject({ inputTokens: 7, outputTokens: 3 });
+    expect(task.state.usage).toMatchObject({ inputTokens: 7, outputTokens: 3, costMicroUsd: 13, byModel: { small: { costMicroUsd: 13 } } });
     expect((await streamed(id)).join('|')).toContain('attempt 1 seq 1 text Good');
   });
 

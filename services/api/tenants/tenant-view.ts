@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tenantLimitsPatchSchema, tenantLimitsSchema } from '#shared/config/index.ts';
 import { unreadableSchema } from '#shared/redis/index.ts';
 import { publicTenantId, type Tenant, tenantNameSchema } from '#shared/tenants/index.ts';
-import { onePageSchema } from './lists.ts';
+import { onePageSchema } from '../lists.ts';
 
 const EXAMPLE = { id: 'acme', name: 'Acme Ltd', disabled: false, limits: null, createdAt: '2026-05-01T09:00:00.000Z' };
 

@@ -13,8 +13,8 @@ import {
   SCOPES,
   type TenantDirectory,
 } from '#shared/tenants/index.ts';
-import { assertFleetOwner } from './fleet/fleet-owner.ts';
-import { onePageSchema } from './lists.ts';
+import { assertFleetOwner } from '../fleet/fleet-owner.ts';
+import { onePageSchema } from '../lists.ts';
 import { findTenant, tenantPathSchema } from './tenants.ts';
 
 export interface TenantKeyPorts {

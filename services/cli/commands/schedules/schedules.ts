@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import { readAnswer } from '../client/api-client.ts';
-import type { CommandContext, ContextOf } from '../command-context.ts';
-import { addPaging, contextOption, parseCount, priorityOption } from './options.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { addPaging, contextOption, parseCount, priorityOption } from '../options.ts';
 import {
   type ListRunsOptions,
   type ListSchedulesOptions,
@@ -14,9 +14,9 @@ import {
   showUpcoming,
 } from './show-schedules.ts';
 import { randomUUID } from 'node:crypto';
-import { CliProblem, EXIT } from '../cli-problem.ts';
-import { withKnownAgents } from './agents.ts';
-import { oneLine } from '../output/terminal.ts';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { withKnownAgents } from '../agents.ts';
+import { oneLine } from '../../output/terminal.ts';
 
 const WHEN = 'such as "every monday at 09:00", "in 30 minutes", "every 5m", "0 9 * * 1-5" or 2026-06-01T12:00';
 

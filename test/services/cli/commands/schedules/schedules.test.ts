@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi, TASK_ID } from '../fake-api.ts';
-import { runMuster, type MusterResult } from '../run-muster.ts';
+import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
+import { answer, startFakeApi, TASK_ID } from '../../fake-api.ts';
+import { runMuster, type MusterResult } from '../../run-muster.ts';
 
 let api: FakeHttpEndpoint | undefined;
 afterEach(async () => {

@@ -1,7 +1,7 @@
-import { formatTable, pageSchema, showNextCursor, showTable } from '../output/table.ts';
-import { oneLine, plainText } from '../output/terminal.ts';
-import { readAnswer } from '../client/api-client.ts';
-import type { CommandContext } from '../command-context.ts';
+import { formatTable, pageSchema, showNextCursor, showTable } from '../../output/table.ts';
+import { oneLine, plainText } from '../../output/terminal.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext } from '../../command-context.ts';
 import { z } from 'zod';
 
 export interface ListSchedulesOptions {

@@ -6,7 +6,7 @@ import { applyLimits, type Ledger, measureTenant } from '#shared/ledger/index.ts
 import type { Log } from '#shared/log/index.ts';
 import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.ts';
 import { DEFAULT_TENANT, endTenant, patchLimits, publicTenantId, type Tenant, type TenantDirectory } from '#shared/tenants/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet/fleet-owner.ts';
+import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
 import {
   newTenantSchema,
   tenantListSchema,
