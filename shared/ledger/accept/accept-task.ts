@@ -1,7 +1,7 @@
-import { scriptJson, type TenantKeys } from '../../redis/index.ts';
+import { type TenantKeys } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
 import { failuresOf, MAX_ITEMS, runByTenant } from '../batches.ts';
-import { capsOf, contextKeys, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
+import { agentLanes, contextKeys, laneOfAgent, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
 import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
@@ -62,8 +62,7 @@ function acceptCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
   const tenant = tasks[0]?.body.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
-  // Rates are checked before, and a limit on waiting tasks only where a task has to wait.
-  const isUnlimited = capsOf(ledger, tenant) === null;
+  const lanes = agentLanes(ledger.limitsOf(tenant));
   return {
     tenant,
     keys: [
@@ -77,7 +76,7 @@ function acceptCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
       ...tasks.flatMap((task) => keysOf(keys, task)),
     ],
     options: submissionLimits(ledger, tenant),
-    args: [ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(ledger, task, isUnlimited))],
+    args: [ledger.settings.tasks.idempotencyMs, ...tasks.flatMap((task) => argumentsOf(ledger, task, lanes))],
   };
 }
 
@@ -95,30 +94,35 @@ function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {
   ];
 }
 
-function argumentsOf(ledger: Ledger, task: NewTask, isUnlimited: boolean): (string | number)[] {
+function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number>): (string | number)[] {
   const { body, lane, idempotency, rateClass, skip } = task;
   const costMs = costOf(ledger, task);
+  const first = firstState(task, costMs);
   const lookups = lookupsOf(body);
-  const path = pathOf(task, isUnlimited);
   return [
     body.id,
     idempotency?.digest ?? '',
     skip === null ? rateClass : '',
     lane ? 1 : '',
-    path,
-    bodyText(task, costMs),
+    pathOf(task, lanes),
+    bodyText(task, first),
     task.class,
     levelName(task.queue, task.priority),
     ticketTail({ costMs, maxAttempts: body.execution.maxAttempts, agent: body.agent, lane: lane?.name ?? null }),
-    path === 'plain' ? '' : scriptJson(firstState(task, costMs)),
+    body.deadline ?? '',
+    body.sla ?? '',
+    first.ranksFrom ?? '',
+    task.sharedLanes.map(({ name, limit }) => `${limit} ${name}`).join('\n'),
     lookups.length,
     ...lookups,
   ];
 }
 
-/** Lets the script decode no more than it needs; see its header. */
-function pathOf({ body, lane, sharedLanes, skip }: NewTask, isUnlimited: boolean): 'plain' | 'skip' | '' {
+/** Lets the script decode no more than it needs; see its header. `lanes`: those that its tenant's limits give to agents now. */
+function pathOf({ body, sharedLanes, skip }: NewTask, lanes: Record<string, number>): 'free' | 'skip' | '' {
   if (skip !== null) return 'skip';
-  const isTimed = body.scheduledFor !== null || body.deadline !== null || body.sla !== null;
-  return isUnlimited && !lane && sharedLanes.length === 0 && !isTimed ? 'plain' : '';
+  if (body.scheduledFor !== null) return '';
+  const own = laneOfAgent(body.agent);
+  // A lane that its agent got since the task was made.
+  return own in lanes && !sharedLanes.some(({ name }) => name === own) ? '' : 'free';
 }

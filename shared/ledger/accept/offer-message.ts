@@ -47,14 +47,14 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
 
 function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined): (string | number)[] {
   const { body, idempotency, rateClass } = task;
-  const costMs = costOf(ledger, task);
+  const first = firstState(task, costOf(ledger, task));
   return [
     ledger.settings.tasks.idempotencyMs,
     body.id,
     idempotency?.digest ?? '',
     rateClass,
-    bodyText(task, costMs),
-    scriptJson(firstState(task, costMs)),
+    bodyText(task, first),
+    scriptJson(first),
     rulesOf(ledger, body, target),
     scriptJson(lookupsOf(body)),
   ];

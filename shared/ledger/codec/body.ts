@@ -39,9 +39,9 @@ export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input"
  * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender
  * wrote may be long, and deeper than they can read.
  */
-export function bodyText(task: NewTask, costMs?: number): string {
+export function bodyText(task: NewTask, first: FirstState): string {
   const { id, agent, source, session, scheduleId } = task.body;
-  const stored: Record<string, unknown> = { first: firstState(task, costMs), id, agent, source };
+  const stored: Record<string, unknown> = { first, id, agent, source };
   if (session !== null) stored['session'] = session;
   if (scheduleId !== null) stored['scheduleId'] = scheduleId;
   stored['input'] = task.body.input;

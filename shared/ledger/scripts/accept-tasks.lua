@@ -23,12 +23,15 @@
 --   digest: text, digest of what the caller sent under its key, or empty
 --   rate_class: text, or empty when it counts for none
 --   has_lane: `1`, or empty
---   path: `plain` when nothing can hold it back, `skip` when it is not to run, or empty
+--   path: `free` when it may be granted without its state, where nothing holds it back, `skip` when it is not to run, or empty
 --   body: JSON, what never changes; see the codec
 --   class: text, its class for caps
 --   level: text, `<queue>/<rank>/`
 --   ticket: text, cost in ms, attempts, agent and lane; see window.lua
---   first: JSON, the state that it begins with; empty when plain
+--   deadline: int, ms, or empty
+--   sla: int, ms, or empty
+--   ranks_from: int, ms, what it counts from with an sla, or empty
+--   shared: text, `<limit> <name>` of each of its shared lanes, separated by line feeds, or empty
 --   count: int, number of lookups
 --   lookups: text, so many, each an argument of its own
 -- RETURNS {tickets, outbox entry, depth, answer per task}; an answer is
@@ -54,15 +57,24 @@
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local intake = open_intake(context, { rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14], slas = KEYS[16] }, ARGV[2])
--- Caps and the limit on waiting tasks count the live lookups.
-intake.gathers = not context.caps and not context.waiting
 local next_key, next_arg = iterate(KEYS, 17), iterate(ARGV, 3)
 local closed = shared_exists(KEYS[15]) and closed_state(KEYS[15], context.tenant)
+
+-- Tasks of one call mostly have the same shared lanes.
+local known_lanes = { [''] = {} }
+local function parse_lanes(text)
+  local lanes = known_lanes[text] or {}
+  if known_lanes[text] then return lanes end
+  for limit, name in string.gmatch(text, '(%d+) ([^\n]+)') do lanes[#lanes + 1] = { name = name, limit = tonumber(limit) } end
+  known_lanes[text] = lanes
+  return lanes
+end
 
 local function read_request(id)
   local request = {
     id = id, digest = next_arg(), rate_class = next_arg(), has_lane = next_arg() ~= '', path = next_arg(),
-    body = next_arg(), class = next_arg(), level = next_arg(), ticket = next_arg(), first = next_arg(), lookups = {},
+    body = next_arg(), class = next_arg(), level = next_arg(), ticket = next_arg(),
+    deadline = next_arg(), sla = next_arg(), ranks_from = tonumber(next_arg()), shared = parse_lanes(next_arg()), lookups = {},
   }
   for position = 1, tonumber(next_arg()) do request.lookups[position] = next_arg() end
   if request.digest ~= '' then request.known_key = next_key() end
@@ -70,16 +82,12 @@ local function read_request(id)
   return request
 end
 
--- Admits a task that nothing can hold back (no lane, no time, no caps), without decoding its state.
-local function admit_plain(request)
-  save_short(context, intake, request.id)
-  local text = request.level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/' .. request.id .. '.1/' .. request.ticket
-  return add_granted(context, intake, request.id, request.class, text)
-end
-
 -- Admits a task that waits, or might have to, or ends at once.
 local function admit_any(request)
-  local id, task = request.id, cjson.decode(request.first)
+  -- Caps, shared lanes and the limit on waiting tasks count the live lookups.
+  intake.gathers = request.path == 'free' and #request.shared == 0 and not context.caps and not context.waiting
+  if not intake.gathers then write_admitted(context, intake) end
+  local id, task = request.id, cjson.decode(first_of(request.body))
   local is_due = initialize_task(context, task)
   if request.path == 'skip' then return admit_ended(context, intake, id, task, 'skipped') end
   local is_free = not task.lane or lane_is_free(context, task, request.held, request.wait)
@@ -100,15 +108,16 @@ local function accept(request)
   if closed then return { 'closed', closed } end
   local refusal = refuse_request(context, intake, request)
   if refusal then return refusal end
-  local answer = request.path == 'plain' and admit_plain(request) or admit_any(request)
-  return conclude_request(context, intake, request, answer)
+  local answer = request.path == 'free' and admit_free(context, intake, request)
+  return conclude_request(context, intake, request, answer or admit_any(request))
 end
 
 local answers = { {}, '', 0 }
 local id = next_arg()
 while id do
-  local answer = isolate(accept, read_request(id))
-  if answer[1] == 'failed' then redis.call('HDEL', context.bodies, id) end
+  local request = read_request(id)
+  local answer = isolate(accept, request)
+  if answer[1] == 'failed' then forget_failed(context, request) end
   answers[#answers + 1] = answer
   id = next_arg()
 end

@@ -138,10 +138,18 @@ local function claim_any(id, keys, text)
   return { 'claimed', state }
 end
 
+-- Whether the task's deadline has passed. The first deadline of the shard mostly answers for all.
+local first_deadline
+local function is_late(keys, id)
+  first_deadline = first_deadline or tonumber(redis.call('ZRANGE', keys.deadlines, 0, 0, 'WITHSCORES')[2] or math.huge)
+  if first_deadline > context.now then return false end
+  return tonumber(redis.call('ZSCORE', keys.deadlines, shard_member(context, id)) or math.huge) <= context.now
+end
+
 local function claim(id, keys, text)
   if not text then return { 'unknown' } end
-  -- A short state does not say whether the task has the lane of its agent.
-  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes then return claim_any(id, keys, text) end
+  -- A short state does not say whether the task has the lane of its agent, nor when its deadline is.
+  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes or is_late(keys, id) then return claim_any(id, keys, text) end
   local state = 'r' .. string.sub(text, 2) .. start_and_worker
   start(id, 1, state, 1)
   return { 'claimed', state }

@@ -161,6 +161,6 @@ local function accept()
 end
 
 local answer = isolate(accept)
-if answer[1] == 'failed' then redis.call('HDEL', context.bodies, id) end
+if answer[1] == 'failed' then forget_failed(context, request) end
 local entry = close_intake(context, intake)
 return { publish_granted(context), entry, depth_of(context.live), answer }

@@ -74,9 +74,10 @@ function nextOf({ continuation, state }: Settlement): number | '' {
 
 /** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
 function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first, now }: SeenTask): Decision {
-  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
+  const { createdAt, run } = parseShort(stored);
+  const completedAt = Math.max(now, run?.startedAt ?? 0);
   return {
-    ...decisionOf(attempt, first, completedAt),
+    ...decisionOf(attempt, { ...first, createdAt }, completedAt),
     seen: stored,
     next: completedShort(stored, completedAt, verdict.usage ?? null),
     events: 'task.completed',

@@ -4,7 +4,7 @@ local function open_intake(context, keys, remember_ms)
   return {
     rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
     index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
-    deadline_times = {}, known_rates = {}, new_rates = {},
+    deadline_times = {}, sla_times = {}, lane_room = {}, known_rates = {}, new_rates = {},
   }
 end
 
@@ -52,6 +52,7 @@ local function refuse_request(context, intake, request)
   end
   -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
   if redis.call('HSETNX', context.bodies, request.id, request.body) == 0 then return { 'duplicate', request.id } end
+  request.has_body = true
   if request.rate_class == '' then return nil end
   local after, detail = check_rates(context, intake, request.rate_class)
   if after > 0 then
@@ -60,6 +61,11 @@ local function refuse_request(context, intake, request)
   end
   request.rate_times = detail
   return nil
+end
+
+-- A request that failed has left nothing but its body. That of an earlier request stays.
+local function forget_failed(context, request)
+  if request.has_body then redis.call('HDEL', context.bodies, request.id) end
 end
 
 -- Writes what remembers an accepted request, or removes the body of a request that was not accepted after all. Returns the answer.
@@ -72,7 +78,7 @@ local function conclude_request(context, intake, request, answer)
     redis.call('SET', request.known_key, request.id .. ' ' .. request.digest, 'PX', intake.remember_ms)
   end
   for field, time in pairs(request.rate_times or {}) do intake.new_rates[field] = time end
-  for _, lookup in ipairs(request.lookups) do append(intake.index, 0, lookup .. '/' .. request.id) end
+  for _, lookup in ipairs(request.lookups) do append(intake.index, '0', lookup .. '/' .. request.id) end
   intake.created[#intake.created + 1] = request.id
   return answer
 end
@@ -100,7 +106,7 @@ local function add_live(context, intake, member)
     redis.call('ZADD', context.live, 0, member)
     return
   end
-  append(intake.listed, 0, member)
+  append(intake.listed, '0', member)
 end
 
 -- Saves the short state of a task that is granted at once: now, or with all others of the call.
@@ -113,9 +119,9 @@ local function save_short(context, intake, id)
   append(intake.states, id, state)
 end
 
--- Whether a new task has nothing that a short state cannot say.
-local function is_ordinary(task)
-  return not (task.deadline or task.sla or task.collect or task.inputs or task.leftOut or task.sharedLanes)
+-- Whether a new task has nothing that a short state cannot say. `lanes`: the shared lanes that it began with.
+local function is_ordinary(task, lanes)
+  return not (task.collect or task.inputs or task.leftOut) and task.sharedLanes == lanes
 end
 
 -- Lists a task that is granted as it is accepted, and gives it its first ticket, `text`. Returns the task's answer.
@@ -133,7 +139,7 @@ end
 local function admit(context, intake, id, keys, task)
   enter(context, task, 'pending')
   if task.deadline then append(intake.deadline_times, task.deadline, shard_member(context, id)) end
-  if task.sla then redis.call('ZADD', intake.slas, task.sla, shard_member(context, id)) end
+  if task.sla then append(intake.sla_times, task.sla, shard_member(context, id)) end
   if task.notBefore then
     task.gate = 'time'
     redis.call('ZADD', context.live, 0, 'pending/' .. id)
@@ -141,10 +147,11 @@ local function admit(context, intake, id, keys, task)
     save_task(context, id, task)
     return { 'accepted', 'pending', 'time', 0 }
   end
+  local lanes = task.sharedLanes
   if not join_lane(context, keys, id, task) then
     add_live(context, intake, 'pending/' .. id)
     if is_ordinary(task) and task.gate == 'lane' and not task.order then
-      -- At once: the next task of the call reads the line.
+      -- At once: the next task of the call reads the line. Whoever grants it looks for no shared lanes.
       redis.call('HSET', context.states, id, 'w ' .. context.stamp .. ' ' .. task.class)
     else
       save_task(context, id, task)
@@ -157,8 +164,44 @@ local function admit(context, intake, id, keys, task)
   end
   enter(context, task, 'queued')
   task.granted, task.queuedAt, task.ticket = true, context.now, 1
-  if is_ordinary(task) then save_short(context, intake, id) else save_task(context, id, task) end
+  if is_ordinary(task, lanes) then save_short(context, intake, id) else save_task(context, id, task) end
   return add_granted(context, intake, id, task.class, ticket_text(context, id, task))
+end
+
+-- How many new tasks a shared lane has room for now: none while others wait for it. Read once for the tasks that nothing holds back.
+local function room_in_lane(context, intake, lane)
+  local known = intake.lane_room[lane.name]
+  if known then return known end
+  local room = 0
+  if not first_of_shared(context, lane) then room = limit_of(context, lane) - count(context, 'holds=' .. lane.name .. '/') end
+  intake.lane_room[lane.name] = room
+  return room
+end
+
+-- Whether nothing holds a new task back: its lane is empty, and its shared lanes and its caps have room.
+local function is_free_now(context, intake, request)
+  for _, lane in ipairs(request.shared) do
+    if room_in_lane(context, intake, lane) < 1 then return false end
+  end
+  if not has_room(context, request.class) then return false end
+  return not request.has_lane or redis.call('EXISTS', request.held, request.wait) == 0
+end
+
+-- Accepts a task without reading its state when nothing holds it back. Returns its answer, or nil.
+local function admit_free(context, intake, request)
+  if not is_free_now(context, intake, request) then return nil end
+  local id = request.id
+  intake.gathers = true
+  if request.has_lane then redis.call('ZADD', request.held, context.stamp, id) end
+  for _, lane in ipairs(request.shared) do
+    add_live(context, intake, holds_member(lane, id))
+    intake.lane_room[lane.name] = intake.lane_room[lane.name] - 1
+  end
+  if request.deadline ~= '' then append(intake.deadline_times, request.deadline, shard_member(context, id)) end
+  if request.sla ~= '' then append(intake.sla_times, request.sla, shard_member(context, id)) end
+  save_short(context, intake, id)
+  local text = request.level .. context.tenant .. '/' .. time_rank(context.now, request.ranks_from) .. '/' .. id .. '.1/' .. request.ticket
+  return add_granted(context, intake, id, request.class, text)
 end
 
 -- Accepts a task that ends at once: its outcome says why. Returns its answer.
@@ -179,13 +222,20 @@ local function outcome_of_full_line(context, waiting)
   return { kind = 'dropped', reason = waiting .. ' messages wait in this lane already' }
 end
 
+-- Writes what was gathered of the tasks themselves, and forgets what was read: a task that may have to wait reads and changes all of it.
+local function write_admitted(context, intake)
+  call_many('ZADD', context.live, intake.listed)
+  call_many('HSET', context.states, intake.states)
+  intake.listed, intake.states, intake.lane_room = {}, {}, {}
+end
+
 -- Writes what was gathered. Returns the outbox entry of the call's tickets, or an empty text.
 local function close_intake(context, intake)
   local entry = table.concat(intake.tickets, ',')
   if #intake.index > 0 then redis.call('ZADD', context.index, unpack(intake.index)) end
-  call_many('ZADD', context.live, intake.listed)
-  call_many('HSET', context.states, intake.states)
+  write_admitted(context, intake)
   write_shared(context, 'ZADD', intake.deadlines, intake.deadline_times)
+  write_shared(context, 'ZADD', intake.slas, intake.sla_times)
   local rates = {}
   for field, time in pairs(intake.new_rates) do append(rates, field, time) end
   call_many('HSET', intake.rates, rates)

@@ -31,10 +31,15 @@ local function window_score(number, tenant)
   return number * FLOWS + flow
 end
 
+-- When a task was accepted, after the time that it counts from where an sla brings it forward.
+local function time_rank(accepted_at, ranks_from)
+  local accepted = string.format('%015d', accepted_at)
+  if not ranks_from or ranks_from >= accepted_at then return accepted end
+  return string.format('%015d', ranks_from) .. accepted
+end
+
 local function ready_prefix(context, id, task)
-  local accepted = string.format('%015d', task.createdAt)
-  if task.ranksFrom and task.ranksFrom < task.createdAt then accepted = string.format('%015d', task.ranksFrom) .. accepted end
-  return level_prefix(task.queue, task.priority) .. context.tenant .. '/' .. accepted .. '/' .. id .. '.'
+  return level_prefix(task.queue, task.priority) .. context.tenant .. '/' .. time_rank(task.createdAt, task.ranksFrom) .. '/' .. id .. '.'
 end
 
 -- All that the ticket's job in BullMQ is made of.

@@ -63,6 +63,8 @@ async function readingOf(id: string): Promise<unknown> {
   ) as unknown;
 }
 
+const SOON = { deadline: Date.now() + 3_600_000, sla: Date.now() + 1_800_000, slaLeadMs: 3_600_000 };
+
 describe('a short state', () => {
   it.each<[whose: string, text: string, more?: Partial<FirstState>]>([
     ['of a task that waits for its lane', 'w 1795286497867 u1'],
@@ -82,8 +84,8 @@ describe('a short state', () => {
     expect(() => parseShort('c 1 2 3 w')).toThrow('no state of a task');
   });
 
-  it('is what an ordinary task has from its beginning to its end, in a lane too', async () => {
-    for (const wish of [{}, { lane: { name: 'session:s', limit: 1 } }]) {
+  it('is what an ordinary task has from its beginning to its end, in lanes and with times too', async () => {
+    for (const wish of [{}, { lane: { name: 'session:s', limit: 1 } }, { sharedLanes: [{ name: 'gpu', limit: 1 }] }, SOON]) {
       const id = await test.accepted(wish);
       const first = await kept(id);
       const held = await test.claimed(id);
@@ -131,6 +133,17 @@ describe('a short state', () => {
     ['a message', { ...inLane, mode: 'steer', takesInput: true, user: 'ann' }],
     ['one with subscribers', { callbackUrl: 'https://example.com/x', scheduleId: 'daily', source: 'schedule' }],
     ['one that had a time', { scheduledFor: 1_700_000_000_000 }],
+    ['one with a deadline and an sla', SOON],
+    ['one with a deadline and an sla in a lane', { ...inLane, ...SOON }],
+    [
+      'one in shared lanes',
+      {
+        sharedLanes: [
+          { name: 'gpu', limit: 2 },
+          { name: 'agent:echo', limit: 2 },
+        ],
+      },
+    ],
   ])('reads like JSON from the beginning of %s to its end', async (_what, wish) => {
     const seen: unknown[][] = [[], []];
     for (const [form, readings] of seen.entries()) {

@@ -208,12 +208,16 @@ export class TestLedger {
 
   /** Lets the time pass that a task waits for: writes it as past, and brings on what waited for it to start. */
   async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore'): Promise<void> {
-    const keys = this.keys.tenant(TENANT);
-    // One step, because others may move the task meanwhile.
+    const { states, bodies } = this.keys.tenant(TENANT);
+    const { deadlines } = this.keys.shard(this.keys.shardOf(TENANT));
+    // One step, because others may move the task meanwhile. A short state has its deadline in the body.
     const script = `
-      local state = redis.call('HGET', KEYS[1], ARGV[1])
-      if state then redis.call('HSET', KEYS[1], ARGV[1], (string.gsub(state, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end`;
-    await this.redis.eval(script, 1, keys.states, id, field);
+      for key = 1, ARGV[2] == 'deadline' and 2 or 1 do
+        local text = redis.call('HGET', KEYS[key], ARGV[1])
+        if text then redis.call('HSET', KEYS[key], ARGV[1], (string.gsub(text, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end
+      end
+      if ARGV[2] == 'deadline' then redis.call('ZADD', KEYS[3], 'XX', 1, ARGV[3]) end`;
+    await this.redis.eval(script, 3, states, bodies, deadlines, id, field, `${TENANT}/${id}`);
     if (field === 'notBefore') await promoteDue(this.ledger, TENANT, [id]);
   }
 
