@@ -40,7 +40,7 @@
 --   attempt: JSON, when others may follow, or empty
 --   output: text, of a completed task
 --   result: JSON, or empty
---   shared: JSON, createdAt and sharedLanes, or empty without such lanes
+--   shared: JSON, its sharedLanes, or empty without such lanes
 --   has_deadline: `1`, or empty
 --   usage: JSON, rows that the attempt adds to the day's, or empty when it used nothing
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
@@ -98,7 +98,7 @@ end
 local function close(settlement)
   local id = settlement.id
   ungranted[#ungranted + 1] = granted_member(settlement, id)
-  append(index, 0, 'status=' .. settlement.status .. '/' .. id)
+  append(index, '0', 'status=' .. settlement.status .. '/' .. id)
   if settlement.has_deadline then deadlines[#deadlines + 1] = shard_member(context, id) end
   for kind_and_time in string.gmatch(settlement.subscribers, '[^,]+') do
     append(ended, 0, kind_and_time .. '/' .. shard_member(context, id))
@@ -138,12 +138,37 @@ local function hold(settlement)
   leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt })
 end
 
-local function leave_lanes(settlement)
-  local shared = settlement.shared ~= '' and cjson.decode(settlement.shared) or {}
-  if not settlement.limit and not shared.sharedLanes then return end
-  leave_lane(context, settlement.held, settlement.wait, settlement.id, {
-    lane = settlement.limit and true, laneLimit = settlement.limit, sharedLanes = shared.sharedLanes, createdAt = shared.createdAt, queue = shared.queue,
-  })
+-- Whether the task of a settlement leaves its lanes; `state`: the task's, as text.
+local function leaves_lanes(settlement, state)
+  return (settlement.continuation == 'end' or settlement.continuation == 'yield') and state == settlement.seen
+end
+
+-- Takes the tasks of the call out of their shared lanes, and finds whether any other waits for their own. Who waits for the shared ones is
+-- granted at the end.
+local freed, has_lines = {}, false
+local function release_lanes(settlements, states)
+  local holds, waits, leaving, decoded = {}, {}, {}, {}
+  for position, settlement in ipairs(settlements) do
+    if leaves_lanes(settlement, states[position]) then
+      if settlement.wait then waits[#waits + 1] = settlement.wait end
+      if settlement.shared ~= '' then
+        local lanes = decoded[settlement.shared] or cjson.decode(settlement.shared)
+        decoded[settlement.shared], leaving[#leaving + 1] = lanes, settlement
+        for _, lane in ipairs(lanes) do holds[#holds + 1], freed[lane.name] = holds_member(lane, settlement.id), lane end
+      end
+    end
+  end
+  has_lines = #waits > 0 and redis.call('EXISTS', unpack(waits)) > 0
+  if #holds == 0 or redis.call('ZREM', context.live, unpack(holds)) == #holds then return end
+  for _, settlement in ipairs(leaving) do leave_shared(context, settlement.id, read_state(settlement.seen, context.bodies, settlement.id)) end
+end
+
+local function leave_own(settlement)
+  if has_lines then
+    leave_own_lane(context, settlement.held, settlement.wait, settlement.id, { lane = true, laneLimit = settlement.limit })
+  else
+    redis.call('ZREM', settlement.held, settlement.id)
+  end
 end
 
 -- `state`: the task's, as text, or false when it cannot be settled.
@@ -166,7 +191,7 @@ local function settle(settlement, state)
   else
     park(settlement)
   end
-  if continuation == 'end' or continuation == 'yield' then leave_lanes(settlement) end
+  if settlement.limit and leaves_lanes(settlement, state) then leave_own(settlement) end
   -- Last: a server without memory refuses the first write above, and lets all others pass; then nothing may have happened.
   leases[#leases + 1] = shard_member(context, id) .. '/' .. settlement.token
   append(states, id, settlement.next)
@@ -177,9 +202,12 @@ end
 local ids = {}
 for id in string.gmatch(ARGV[2], '[^,]+') do ids[#ids + 1] = id end
 local known, answers, settled = redis.call('HMGET', context.states, unpack(ids)), { {} }, {}
+local settlements = {}
+for position, id in ipairs(ids) do settlements[position] = read_settlement(id) end
+release_lanes(settlements, known)
 for position, id in ipairs(ids) do
   -- Once in a call: the second settlement of a task has lost.
-  local answer = isolate(settle, read_settlement(id), not settled[id] and known[position])
+  local answer = isolate(settle, settlements[position], not settled[id] and known[position])
   if answer[1] == 'settled' then
     settled[id] = true
   else
@@ -202,6 +230,8 @@ for _, settlement in ipairs(used) do
   count_usage(KEYS[19], cjson.decode(settlement.usage), context.usage)
   redis.call('HDEL', KEYS[20], settlement.id .. ':' .. settlement.token)
 end
+-- A task that cannot be read holds up its lanes, and not those who settle.
+for _, lane in pairs(freed) do isolate(promote_shared, context, { lane }) end
 write_grants(context)
 if #ungranted > 0 then
   redis.call('ZREM', context.live, unpack(ungranted))

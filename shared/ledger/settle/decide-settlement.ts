@@ -74,10 +74,9 @@ function nextOf({ continuation, state }: Settlement): number | '' {
 
 /** The ordinary end of an ordinary task, which needs nothing read or written as JSON. */
 function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first, now }: SeenTask): Decision {
-  const { createdAt, run } = parseShort(stored);
-  const completedAt = Math.max(now, run?.startedAt ?? 0);
+  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
   return {
-    ...decisionOf(attempt, { ...first, createdAt }, completedAt),
+    ...decisionOf(attempt, first, completedAt),
     seen: stored,
     next: completedShort(stored, completedAt, verdict.usage ?? null),
     events: 'task.completed',
@@ -94,7 +93,7 @@ function decideLost(attempt: AttemptRef, { status, lane }: TaskState): Decision 
 
 /** A decision about a task, as it began or as it is, that completes without an answer. The lane is that of the state: it may be new. */
 function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Partial<TaskState>, endedAt: number): Decision {
-  const { tell = [], sharedLanes, createdAt, queue, deadline, lane, laneLimit = 1 } = state;
+  const { tell = [], sharedLanes, deadline, lane, laneLimit = 1 } = state;
   return {
     tenant: attempt.tenant,
     id: attempt.id,
@@ -115,7 +114,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     attempt: '',
     output: '',
     result: '',
-    shared: sharedLanes === undefined ? '' : scriptJson({ createdAt, queue, sharedLanes }),
+    shared: sharedLanes === undefined ? '' : scriptJson(sharedLanes),
     hasDeadline: deadline === undefined ? '' : 1,
     usage: '',
     endedAt,
