@@ -6,7 +6,7 @@ import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { createLedger, type Ledger, ledgerScripts } from '#shared/ledger/ledger.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
-import { aTask, DONE, limitsOf, TENANT, TestLedger } from '../shared/ledger/support/test-ledger.ts';
+import { aTask, DONE, TENANT, TestLedger } from '../shared/ledger/support/test-ledger.ts';
 import { inFlight } from './in-flight.ts';
 import { print } from './print.ts';
 import { median } from './statistics.ts';
@@ -18,10 +18,11 @@ const IN_FLIGHT = 50;
 const IN_FULL: [file: string, short: string, full: string][] = [
   [
     'include/admission.lua',
-    'if is_ordinary(task) then save_short(context, intake, id) else save_task(context, id, task) end',
+    'if is_ordinary(task, lanes) then save_short(context, intake, id) else save_task(context, id, task) end',
     'append(intake.states, id, cjson.encode(task))',
   ],
-  ['include/admission.lua', 'return not (task.deadline', 'return false and not (task.deadline'],
+  ['include/admission.lua', 'return not (task.collect', 'return false and not (task.collect'],
+  ['include/admission.lua', 'if not is_free_now(context, intake, request) then return nil end', 'do return nil end'],
 ];
 
 const test = await TestLedger.open();
@@ -34,8 +35,7 @@ for (const [file, short, full] of IN_FULL) {
 }
 const options = { redis: test.redis, keys: test.keys, settings: settingsSchema.parse({}), onTicket: () => undefined };
 const short = createLedger({ ...options, limitsOf: () => null });
-// With limits that limit nothing, so that accepting decodes what the task begins with.
-const full = createLedger({ ...options, limitsOf: () => limitsOf({}) }, ledgerScripts(folder));
+const full = createLedger({ ...options, limitsOf: () => null }, ledgerScripts(folder));
 await rm(folder, { recursive: true });
 
 /** Microseconds of Redis for each task, in scripts. */
