@@ -7,6 +7,7 @@ import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
+import { getProviders } from './fleet/providers.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
 import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
@@ -60,6 +61,7 @@ export function apiRoutes(parts: Parts): Route[] {
     streamNotifications(parts),
     ...queueRoutes(parts),
     ...fleetRoutes(parts),
+    getProviders(parts),
     getMetrics(parts),
     ...tenantRoutes(parts),
     postLimitsPreview(parts),

@@ -31,6 +31,7 @@ import { DuePromoter } from './upkeep/due-promoter.ts';
 import { FleetSharer } from './upkeep/fleet-sharer.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
 import { Heartbeat, type HeartbeatOptions } from './upkeep/heartbeat.ts';
+import { ProviderPump } from './upkeep/provider-pump.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
 import { WorkerService, type JobTaker } from './worker-service.ts';
 
@@ -76,6 +77,7 @@ export function createWorkerService(parts: Parts): Service {
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice, log }),
     reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice({ event: 'worker.lost', worker }) }),
     sharer: new FleetSharer(parts),
+    pump: new ProviderPump({ ledger, worker: name, throttle: parts.throttle, log }),
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [

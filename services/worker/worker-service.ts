@@ -36,6 +36,8 @@ export interface WorkerServiceOptions {
   watch: { start(): void; stop(): Promise<void> };
   /** Divides the fleet's caps among its tenants. */
   sharer: { start(): void; stop(): Promise<void> };
+  /** Releases the tasks that wait for a provider. */
+  pump: { start(): void; stop(): Promise<void> };
   /** Finds the attempt that blocks or ends this process. */
   watchdog: Watchdog;
   promoter: DuePromoter;
@@ -94,6 +96,7 @@ export class WorkerService implements Service {
     this.#options.heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
     this.#options.watch.start();
     this.#options.sharer.start();
+    this.#options.pump.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
     void publish('worker.started');
@@ -124,8 +127,8 @@ export class WorkerService implements Service {
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
-    const { heartbeat, watch, sharer, watchdog } = this.#options;
-    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, sharer, watchdog].map((each) => each.stop()));
+    const { heartbeat, watch, sharer, pump, watchdog } = this.#options;
+    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, sharer, pump, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
     this.#source?.close();

@@ -42,6 +42,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   AGENT_NOT_FOUND: { class: 'permanent', title: 'The agent was removed' },
   DAEMON_NOT_FOUND: { class: 'permanent', title: 'The named daemon does not exist' },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
+  PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider' },
   THROTTLED: { class: 'throttled', title: 'The provider takes no requests now' },
 };
 

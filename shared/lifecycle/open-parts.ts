@@ -4,9 +4,11 @@ import { EventFeed } from '../events/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
+import { explainProvider, ProviderThrottle } from '../providers/index.ts';
 import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
+import { systemClock } from '../time/index.ts';
 import { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
 
 /**
@@ -28,6 +30,8 @@ export interface Parts extends Intake {
   readonly tenants: TenantDirectory;
   readonly fleetLimits: FleetLimitsDirectory;
   readonly metrics: FleetMetrics;
+  /** Lets calls of models go, by what the fleet's throttles allow. */
+  readonly throttle: ProviderThrottle;
   readonly catalog: AgentCatalog;
   readonly events: EventFeed;
   /** Opens a subscription whose connection shows under this name. */
@@ -68,7 +72,9 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
+  const throttle = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log });
   metrics.start();
+  throttle.start();
   const reading = [tenants.start(), fleetLimits.start()];
   await Promise.all(reading).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
   return {
@@ -84,13 +90,14 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     tenants,
     fleetLimits,
     metrics,
+    throttle,
     catalog,
     events,
     subscribe,
     fail,
     finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    close: () => closeParts({ tenants, fleetLimits, metrics, relay, events, queues, redis }),
+    close: () => closeParts({ tenants, fleetLimits, metrics, throttle, relay, events, queues, redis }),
   };
 }
 
@@ -117,6 +124,7 @@ function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
     offeredSlots: (queue) => offeredSlots.of(queue),
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket({ relay, log }, ticket),
+    holds: { provider: (tenant, id) => explainProvider({ redis, keys, settings }, tenant, id) },
   });
   return { ledger, relay };
 }
@@ -146,14 +154,16 @@ async function closeParts({
   tenants,
   fleetLimits,
   metrics,
+  throttle,
   relay,
   events,
   queues,
   redis,
-}: Pick<Parts, 'tenants' | 'fleetLimits' | 'metrics' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
+}: Pick<Parts, 'tenants' | 'fleetLimits' | 'metrics' | 'throttle' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
   tenants.stop();
   fleetLimits.stop();
   await relay.idle();
+  await throttle.stop();
   await metrics.stop();
   events.close();
   await queues.close();

@@ -85,6 +85,28 @@ function keysUnder(prefix: string) {
     shares: `${prefix}fleet-shares`,
     /** Hash: source class and window -> when the fleet's rate allows the next task. Kept: for good. Bound: two per class. */
     rates: `${prefix}fleet-rates`,
+    /** Sorted set: model of an account, by digest -> its last call, ms. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
+    throttles: `${prefix}throttles`,
+    /** Sorted set: one of `throttles` for which tasks wait -> since when, ms. Kept: while they wait. Bound: `throttle.maxRecords`. */
+    throttleWaits: `${prefix}throttle-waits`,
+    /** Hash: a model's names, learned limits, next free times and refusals. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
+    throttle: (id: string) => `${prefix}throttle:${id}`,
+    /** Hash: `r<second>` and `t<second>` -> calls and tokens that were booked. Kept: two minutes. Bound: as `throttle`. */
+    throttleWindow: (id: string) => `${prefix}throttle-window:${id}`,
+    /** Sorted set: call under way -> end of its lease, ms. Kept: `throttle.callLeaseMs`. Bound: slots of the fleet. */
+    throttleCalls: (id: string) => `${prefix}throttle-calls:${id}`,
+    /** Sorted set: call that waits in its slot for another's end -> its last try, ms. Kept: while it waits. Bound: slots of the fleet. */
+    throttleLine: (id: string) => `${prefix}throttle-line:${id}`,
+    /** Hash: tenant -> `<ms>:<tokens>:<expiry>,...` booked for its released tasks. Kept: `throttle.reservationMs`. Bound: one per tenant. */
+    throttleReserved: (id: string) => `${prefix}throttle-reserved:${id}`,
+    /** Hash: `<band>`, `<band>/<tenant>` -> its next turn, of fair shares. Kept: while tasks wait. Bound: one per tenant and band. */
+    throttleTurns: (id: string) => `${prefix}throttle-turns:${id}`,
+    /** Sorted set: `<band>/<tenant>` with tasks that wait -> its next turn. Kept: while they wait. Bound: one per tenant and band. */
+    throttleFlows: (id: string, band: string) => `${prefix}throttle-flows:${id}:${band}`,
+    /** Hash: a refusal of an account or endpoint, until when, and its probe. Kept: `throttle.retentionMs`. Bound: one per refusing one. */
+    throttleBlock: (scope: string) => `${prefix}throttle-block:${scope}`,
+    /** String: the worker that releases tasks which wait for providers. Kept: some rounds. Bound: one. */
+    throttlePump: `${prefix}throttle-pump`,
     /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
     chat: `${prefix}chat`,
   };

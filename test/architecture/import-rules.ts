@@ -12,6 +12,7 @@ const SHARED_ORDER = [
   'tasks',
   'metrics',
   'ledger',
+  'providers',
   'queue',
   'actions',
   'limits',

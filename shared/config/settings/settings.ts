@@ -7,6 +7,7 @@ import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhoo
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { modelsSchema, usageSettingsSchema } from './money-settings.ts';
+import { providersSchema, throttleSettingsSchema } from './provider-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import {
@@ -48,6 +49,8 @@ export const settingsSchema = z.strictObject({
   webhooks: webhookSettingsSchema.prefault({}),
   chat: chatSettingsSchema.prefault({}),
   outbound: outboundSettingsSchema.prefault({}),
+  providers: providersSchema,
+  throttle: throttleSettingsSchema,
 });
 
 export type Settings = z.infer<typeof settingsSchema>;

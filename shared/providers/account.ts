@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { Settings } from '../config/index.ts';
+
+/** What a model of an account may be called; what is absent is learned. */
+export interface ProviderLimits {
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+  readonly concurrent?: number | undefined;
+}
+
+/** Who pays a provider, and where. */
+export interface ProviderAccount {
+  /** A provider's name in the configuration, else a digest of address and key. */
+  readonly name: string;
+  /** The origin of its address. */
+  readonly endpoint: string;
+  readonly limits: ProviderLimits;
+}
+
+interface CalledEndpoint {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  /** Whether the agent is of the configuration: a tenant's own key is another account at the same address. */
+  readonly isOperators: boolean;
+}
+
+const DIGEST_LENGTH = 16;
+
+/** The account that a model's address and key belong to. */
+export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = '', isOperators }: CalledEndpoint): ProviderAccount {
+  const endpoint = new URL(baseUrl).origin;
+  const configured = isOperators ? Object.entries(providers).find(([, provider]) => isSameUrl(provider.baseUrl, baseUrl)) : undefined;
+  if (configured) return { name: configured[0], endpoint, limits: configured[1] };
+  return { name: `learned-${digestOf(`${endpoint}\n${apiKey}`)}`, endpoint, limits: {} };
+}
+
+/** The name of an account's model in keys and among what holds tasks. */
+export function throttleId({ name }: Pick<ProviderAccount, 'name'>, model: string): string {
+  return digestOf(`${name}\n${model}`);
+}
+
+function isSameUrl(one: string, other: string): boolean {
+  return withoutSlash(one) === withoutSlash(other);
+}
+
+function withoutSlash(url: string): string {
+  return new URL(url).href.replace(/\/+$/, '');
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_LENGTH);
+}

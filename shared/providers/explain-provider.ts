@@ -1,0 +1,49 @@
+import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
+import type { ThrottlePorts } from './throttle-scripts.ts';
+
+/** What holds a task that waits for a provider, for `why`. */
+export interface ProviderHold {
+  detail: string;
+  facts: Readonly<Record<string, number | string | null>>;
+  until: number | null;
+}
+
+/** Explains what holds a tenant's tasks by the id of a throttle; null when it was forgotten. Of other tenants it says nothing. */
+export async function explainProvider(ports: ThrottlePorts, tenant: string, id: string): Promise<ProviderHold | null> {
+  const view = await readThrottle(ports, id);
+  if (view === null) return null;
+  const { account, model, block, requestsPerMinute, tokensPerMinute, concurrent, requests, tokens, running } = view;
+  const used = { requestsPerMinute, requests, tokensPerMinute, tokens, concurrent, running };
+  const facts = { account: account.name, model, ...used };
+  if (block === null) return { detail: rateDetail(view), facts, until: null };
+  const { kind, scope, reason, untilMs } = block;
+  const refusal = { blocked: kind, scope, reason, probe: probeFor(tenant, block) };
+  return { detail: blockDetail(view, block), facts: { ...facts, ...refusal }, until: untilMs };
+}
+
+/** Which call tries now, as far as the tenant may know it. */
+function probeFor(tenant: string, { probe }: StandingBlock): string | null {
+  if (probe === null) return null;
+  return probe === tenant || probe.split('/')[1] === tenant ? probe : 'another';
+}
+
+function blockDetail({ account, model }: ThrottleView, { kind, scope, reason, untilMs, probe }: StandingBlock): string {
+  const whose = { model: `the model ${model} of ${account.name}`, account: `the account ${account.name}`, endpoint: account.endpoint }[
+    scope
+  ];
+  const until = new Date(untilMs).toISOString();
+  if (kind === 'cooldown') return `${whose} takes no calls until ${until} (${reason})`;
+  const next = probe === null ? `one call tries again for all at ${until}` : 'one call tries again for all now';
+  return `${whose} takes no calls (${reason}); ${next}`;
+}
+
+function rateDetail({ account, model, requestsPerMinute, tokensPerMinute, concurrent, requests, tokens, running }: ThrottleView): string {
+  const parts = [
+    requestsPerMinute === null ? null : `${requests} of ${requestsPerMinute} calls`,
+    tokensPerMinute === null ? null : `${tokens} of ${tokensPerMinute} tokens`,
+  ].filter((part) => part !== null);
+  const rate = parts.length === 0 ? null : `${parts.join(' and ')} of the last minute are used`;
+  const busy = concurrent === null ? null : `${running} of ${concurrent} calls run`;
+  const figures = [rate, busy].filter((part) => part !== null).join('; ') || 'its turn comes soon';
+  return `calls of ${model} at ${account.name} take turns: ${figures}`;
+}

@@ -1,0 +1,102 @@
+import pMap from 'p-map';
+import { redisNow } from '../redis/index.ts';
+import type { ThrottledModel, ThrottlePorts } from './throttle-scripts.ts';
+import { findThrottled, keysOf, THROTTLE_BANDS } from './throttle-scripts.ts';
+
+/** A refusal that stands. */
+export interface StandingBlock {
+  kind: 'cooldown' | 'wall';
+  scope: 'model' | 'account' | 'endpoint';
+  reason: string;
+  sinceMs: number;
+  /** The end of a cool-down; of a wall, the time from which on one call tries. */
+  untilMs: number;
+  /** The call that tries now, or the tenant whose task was released to do so; null for none. */
+  probe: string | null;
+}
+
+/** What a model of an account may be called, and is. */
+export interface ThrottleView extends ThrottledModel {
+  id: string;
+  /** Those that hold now, configured or learned; null for none that is known. */
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  concurrent: number | null;
+  isLearned: boolean;
+  /** Booked in the last minute. */
+  requests: number;
+  tokens: number;
+  /** Calls under way. */
+  running: number;
+  /** Tenants with tasks that wait for it. */
+  waitingTenants: number;
+  block: StandingBlock | null;
+  lastCallMs: number;
+}
+
+const CONCURRENCY = 20;
+const WINDOW_S = 60;
+
+/** Every model that was called lately, the last one first, at most `max`. */
+export async function listThrottles(ports: ThrottlePorts, max: number): Promise<ThrottleView[]> {
+  const ids = await ports.redis.zrevrange(ports.keys.fleet.throttles, '0', `${max - 1}`);
+  const views = await pMap(ids, (id) => readThrottle(ports, id), { concurrency: CONCURRENCY });
+  return views.filter((view) => view !== null);
+}
+
+/** One of them by its id, which is also what holds the tasks that wait for it; null when it was forgotten. */
+export async function readThrottle(ports: ThrottlePorts, id: string): Promise<ThrottleView | null> {
+  const { redis } = ports;
+  const target = await findThrottled(ports, id);
+  if (target === null) return null;
+  const keys = keysOf(ports, target);
+  const now = await redisNow(redis);
+  const [state, window, running, account, endpoint, lastCall, ...waiting] = await Promise.all([
+    redis.hgetall(keys.state),
+    redis.hgetall(keys.window),
+    redis.zcount(keys.calls, now, '+inf'),
+    redis.hgetall(keys.account),
+    redis.hgetall(keys.endpoint),
+    redis.zscore(keys.throttles, id),
+    ...THROTTLE_BANDS.map((_, position) => redis.zcard(keys.flows[position] ?? '')),
+  ]);
+  const { requestsPerMinute, tokensPerMinute, concurrent } = target.account.limits;
+  const guess = Number(state['guess_until'] ?? 0) > now ? state['guess'] : undefined;
+  const blocks = [blockOf(state, 'model', now), blockOf(account, 'account', now), blockOf(endpoint, 'endpoint', now)];
+  return {
+    ...target,
+    id,
+    requestsPerMinute: least(requestsPerMinute, state['learned_requests'], guess),
+    tokensPerMinute: least(tokensPerMinute, state['learned_tokens']),
+    concurrent: concurrent ?? null,
+    isLearned: requestsPerMinute === undefined && tokensPerMinute === undefined,
+    ...usedOf(window, now),
+    running,
+    waitingTenants: waiting.reduce((total, count) => total + count, 0),
+    block: blocks.filter((block) => block !== null).toSorted((a, b) => b.untilMs - a.untilMs)[0] ?? null,
+    lastCallMs: Number(lastCall ?? 0),
+  };
+}
+
+function least(...limits: (number | string | undefined)[]): number | null {
+  const known = limits.filter((limit) => limit !== undefined).map(Number);
+  return known.length > 0 ? Math.min(...known) : null;
+}
+
+/** A wall stands until a call gets past it; a cool-down ends with its time. */
+function blockOf(fields: Readonly<Record<string, string>>, scope: StandingBlock['scope'], now: number): StandingBlock | null {
+  const { block: kind, block_until: until = '0', reason = '', since = '0', probe, probe_until: probeUntil = '0' } = fields;
+  if (kind !== 'wall' && (kind !== 'cooldown' || Number(until) <= now)) return null;
+  const isTried = probe !== undefined && Number(probeUntil) > now;
+  return { kind, scope, reason, sinceMs: Number(since), untilMs: Number(until), probe: isTried ? probe : null };
+}
+
+function usedOf(window: Readonly<Record<string, string>>, now: number): { requests: number; tokens: number } {
+  const second = Math.floor(now / 1000);
+  const used = { r: 0, t: 0 };
+  for (const [field, count] of Object.entries(window)) {
+    const at = Number(field.slice(1));
+    if (at > second - WINDOW_S && at <= second) used[field.startsWith('r') ? 'r' : 't'] += Number(count);
+  }
+  return { requests: used.r, tokens: used.t };
+}

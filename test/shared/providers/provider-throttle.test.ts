@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { keysOf } from '#shared/providers/throttle-scripts.ts';
+import { useParts } from '../../support/use-parts.ts';
+import { openTrial } from './throttle-trial.ts';
+
+const parts = await useParts();
+/** Calls have to go at once, or are held. */
+const NO_WAIT = { maxInSlotWaitMs: 0, maxCallWaitMs: 0 };
+
+describe('calls of a model', () => {
+  it('go at once without limits', async () => {
+    const { admit } = openTrial(parts);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => admit()));
+    expect(answers.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'go'));
+  });
+
+  it('go at once up to the burst, and are then held for the rate', async () => {
+    const { admit } = openTrial(parts, { requestsPerMinute: 60 }, { ...NO_WAIT, burst: 0.1 });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => admit()));
+    expect(answers.filter(({ kind }) => kind === 'go')).toHaveLength(7);
+    expect(answers.at(-1)).toMatchObject({ kind: 'wait', because: 'rate', scope: 'model', hold: { gate: 'provider' } });
+  });
+
+  it('never exceed a minute of the rate, however large the burst', async () => {
+    const { admit } = openTrial(parts, { requestsPerMinute: 5 }, { ...NO_WAIT, burst: 1 });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => admit()));
+    expect(answers.filter(({ kind }) => kind === 'go')).toHaveLength(5);
+  });
+
+  it('are held for tokens, of which a call gives back what it did not use', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, { tokensPerMinute: 1000 }, { ...NO_WAIT, burst: 1 });
+    const first = await permitOf({ tokens: 600 });
+    expect(await admit({ tokens: 600 })).toMatchObject({ kind: 'wait', because: 'tokens' });
+    await throttle.reportCall(first, { status: 200, tokens: 100 });
+    // The one that waits goes first.
+    expect(await admit({ tokens: 600, isFirst: false })).toMatchObject({ kind: 'go' });
+  });
+
+  it('go in their slot at the time that was booked, when it comes soon', async () => {
+    const { permitOf } = openTrial(parts, { requestsPerMinute: 600 }, { burst: 0 });
+    const permits = await Promise.all(Array.from({ length: 4 }, () => permitOf()));
+    const times = permits.map(({ at }) => at).toSorted((a, b) => a - b);
+    for (const [position, at] of times.entries()) expect(at - (times[0] ?? 0)).toBeGreaterThanOrEqual(position * 100);
+  });
+
+  it('give their place back when they are aborted before it', async () => {
+    const { admit, permitOf, ports, target } = openTrial(parts, { requestsPerMinute: 60 }, { burst: 0 });
+    await permitOf();
+    const abort = new AbortController();
+    const waiting = admit({}, abort.signal);
+    abort.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    expect(await ports.redis.zcard(keysOf(ports, target).calls)).toBe(1);
+    const window = await ports.redis.hgetall(keysOf(ports, target).window);
+    const calls = Object.entries(window).filter(([field]) => field.startsWith('r'));
+    expect(calls.reduce((total, [, count]) => total + Number(count), 0)).toBe(1);
+  });
+
+  it('wait for the end of another where only some may run at once', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, { concurrent: 2 });
+    const [first] = await Promise.all([permitOf(), permitOf()]);
+    const later = admit({ isFirst: false });
+    await throttle.reportCall(first, { status: 200 });
+    expect(await later).toMatchObject({ kind: 'go' });
+  });
+
+  it('count no longer once the lease of their dead process has ended', async () => {
+    const { admit, ports, target } = openTrial(parts, { concurrent: 1 }, NO_WAIT);
+    expect(await admit()).toMatchObject({ kind: 'go' });
+    expect(await admit({ isFirst: false })).toMatchObject({ kind: 'wait', because: 'concurrent' });
+    const { calls } = keysOf(ports, target);
+    const [permit = ''] = await ports.redis.zrange(calls, '0', '-1');
+    await ports.redis.zadd(calls, '1', permit);
+    expect(await admit({ isFirst: false })).toMatchObject({ kind: 'go' });
+  });
+});
+
+describe('an answer', () => {
+  it('teaches the limits of an account that is not configured', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, {}, { ...NO_WAIT, burst: 1 });
+    const headers = { 'x-ratelimit-limit-requests': '3', 'x-ratelimit-remaining-requests': '2', 'x-ratelimit-reset-requests': '20s' };
+    await throttle.reportCall(await permitOf(), { status: 200, headers });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => admit()));
+    expect(answers.filter(({ kind }) => kind === 'go')).toHaveLength(2);
+  });
+
+  it('counts what others used of the same account', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, { requestsPerMinute: 100 }, { ...NO_WAIT, burst: 1 });
+    const headers = { 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': '2', 'x-ratelimit-reset-requests': '20s' };
+    await throttle.reportCall(await permitOf(), { status: 200, headers });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => admit()));
+    expect(answers.filter(({ kind }) => kind === 'go')).toHaveLength(2);
+  });
+
+  it('of 429 cools the model down for as long as it says, and no other', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, {}, NO_WAIT);
+    await throttle.reportCall(await permitOf(), { status: 429, headers: { 'retry-after': '30' } });
+    const held = await admit();
+    expect(held).toMatchObject({ kind: 'wait', because: 'cooldown', scope: 'model' });
+    expect(held.kind === 'wait' && held.untilMs - Date.now()).toBeGreaterThan(20_000);
+    expect(await admit({ model: 'another' })).toMatchObject({ kind: 'go' });
+  });
+
+  it('of an overloaded endpoint cools all its accounts down', async () => {
+    const { admit, permitOf, throttle, target } = openTrial(parts, {}, NO_WAIT);
+    await throttle.reportCall(await permitOf(), { status: 529, error: { type: 'overloaded_error' } });
+    const account = { ...target.account, name: 'another' };
+    expect(await admit({ account })).toMatchObject({ kind: 'wait', because: 'cooldown', scope: 'endpoint' });
+  });
+});
+
+describe('a wall', () => {
+  const refusal = { status: 429, error: { code: 'insufficient_quota' } };
+
+  it('holds all models of the account until one call has tried', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, {}, { ...NO_WAIT, probeMs: 100 });
+    await throttle.reportCall(await permitOf(), refusal);
+    expect(await admit({ model: 'another' })).toMatchObject({ kind: 'wait', because: 'wall', scope: 'account' });
+    const probe = await pollForPermit(permitOf);
+    expect(await admit()).toMatchObject({ kind: 'wait', because: 'wall' });
+    await throttle.reportCall(probe, { status: 200 });
+    expect(await admit({ isFirst: false })).toMatchObject({ kind: 'go' });
+  });
+
+  it('stands for longer after each call that tried in vain, and once for calls that went together', async () => {
+    const { admit, permitOf, throttle, ports, target } = openTrial(parts, {}, { ...NO_WAIT, probeMs: 100 });
+    const together = await Promise.all([permitOf(), permitOf(), permitOf()]);
+    await Promise.all(together.map((permit) => throttle.reportCall(permit, refusal)));
+    const { account } = keysOf(ports, target);
+    expect(await ports.redis.hget(account, 'fails')).toBe('1');
+    await throttle.reportCall(await pollForPermit(permitOf), refusal);
+    expect(await ports.redis.hget(account, 'fails')).toBe('2');
+    expect(await admit()).toMatchObject({ kind: 'wait', because: 'wall' });
+  });
+});
+
+/** Tries until a call may go, as later calls of attempts do. */
+async function pollForPermit<Permit>(permitOf: (call: { isFirst: false }) => Promise<Permit>): Promise<Permit> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const permit = await permitOf({ isFirst: false }).catch(() => null);
+    if (permit !== null) return permit;
+  }
+  throw new Error('No call could go');
+}
