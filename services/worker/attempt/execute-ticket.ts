@@ -47,6 +47,8 @@ async function claimAndExecute(
   switch (claim.kind) {
     case 'claimed':
       return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));
+    case 'overtaken':
+      return { kind: 'overtaken' };
     case 'suspect':
       return await parts.runIsolated(ticket, how, claim.losses);
     case 'busy':

@@ -1,3 +1,4 @@
+import type { TaskQueue } from '../../config/index.ts';
 import { sendCommand } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
@@ -8,6 +9,7 @@ import { parseBody, type StoredBody } from '../codec/body.ts';
 
 /**
  * - `claimed`: run it, under `state.token`; `stored` is the state as the ledger keeps it, for `settleAttempt`
+ * - `overtaken`: a better ticket of its queue is ready; only with `order`
  * - `suspect`: a process was lost under it, and this one holds other tasks; a process for suspects may claim it
  * - `parked`: it waits for its time, its lane or its caps, and gets another ticket then
  * - `busy`, `ended`, `unknown`: nothing to do for this ticket
@@ -15,7 +17,7 @@ import { parseBody, type StoredBody } from '../codec/body.ts';
 export type ClaimAnswer =
   | { kind: 'claimed'; body: StoredBody; state: TaskState; stored: string }
   | { kind: 'suspect'; losses: number }
-  | { kind: 'parked' | 'busy' | 'ended' | 'unknown' };
+  | { kind: 'overtaken' | 'parked' | 'busy' | 'ended' | 'unknown' };
 
 type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
 
@@ -36,6 +38,8 @@ export interface TicketClaim {
   entry?: string | undefined;
   /** Whether its queue shares its slots, so that BullMQ has to have tickets of each queue for comparison. */
   isShared?: boolean | undefined;
+  /** Of a slot that takes what is ready instead of a worse ticket from BullMQ: its queue, and the key that has BullMQ's pause of it. */
+  order?: { queue: TaskQueue; pauses: string } | undefined;
 }
 
 interface ClaimOptions extends TicketClaim {
@@ -56,8 +60,8 @@ export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string
 }
 
 async function batchClaim(ledger: Ledger, claim: Claim): Promise<ClaimReply> {
-  const { tenant, worker, isolation, entry, isShared } = claim;
-  const group = [shardGroup(ledger, tenant), worker, isolation, entry === undefined, isShared].join(' ');
+  const { tenant, worker, isolation, entry, isShared, order } = claim;
+  const group = [shardGroup(ledger, tenant), worker, isolation, entry === undefined, isShared, order?.pauses].join(' ');
   return await ledger.batches.add({ ledger, run: claimTasks, group }, claim);
 }
 
@@ -87,7 +91,15 @@ function claimCall(ledger: Ledger, claims: readonly Claim[]): TenantCall {
   const { leaseMs, suspectDelayMs } = ledger.settings.worker;
   return {
     tenant,
-    keys: [...contextKeys(ledger, tenant), shard.leases, shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, claims)],
+    keys: [
+      ...contextKeys(ledger, tenant),
+      shard.leases,
+      shard.deadlines,
+      shard.ended,
+      shard.due,
+      claims[0]?.order?.pauses ?? shard.window,
+      ...laneKeys(ledger, tenant, claims),
+    ],
     options: { ...claimOptions(claims), suspectWaitMs: suspectDelayMs },
     args: [worker, leaseMs, claims.map(({ lane }) => (lane === null ? 0 : 1)).join(''), ...claims.map(({ id }) => id)],
   };
@@ -115,11 +127,12 @@ function answersOf(
 }
 
 function claimOptions(claims: readonly Claim[]): Record<string, unknown> {
-  const { isolation, entry, isShared } = claims[0] ?? {};
+  const { isolation, entry, isShared, order } = claims[0] ?? {};
   return {
     isolation,
     ...(entry === undefined ? {} : { entries: claims.map((claim) => claim.entry) }),
     ...(isShared === true ? { direct: false } : {}),
+    ...(order === undefined ? {} : { queue: order.queue }),
   };
 }
 
@@ -132,5 +145,5 @@ function claimAnswer(kind: string, detail: string, bodyText: string | null): Cla
   }
   if (kind === 'suspect') return { kind, losses: Number(detail) };
   if (kind === 'lane') return { kind, lane: detail };
-  return { kind: kind as 'parked' | 'busy' | 'ended' | 'unknown' };
+  return { kind: kind as 'overtaken' | 'parked' | 'busy' | 'ended' | 'unknown' };
 }

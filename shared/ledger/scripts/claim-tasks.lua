@@ -13,18 +13,21 @@
 -- KEYS[12] deadlines: zset, deadlines of the shard's tasks, ms
 -- KEYS[13] ended: zset, ends of the shard's tasks that subscribers have not received
 -- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[15...] per task: with a lane, its holders and its line
+-- KEYS[15] pauses: hash, BullMQ's own of `queue`; not read without
+-- KEYS[16...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, suspectWaitMs, and isolation:
 --   `own`, `shared`: the process holds suspects only; `offered`, `full`: whether the worker has such a process to offer;
 --   entries: of the tickets in the outbox, by task, when slots took them from the ready ones;
---   direct: whether slots take what is ready, so that the windows need not be filled
+--   direct: whether slots take what is ready, so that the windows need not be filled;
+--   queue: of tickets from BullMQ, when their slots take what is ready instead of a worse ticket
 -- ARGV[2] worker: text, its name
 -- ARGV[3] lease: int, ms
 -- ARGV[4] lanes: text, a digit per task: `1` with a lane, else `0`
 -- ARGV[5...] per task: one ticket
 --   id: text, the task's id
 -- RETURNS tickets, and two more per task: 'claimed', state | 'lane', its lane, which the caller did not know
---   | 'suspect', how many processes were lost under it | 'parked' | 'busy' | 'ended' | 'unknown', '' | 'failed', reason;
+--   | 'overtaken', '': a better ticket is ready | 'suspect', how many processes were lost under it
+--   | 'parked' | 'busy' | 'ended' | 'unknown', '' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ. Bodies never change: the caller reads them by itself
 -- include: transitions
 -- include: body-layout
@@ -39,10 +42,11 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: overtaken
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local next_key, next_arg = iterate(KEYS, 15), iterate(ARGV, 5)
+local next_key, next_arg = iterate(KEYS, 16), iterate(ARGV, 5)
 local worker, lease_ends = ARGV[2], context.now + ARGV[3]
 local leases, started, states, count = {}, {}, {}, 0
 local facts, has_facts = {}, false
@@ -158,6 +162,7 @@ end
 local known = redis.call('HMGET', context.states, unpack(ARGV, 5))
 local answers, claimed, used, entries = { {} }, {}, {}, {}
 local without_lane = { deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14] }
+local overtaken = find_overtaken(context, { unpack(ARGV, 5) }, KEYS[15])
 for position, text in ipairs(known) do
   local id, keys = next_arg(), without_lane
   if string.byte(ARGV[4], position) == HAS_LANE then
@@ -165,9 +170,9 @@ for position, text in ipairs(known) do
   end
   -- What was read before is old once this call has changed the task.
   if claimed[id] ~= nil then text = redis.call('HGET', context.states, id) end
-  local answer = claimed[id] and { 'busy' } or isolate(claim, id, keys, text)
+  local answer = overtaken[id] and { 'overtaken' } or claimed[id] and { 'busy' } or isolate(claim, id, keys, text)
   claimed[id] = answer[1] == 'claimed'
-  if answer[1] ~= 'lane' and answer[1] ~= 'failed' then
+  if answer[1] ~= 'lane' and answer[1] ~= 'failed' and answer[1] ~= 'overtaken' then
     used[#used + 1] = id
     -- A suspect's entry stays until the process for suspects claims the task: this one may die before that.
     if context.entries and answer[1] ~= 'suspect' then entries[#entries + 1] = context.entries[position] end
@@ -183,7 +188,10 @@ if context.entries then
   write_shared(context, 'ZREM', context.outbox, entries)
   context.shard.has_room = not context.direct
 else
+  local has_room = context.shard.has_room
   use_tickets(context, used)
+  -- Better tickets need not be in BullMQ for slots that take them instead of worse ones.
+  if context.queue then context.shard.has_room = has_room end
 end
 answers[1] = publish_granted(context)
 return answers

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { Job, Worker, WorkerOptions } from 'bullmq';
 import type { RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { PermittedWorker, type ReadySource, type TicketPermits } from '../permits/permitted-worker.ts';
+import { PermittedWorker, type TicketPermits } from '../permits/permitted-worker.ts';
+import type { ReadySource } from '../permits/ready-source.ts';
 import { openBackend, type TicketData } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
 

@@ -4,26 +4,12 @@ import type { TicketQueue } from '../queues.ts';
 import type { WaitingTicket } from './choose-next.ts';
 import { readNextTicket, ticketOf, wakePoller } from './next-ticket.ts';
 import type { Permit, PermitRequest } from './permit-line.ts';
+import { OvertakenError, type ReadySource } from './ready-source.ts';
 import type { SlotPool } from './slot-pool.ts';
 
 /** Where the taker of a queue's tickets gets its slots and permits. */
 export interface TicketPermits extends Omit<PermitRequest, 'signal'> {
   pool: SlotPool;
-}
-
-/** A ticket that is ready, taken for a free slot. */
-export interface ReadyTicket {
-  ticket: WaitingTicket;
-  /** Runs it to its end. Never rejects. */
-  run(): Promise<void>;
-}
-
-/** Where a slot without a next ticket in BullMQ takes one that is ready in the ledger. */
-export interface ReadySource {
-  /** The next one; `behind` when one that goes first is in BullMQ, null when there is none. Never rejects. */
-  take(): Promise<ReadyTicket | 'behind' | null>;
-  /** So many slots wait for BullMQ, which has nothing for them. */
-  fill(idle: number): void;
 }
 
 /** Polls of BullMQ for a ticket that goes first and is not there: another slot has just taken it. */
@@ -58,6 +44,8 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   readonly #permits = new Map<string, Permit>();
   /** Tokens whose permit is kept for the next ticket. */
   readonly #kept = new Set<string>();
+  /** Tokens whose ticket is back in BullMQ for a better one that is ready: the next from there would be the same. */
+  readonly #overtaken = new Set<string>();
   #isWaiting = false;
 
   /** From now on each ticket needs a permit. Call it before `run`. */
@@ -113,7 +101,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     let next: void | Job<Data, Result> = undefined;
     const mayGoOn = (): boolean => mayTakeNext() && this.#mayKeep(token);
     try {
-      next = await super.processJob(job, token, mayGoOn);
+      next = await super.processJob(job, token, () => !this.#overtaken.delete(token) && mayGoOn());
       if (!next && this.#ready) next = await this.#runReady(this.#ready, token, mayGoOn);
       return next;
     } finally {
@@ -122,6 +110,15 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
         // Takers of other queues wait for BullMQ too, and its slot is theirs now.
         this.#fill();
       }
+    }
+  }
+
+  protected override async callProcessJob(job: Job<Data, Result>, token: string, signal?: AbortSignal): Promise<Result> {
+    try {
+      return await super.callProcessJob(job, token, signal);
+    } catch (error) {
+      if (error instanceof OvertakenError) this.#overtaken.add(token);
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 import type { TaskQueue } from '../../config/index.ts';
-import { dispatchReady, type IssuedTicket, type Ledger, takeReady } from '../../ledger/index.ts';
+import { dispatchReady, type IssuedTicket, type Ledger, takeReady, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { TicketQueue } from '../queues.ts';
 import type { TicketRelay } from './ticket-relay.ts';
@@ -24,6 +24,12 @@ export class ReadyTickets {
 
   constructor(options: ReadyTicketsOptions) {
     this.#options = options;
+  }
+
+  /** For claims of tickets from BullMQ: they give way to better ones that are ready here. */
+  get order(): NonNullable<TicketClaim['order']> {
+    const { name, queue } = this.#options;
+    return { queue: name, pauses: queue.toKey('meta') };
   }
 
   /** The ticket whose turn it is; `behind` when one that goes first is in BullMQ, null when none is ready. Never rejects. */

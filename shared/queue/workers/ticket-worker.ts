@@ -4,7 +4,8 @@ import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
 import type { IssuedTicket, TicketClaim } from '../../ledger/index.ts';
 import { ticketOf } from '../permits/next-ticket.ts';
-import type { ReadySource, TicketPermits } from '../permits/permitted-worker.ts';
+import type { TicketPermits } from '../permits/permitted-worker.ts';
+import { OvertakenError, type ReadySource } from '../permits/ready-source.ts';
 import type { WorkerQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
 import type { ReadyTickets } from '../tickets/ready-tickets.ts';
@@ -16,8 +17,9 @@ import { bullPriority, ticketJob } from '../tickets/ticket.ts';
  * - `done`: nothing more to do with it; the note shows on the board
  * - `failed`: the task failed for good; the board lists the ticket as failed
  * - `returned`: back to its place in the queue, for any worker. Costs no attempt
+ * - `overtaken`: the same, and its slot takes a better ticket that is ready
  */
-export type TicketResult = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'returned' };
+export type TicketResult = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'returned' | 'overtaken' };
 
 export interface TicketWorkerOptions {
   source: JobSource;
@@ -122,7 +124,7 @@ export class TicketWorker {
   async #runReady(ready: ReadyTickets, ticket: IssuedTicket): Promise<void> {
     try {
       const result = await this.#options.handle(ticketJob(ticket).data, { entry: ticket.entry, isShared: this.#isShared });
-      if (result.kind === 'returned') ready.putBack(ticket);
+      if (result.kind === 'returned' || result.kind === 'overtaken') ready.putBack(ticket);
       if (result.kind === 'failed') await ready.listFailed(ticket, result.message);
     } catch (error) {
       // A mistake of ours; its lease or the audit brings the task back.
@@ -130,10 +132,16 @@ export class TicketWorker {
     }
   }
 
+  /** Where queues share their slots, BullMQ has the best tickets of each for comparison. */
+  #claimOf(): TicketClaim {
+    const isShared = this.#isShared;
+    return { isShared, order: isShared ? undefined : this.#options.ready?.order };
+  }
+
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
     const { failed } = job.data;
     const result: TicketResult =
-      failed === undefined ? await this.#options.handle(job.data, { isShared: this.#isShared }) : { kind: 'failed', message: failed };
+      failed === undefined ? await this.#options.handle(job.data, this.#claimOf()) : { kind: 'failed', message: failed };
     switch (result.kind) {
       case 'done':
         return result.note;
@@ -143,6 +151,9 @@ export class TicketWorker {
         await job.moveToWait(token);
         this.#returned(job);
         throw new WaitingError();
+      case 'overtaken':
+        await job.moveToWait(token);
+        throw new OvertakenError();
     }
   }
 }

@@ -105,6 +105,23 @@ describe('a worker with much to do', () => {
     expect(starts.slice(SLOTS, SLOTS + 2)).toContain('urgent');
   });
 
+  it('runs mixed priorities by rank, most of them without BullMQ', async () => {
+    const ids: string[] = [];
+    for (const n of numbers(150)) {
+      const priority = [3, 5, 8][Number(n) % 3] ?? 5;
+      ids.push((await acceptTask(parts, { tenant: 'default', agent: 'work', input: `${priority}`, priority })).id);
+    }
+    await parts.relay.idle();
+    await startWorker();
+    await untilStatus(ids, 'completed');
+    // Slots work side by side, so that as many starts may change places.
+    expect(starts.slice(0, starts.lastIndexOf('8')).filter((priority) => priority !== '8').length).toBeLessThanOrEqual(SLOTS);
+    expect(starts.slice(0, starts.lastIndexOf('5')).filter((priority) => priority === '3').length).toBeLessThanOrEqual(SLOTS);
+    const { completed = 0 } = await tickets.getJobCounts('completed');
+    expect(completed).toBeLessThan(75);
+    expect(await parts.redis.zcard(parts.keys.shard(0).window)).toBe(0);
+  });
+
   it('starts nothing while the queue is paused, and all of it afterwards', async () => {
     const held = gate('10');
     const other = gate('11');

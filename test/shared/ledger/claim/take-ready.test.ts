@@ -196,3 +196,50 @@ describe('what is out, where slots take what is ready', () => {
     expect(test.granted.map(({ task }) => task)).toEqual(ids.slice(0, 1));
   });
 });
+
+describe('a ticket in BullMQ that a better one overtook', () => {
+  const order = { queue: 'tasks', pauses: PAUSES } as const;
+  const claimInOrder = async (ids: readonly string[]): Promise<string[]> =>
+    (await Promise.all(ids.map((id) => claimTask(test.ledger, { tenant: TENANT, id, lane: null }, 'w1', { order })))).map(
+      ({ kind }) => kind,
+    );
+
+  /** Tickets that are out, and `count` better ones that are ready while no better one is out. */
+  async function overtake(worse: number, count: number): Promise<string[]> {
+    test.window = worse;
+    const ids = await acceptMany(worse, { priority: 3 });
+    const others = await acceptMany(worse, { priority: 8 });
+    await acceptMany(count, { priority: 8 });
+    for (const id of others) expect(await claimInOrder([id])).toEqual(['claimed']);
+    return ids;
+  }
+
+  it('is not claimed by a slot that can take the better one, and stays out', async () => {
+    const [worse = ''] = await overtake(1, 1);
+    expect(await claimInOrder([worse])).toEqual(['overtaken']);
+    expect(await test.state(worse)).toMatchObject({ status: 'queued', ticket: 1 });
+    const [better] = await take();
+    expect(better).toMatchObject({ priority: 8 });
+    expect(await claimInOrder([worse])).toEqual(['claimed']);
+  });
+
+  it('is one for each better one, and no more', async () => {
+    const worse = await overtake(3, 2);
+    expect((await claimInOrder(worse)).toSorted()).toEqual(['claimed', 'overtaken', 'overtaken']);
+  });
+
+  it('is claimed while a better one is out, which another slot finds', async () => {
+    test.window = 1;
+    const [worse = ''] = await acceptMany(1, { priority: 3 });
+    await acceptMany(2, { priority: 8 });
+    expect(await claimInOrder([worse])).toEqual(['claimed']);
+  });
+
+  it('is claimed where slots take nothing: without an order, and where BullMQ limits the queue', async () => {
+    const [worse = '', other = ''] = await overtake(2, 2);
+    expect(await claim(worse)).toBe('claimed');
+    await test.redis.hset(PAUSES, 'concurrency', 1);
+    expect(await claimInOrder([other])).toEqual(['claimed']);
+    await test.redis.del(PAUSES);
+  });
+});

@@ -1,0 +1,20 @@
+import { WaitingError } from 'bullmq';
+import type { WaitingTicket } from './choose-next.ts';
+
+/** A ticket that is ready, taken for a free slot. */
+export interface ReadyTicket {
+  ticket: WaitingTicket;
+  /** Runs it to its end. Never rejects. */
+  run(): Promise<void>;
+}
+
+/** Where a slot without a next ticket in BullMQ takes one that is ready in the ledger. */
+export interface ReadySource {
+  /** The next one; `behind` when one that goes first is in BullMQ, null when there is none. Never rejects. */
+  take(): Promise<ReadyTicket | 'behind' | null>;
+  /** So many slots wait for BullMQ, which has nothing for them. */
+  fill(idle: number): void;
+}
+
+/** The ticket is back in BullMQ, because a better one is ready: its slot takes that. */
+export class OvertakenError extends WaitingError {}
