@@ -6,14 +6,10 @@ import { type FleetOptions, OurFleet } from './our-fleet.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
 
-// What features, tenants, waiting work and metrics cost: each beside a fleet without, interleaved.
-const { rounds: ROUNDS, tasks: TASKS, isFull } = readOptions({ rounds: 5, tasks: 5000 });
+// What features and metrics cost: each beside a fleet without, interleaved.
+const { rounds: ROUNDS, tasks: TASKS } = readOptions({ rounds: 5, tasks: 5000 });
 const IN_FLIGHT = 50;
 const SLOTS = 200;
-/** Tenants that share the load. */
-const TENANTS = [100, 10_000];
-/** Tasks that wait before the measured ones come; `--full` has the last. */
-const WAITING = isFull ? [100_000, 1_000_000] : [100_000];
 
 type Accept = (fleet: OurFleet, index: number) => Promise<void>;
 
@@ -21,8 +17,6 @@ interface Variant {
   name: string;
   options?: FleetOptions;
   accept: Accept;
-  /** Tasks that wait all the time. */
-  waiting?: number;
 }
 
 interface Figures {
@@ -31,7 +25,6 @@ interface Figures {
   both: number;
 }
 
-const NO_LIMITS = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
 const PLAIN: Variant = { name: 'without', accept: (fleet) => fleet.accept() };
 const HOUR_MS = 3_600_000;
 const PRIORITIES = [3, 5, 8] as const;
@@ -68,13 +61,6 @@ const EVERYTHING: Variant = {
   },
 };
 
-const shared = (count: number): Variant => ({
-  name: `${count} tenants`,
-  options: { limits: { tenant: NO_LIMITS } },
-  accept: (fleet, index) => fleet.acceptAs({ tenant: `t${index % count}` }),
-});
-
-const behind = (waiting: number): Variant => ({ name: `${waiting} waiting`, waiting, accept: (fleet) => fleet.accept() });
 const METERED: Variant = { name: 'with metrics', accept: PLAIN.accept };
 const UNMETERED: Variant = { name: 'without', options: { metrics: { flushMs: null } }, accept: PLAIN.accept };
 
@@ -87,10 +73,9 @@ async function measure(fleet: OurFleet, accept: Accept): Promise<Figures> {
   return { accept: accepted, run, both: 1 / (1 / accepted + 1 / run) };
 }
 
-async function open({ options, waiting = 0 }: Variant): Promise<{ fleet: OurFleet; close: () => Promise<void> }> {
+async function open({ options }: Variant): Promise<{ fleet: OurFleet; close: () => Promise<void> }> {
   const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'] });
   const fleet = await OurFleet.open(server.url, options);
-  await inFlight(waiting, IN_FLIGHT, () => fleet.accept());
   const close = async (): Promise<void> => {
     await fleet.parts.close();
     await server.stop();
@@ -122,11 +107,8 @@ const heading = await startRedis();
 await printHeading(heading.url, 'What it costs', [
   `${ROUNDS} interleaved rounds of ${TASKS} tasks, ${IN_FLIGHT} accepted at once, then run in ${SLOTS} slots; medians. Ratio: of the same without.`,
   'Everything on: caps, rates, a weight, a session and its lane, a shared lane, an idempotency key, a deadline, mixed priorities, metadata.',
-  `${WAITING.join(', ')} waiting: the same while so many others wait, of which as many run as come.`,
 ]);
 await heading.stop();
 print(`\n${''.padEnd(24)}    accept  ratio       run  ratio      both  ratio`);
 await compare(PLAIN, EVERYTHING);
-for (const count of TENANTS) await compare({ ...shared(1), name: 'without' }, shared(count));
-for (const count of WAITING) await compare(behind(1000), behind(count));
 await compare(UNMETERED, METERED);

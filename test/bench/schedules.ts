@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { print, printHeading } from './print.ts';
-import { requestOf } from './schedule-requests.ts';
+import { requestOf } from './fixtures/schedule-requests.ts';
 import { percentile } from './statistics.ts';
 
 // What very many schedules cost, and how late they fire when many are due at once.

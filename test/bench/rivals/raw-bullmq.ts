@@ -1,7 +1,16 @@
 import { Queue, Worker, type JobsOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** What a user builds by hand: the same priority, own id, attempts and removal as Muster's tickets. */
+/** The same priority, attempts and removal as Muster's tickets have. */
+export const JOB_OPTIONS: JobsOptions = {
+  priority: 6,
+  attempts: 3,
+  backoff: { type: 'exponential', delay: 2000 },
+  removeOnComplete: { count: 1000 },
+  removeOnFail: { count: 5000 },
+};
+
+/** What a user builds by hand, with own ids. */
 export class RawBullmq {
   readonly #url: string;
   readonly #redis: Redis;
@@ -14,15 +23,7 @@ export class RawBullmq {
   }
 
   async add(id: string): Promise<void> {
-    const options: JobsOptions = {
-      jobId: id,
-      priority: 6,
-      attempts: 3,
-      backoff: { type: 'exponential', delay: 2000 },
-      removeOnComplete: { count: 1000 },
-      removeOnFail: { count: 5000 },
-    };
-    await this.#queue.add('nothing', { tenant: 'default', task: id }, options);
+    await this.#queue.add('nothing', { tenant: 'default', task: id }, { ...JOB_OPTIONS, jobId: id });
   }
 
   /** Runs a worker until it has done `count` jobs. */
