@@ -1,8 +1,18 @@
 import type { Request } from 'express';
 import { MusterError } from '../errors/index.ts';
-import { type ApiKey, DEFAULT_TENANT, findKey, findVisitor, hasScope, publicTenantId, type Scope } from '../tenants/index.ts';
+import {
+  type AdmittedKey,
+  type ApiKey,
+  DEFAULT_TENANT,
+  findKey,
+  findVisitor,
+  hasScope,
+  KeyAdmissions,
+  publicTenantId,
+  type Scope,
+} from '../tenants/index.ts';
 import { LATE, withinAttentive } from '../time/index.ts';
-import { createRateLimit, networkOf } from './rate-limits.ts';
+import { createRateLimit, MINUTE_S, networkOf, tooManyCalls } from './rate-limits.ts';
 import type { HttpPorts } from './request-context.ts';
 import type { Route } from './route.ts';
 import { SharedCalls } from './shared-calls.ts';
@@ -28,17 +38,18 @@ export class Authenticator {
   readonly #ports: HttpPorts;
   readonly #signIns: SignIns;
   readonly #keys: SharedCalls<ApiKey | null>;
+  readonly #admissions: SharedCalls<AdmittedKey | null>;
   readonly #countKey: CountCall;
-  readonly #countVisitor: CountCall;
   readonly #countAddress: CountCall;
 
   constructor(ports: HttpPorts) {
     const { limits } = ports.config.settings;
+    const admissions = new KeyAdmissions(ports, { counterOf: (key) => `${this.#counters(kindOf(key))}:${key.id}`, windowS: MINUTE_S });
     this.#ports = ports;
     this.#signIns = new SignIns(ports);
     this.#keys = new SharedCalls(async (secret) => (await findVisitor(ports, secret)) ?? (await findKey(ports, secret)));
+    this.#admissions = new SharedCalls((secret, calls) => inTime(admissions.admit(secret, calls)));
     this.#countKey = this.#limit('key', limits.httpPerMinute);
-    this.#countVisitor = this.#limit('visitor', limits.httpVisitorPerMinute);
     this.#countAddress = this.#limit('address', limits.httpAnonymousPerMinute);
   }
 
@@ -47,9 +58,21 @@ export class Authenticator {
    * `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `tenant.not-found`, `limit.rate`, `unavailable.redis`.
    */
   async authenticate(request: Request, access: Access): Promise<ApiKey | null> {
-    const key = await withinAttentive(this.#authenticate(request, access), AUTHENTICATE_MS);
-    if (key === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
-    return key;
+    const startedAt = performance.now();
+    const { scope } = access;
+    const key = scope === 'none' ? null : await this.#admit(request);
+    if (!key || scope === 'none') {
+      await inTime(this.#countAddress(networkOf(request.ip)), performance.now() - startedAt);
+      if (scope === 'none') return null;
+      throw refusal(request);
+    }
+    if (this.#isDisabled(key)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(key.tenant)} is disabled`);
+    if (key.session !== undefined) {
+      assertVisits(key, access, request);
+      return key;
+    }
+    assertScope(key, scope);
+    return this.#actingKey(request, key);
   }
 
   /** Whether a request that was accepted with this key still carries it, and the key still opens anything. Counts towards no limit. */
@@ -58,31 +81,35 @@ export class Authenticator {
     return (await this.#find(request))?.id === key.id && !this.#isDisabled(key);
   }
 
-  async #authenticate(request: Request, access: Access): Promise<ApiKey | null> {
-    if (access.scope === 'none') {
-      await this.#countAddress(networkOf(request.ip));
-      return null;
-    }
-    const key = await this.#find(request);
-    if (!key) {
-      await this.#countAddress(networkOf(request.ip));
-      throw refusal(request);
-    }
-    if (request.get('authorization') === undefined) assertSameOrigin(request);
-    await (key.session === undefined ? this.#countKey : this.#countVisitor)(key.id);
-    if (this.#isDisabled(key)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(key.tenant)} is disabled`);
-    if (key.session !== undefined) {
-      assertVisits(key, access, request);
-      return key;
-    }
-    assertScope(key, access.scope);
-    return this.#actingKey(request, key);
+  /** The key that a request carries, once the request is counted for it. Errors: `auth.csrf`, `limit.rate`. */
+  async #admit(request: Request): Promise<ApiKey | null> {
+    if (request.get('authorization') !== undefined) return await this.#admitBearer(request);
+    return await inTime(this.#admitSignIn(request));
+  }
+
+  async #admitSignIn(request: Request): Promise<ApiKey | null> {
+    const key = await this.#signIns.find(request);
+    if (!key) return null;
+    assertSameOrigin(request);
+    await this.#countKey(key.id);
+    return key;
+  }
+
+  async #admitBearer(request: Request): Promise<ApiKey | null> {
+    const secret = secretOf(request);
+    if (secret === undefined) return null;
+    const { answer, place } = await this.#admissions.join(secret);
+    if (answer === null) return null;
+    // Of the calls that came together the first ones are within the limit.
+    const perMinute = this.#perMinute(answer.key);
+    const before = answer.counted - answer.calls;
+    if (before + place >= perMinute) throw tooManyCalls(perMinute, answer.leftMs);
+    return answer.key;
   }
 
   async #find(request: Request): Promise<ApiKey | null> {
-    const header = request.get('authorization');
-    if (header === undefined) return await this.#signIns.find(request);
-    const secret = BEARER.exec(header)?.[1];
+    if (request.get('authorization') === undefined) return await this.#signIns.find(request);
+    const secret = secretOf(request);
     return secret === undefined ? null : (await this.#keys.join(secret)).answer;
   }
 
@@ -107,10 +134,34 @@ export class Authenticator {
     return { ...key, tenant: tenant.id };
   }
 
-  #limit(name: string, perMinute: number): CountCall {
-    const { redis, keys } = this.#ports;
-    return createRateLimit({ redis, prefix: `${keys.fleet.http}:${name}`, perMinute });
+  #perMinute(key: ApiKey): number {
+    const { httpPerMinute, httpVisitorPerMinute } = this.#ports.config.settings.limits;
+    return kindOf(key) === 'visitor' ? httpVisitorPerMinute : httpPerMinute;
   }
+
+  #limit(name: string, perMinute: number): CountCall {
+    return createRateLimit({ redis: this.#ports.redis, prefix: this.#counters(name), perMinute });
+  }
+
+  /** Where calls are counted, by what they are counted for. */
+  #counters(name: string): string {
+    return `${this.#ports.keys.fleet.http}:${name}`;
+  }
+}
+
+function kindOf(key: ApiKey): 'key' | 'visitor' {
+  return key.session === undefined ? 'key' : 'visitor';
+}
+
+function secretOf(request: Request): string | undefined {
+  return BEARER.exec(request.get('authorization') ?? '')?.[1];
+}
+
+/** Settles like the call, within what is left of the time for authenticating. Errors: `unavailable.redis`. */
+async function inTime<Answer>(call: Promise<Answer>, spentMs = 0): Promise<Answer> {
+  const answer = await withinAttentive(call, Math.max(0, AUTHENTICATE_MS - spentMs));
+  if (answer === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
+  return answer;
 }
 
 function refusal(request: Request): MusterError {

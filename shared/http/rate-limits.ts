@@ -5,7 +5,7 @@ import { Recent } from '../time/index.ts';
 import ipaddr from 'ipaddr.js';
 import { SharedCalls } from './shared-calls.ts';
 
-const MINUTE_S = 60;
+export const MINUTE_S = 60;
 
 interface RateLimitOptions {
   redis: RedisClient;
@@ -33,11 +33,13 @@ export function createRateLimit({ redis, prefix, perMinute }: RateLimitOptions):
   return async (name) => {
     const { answer, place } = await counts.join(name);
     if (place < answer.granted) return;
-    throw new MusterError('limit.rate', `At most ${perMinute} requests a minute`, {
-      details: { perMinute },
-      retryAfterMs: answer.retryAfterMs,
-    });
+    throw tooManyCalls(perMinute, answer.retryAfterMs);
   };
+}
+
+/** The refusal of a call beyond the limit of its minute. */
+export function tooManyCalls(perMinute: number, retryAfterMs: number): MusterError {
+  return new MusterError('limit.rate', `At most ${perMinute} requests a minute`, { details: { perMinute }, retryAfterMs });
 }
 
 interface Consumed {

@@ -31,15 +31,12 @@ export class RequestContext {
   }
 }
 
-const contexts = new WeakMap<Request, RequestContext>();
+/** On the request itself: a weak map would be searched for each request by each collection of garbage. */
+const CONTEXT = Symbol('context');
 
 /** The request's context, made on first use. */
-export function contextOf(request: Request, log: Log, load: ServerLoad): RequestContext {
-  const known = contexts.get(request);
-  if (known) return known;
-  const context = new RequestContext(childTraceparent(request.get('traceparent')), log, load);
-  contexts.set(request, context);
-  return context;
+export function contextOf(request: Request & { [CONTEXT]?: RequestContext }, log: Log, load: ServerLoad): RequestContext {
+  return (request[CONTEXT] ??= new RequestContext(childTraceparent(request.get('traceparent')), log, load));
 }
 
 /** What one server has open for its callers, each within its bounds. */

@@ -142,13 +142,13 @@ class BoundedCluster extends Cluster {
   }
 }
 
-/** Commands that a redirection sends again. */
-const bounded = new WeakSet<Command>();
+/** On commands that were sent: a redirection sends them again. */
+const BOUNDED = Symbol('bounded');
 
 /** Returns whether the command is sent for the first time. */
-function boundCommand(command: Command, timeoutMs: number): boolean {
-  if (bounded.has(command)) return false;
-  bounded.add(command);
+function boundCommand(command: Command & { [BOUNDED]?: boolean }, timeoutMs: number): boolean {
+  if (command[BOUNDED]) return false;
+  command[BOUNDED] = true;
   const stop = startDeadline(timeoutMs, () => command.reject(timedOut()));
   command.promise.then(stop, stop);
   return true;

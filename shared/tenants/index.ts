@@ -3,6 +3,7 @@
  * look-up respects. `fleet-limits` has the limits of all tenants together: the configuration's or those set live, as each process knows
  * them without a round trip; their rates; and the shares of tenants in their caps on what runs.
  */
+export { type AdmittedKey, KeyAdmissions } from './admit-key.ts';
 export { cleanTenant, endTenant } from './end-tenant.ts';
 export { ensureFirstKey } from './ensure-first-key.ts';
 export { configuredFleetLimits, FleetLimitsDirectory, patchFleetLimits } from './fleet-limits/fleet-limits-directory.ts';

@@ -148,6 +148,6 @@ function ownerOf(text: string): z.infer<typeof ownerSchema> | null {
   return readRecords([['', text]], () => ownerSchema.parse(JSON.parse(text))).items[0] ?? null;
 }
 
-function readKey(text: string): ApiKey {
+export function readKey(text: string): ApiKey {
   return apiKeySchema.parse(JSON.parse(text));
 }

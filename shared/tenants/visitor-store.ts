@@ -71,9 +71,14 @@ export async function createVisitor(
   return { ...key, token };
 }
 
+/** Whether a secret looks like a visitor's token; a key that an operator chose may do so too. */
+export function isVisitorToken(secret: string): boolean {
+  return TOKEN.test(secret);
+}
+
 /** The key of this visitor's token; null when there is none, or no longer, or its tenant has ended. */
 export async function findVisitor({ redis, keys }: VisitorPorts, token: string): Promise<ApiKey | null> {
-  if (!TOKEN.test(token)) return null;
+  if (!isVisitorToken(token)) return null;
   const places = [keys.fleet.visitor(keyDigest(token)), keys.shard(0).tenantStates];
   const stored = await runTenantScript<string | null>(redis, 'find-key', places, ['']);
   return stored === null ? null : apiKeySchema.parse(JSON.parse(stored));
