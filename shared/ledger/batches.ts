@@ -27,6 +27,9 @@ interface Call<Item, Answer> {
  */
 export const MAX_ITEMS = 32;
 
+/** The same of plain tasks, which cost a script less. */
+export const MAX_PLAIN_ITEMS = 64;
+
 /** CallBatches is responsible for keeping the calls of this turn of the event loop until their batch runs. */
 export class CallBatches implements Batches {
   /** By the run, and by the group within. */

@@ -157,7 +157,10 @@ export function windowOptions({
 }
 
 /** The caps of a tenant as the scripts know them: its own, and its share of the fleet's. Null for none. */
-function capsOf({ limitsOf, fleetShareOf }: Pick<Ledger, 'limitsOf' | 'fleetShareOf'>, tenant: string): Record<string, unknown> | null {
+export function capsOf(
+  { limitsOf, fleetShareOf }: Pick<Ledger, 'limitsOf' | 'fleetShareOf'>,
+  tenant: string,
+): Record<string, unknown> | null {
   const caps = { ...ownCaps(limitsOf(tenant)), ...fleetCaps(fleetShareOf?.(tenant) ?? null) };
   return Object.keys(caps).length > 0 ? caps : null;
 }

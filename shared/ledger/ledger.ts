@@ -62,6 +62,7 @@ export interface Ledger extends Readonly<LedgerOptions> {
 }
 
 export type ScriptName =
+  | 'accept-plain-tasks'
   | 'accept-tasks'
   | 'append-entry'
   | 'apply-limits'

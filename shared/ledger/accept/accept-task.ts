@@ -1,6 +1,6 @@
 import { type TenantKeys } from '../../redis/index.ts';
 import { bodyText, firstState } from '../codec/body.ts';
-import { failuresOf, MAX_ITEMS, runByTenant } from '../batches.ts';
+import { failuresOf, MAX_ITEMS, MAX_PLAIN_ITEMS, runByTenant } from '../batches.ts';
 import { agentLanes, contextKeys, laneOfAgent, runInContexts, shardGroup, shardKeys, type TenantCall } from '../context.ts';
 import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
@@ -8,6 +8,7 @@ import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
 import { type NewTask, submissionLimits } from './new-task.ts';
 import { offerMessage } from './offer-message.ts';
+import { arePlain, plainAnswers, plainCall } from './plain-tasks.ts';
 
 /** Accepts a task, by its mode when it meets work in its lane. */
 export async function acceptMessage(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
@@ -35,7 +36,7 @@ export async function acceptNewTask(ledger: Ledger, task: NewTask): Promise<Acce
  * all tasks of its call.
  */
 export async function acceptNewTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(AcceptAnswer | Error)[]> {
-  const calls = Math.ceil(tasks.length / MAX_ITEMS);
+  const calls = Math.ceil(tasks.length / (arePlain(ledger, tasks) ? MAX_PLAIN_ITEMS : MAX_ITEMS));
   const size = Math.ceil(tasks.length / calls);
   const parts = Array.from({ length: calls }, (_, call) => tasks.slice(call * size, (call + 1) * size));
   const answers = await Promise.all(
@@ -50,9 +51,10 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
     tasks,
     ({ body }) => body.tenant,
     async (parts) => {
-      const calls = parts.map((own) => acceptCall(ledger, own));
-      const replies = await runInContexts(ledger, 'accept-tasks', calls);
-      return parts.map((own, at) => answersOf(own, replies[at]));
+      const isPlain = parts.every((own) => arePlain(ledger, own));
+      const calls = parts.map((own) => (isPlain ? plainCall(ledger, own) : acceptCall(ledger, own)));
+      const replies = await runInContexts(ledger, isPlain ? 'accept-plain-tasks' : 'accept-tasks', calls);
+      return parts.map((own, at) => answersOf(own, replies[at], isPlain));
     },
   );
 }
@@ -80,8 +82,9 @@ function acceptCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
   };
 }
 
-function answersOf(tasks: readonly NewTask[], reply: unknown[] | Error | undefined): (AcceptAnswer | Error)[] {
+function answersOf(tasks: readonly NewTask[], reply: unknown[] | Error | undefined, isPlain: boolean): (AcceptAnswer | Error)[] {
   if (reply === undefined || reply instanceof Error) return failuresOf(tasks, reply, 'a task could not be accepted');
+  if (isPlain) return plainAnswers(tasks, reply);
   const [entry, depth, ...replies] = reply as [string, number, ...AcceptReply[]];
   const tickets = ticketsOf(tasks[0]?.body.tenant ?? '', entry);
   return tasks.map(({ body }, position) => readAcceptReply(body.id, replies[position] ?? ['failed', 'no answer'], depth, tickets));

@@ -39,14 +39,41 @@ export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input"
  * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender
  * wrote may be long, and deeper than they can read.
  */
-export function bodyText(task: NewTask, first: FirstState): string {
-  const { id, agent, source, session, scheduleId } = task.body;
-  const stored: Record<string, unknown> = { first, id, agent, source };
-  if (session !== null) stored['session'] = session;
-  if (scheduleId !== null) stored['scheduleId'] = scheduleId;
-  stored['input'] = task.body.input;
-  for (const [name, value] of Object.entries(task.body)) if (value !== null) stored[name] = value;
+export function bodyText({ body }: NewTask, first: FirstState): string {
+  // Written out, because an object that is built name by name costs more than its JSON. What is undefined is left out of that.
+  const stored = {
+    first,
+    id: body.id,
+    agent: body.agent,
+    source: body.source,
+    session: given(body.session),
+    scheduleId: given(body.scheduleId),
+    input: body.input,
+    tenant: body.tenant,
+    system: given(body.system),
+    channel: given(body.channel),
+    user: given(body.user),
+    visitor: given(body.visitor),
+    reply: given(body.reply),
+    context: given(body.context),
+    metadata: given(body.metadata),
+    parentTaskId: given(body.parentTaskId),
+    correlationId: given(body.correlationId),
+    sourceId: given(body.sourceId),
+    trigger: given(body.trigger),
+    deadline: given(body.deadline),
+    sla: given(body.sla),
+    scheduledFor: given(body.scheduledFor),
+    requirements: given(body.requirements),
+    execution: body.execution,
+    callbackUrl: given(body.callbackUrl),
+    traceparent: body.traceparent,
+  } satisfies Record<keyof StoredBody, unknown>;
   return scriptJson(stored);
+}
+
+function given<Value>(value: Value | null): Value | undefined {
+  return value ?? undefined;
 }
 
 export function parseBody(text: string): StoredBody {

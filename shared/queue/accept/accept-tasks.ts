@@ -49,7 +49,7 @@ export async function acceptTasks(intake: Intake, requests: readonly AcceptReque
   }
   await acceptOffers(intake, await withoutShed(intake, offers, results), results);
   const settled: AcceptResult[] = [];
-  for (const result of results) settled.push(await result);
+  for (const result of results) settled.push(result instanceof Promise ? await result : result);
   return settled;
 }
 
@@ -113,7 +113,8 @@ async function describeEntered(intake: Intake, entered: readonly Entered[], resu
   if (critical) await makeRoomFor(intake, critical.task.body.tenant, { queue: critical.task.queue, gate: critical.answer.gate });
   let pace: number | null | undefined;
   for (const { place, task, answer, standing } of entered) {
-    const before = answer.outcome ? null : await standing;
+    const known = standing instanceof Promise ? await standing : standing;
+    const before = answer.outcome ? null : known;
     if (before && pace === undefined && dependsOnPace(before)) pace = await paceOf(intake.ledger, task.body.tenant).catch(() => null);
     results[place] = describeAccepted(intake, task, answer, before && estimateAtPace(task.body, before, pace ?? null));
   }

@@ -1,0 +1,82 @@
+import { bodyText, firstState } from '../codec/body.ts';
+import { capsOf, contextKeys, shardKeys, type TenantCall } from '../context.ts';
+import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
+import type { Ledger } from '../ledger.ts';
+import { lookupsOf } from '../read/lookups.ts';
+import { type AcceptAnswer, ticketsOf } from './accept-answer.ts';
+import type { NewTask } from './new-task.ts';
+
+/** A place in the reply of `accept-plain-tasks` that counts no tasks. */
+const IS_OUT = -1;
+const CAME_BEFORE = -2;
+
+/** Whether nothing can hold any of these tasks of one tenant back: no caps, rates or lanes, no caller's key and no time. */
+export function arePlain(ledger: Ledger, tasks: readonly NewTask[]): boolean {
+  const tenant = tasks[0]?.body.tenant ?? '';
+  if (capsOf(ledger, tenant) !== null) return false;
+  const { rates = {}, runningByAgent = {} } = ledger.limitsOf(tenant) ?? {};
+  if (Object.keys(rates).length > 0 || Object.keys(runningByAgent).length > 0) return false;
+  return tasks.every((task) => task.skip === null && task.idempotency === null && hasNoLaneOrTime(task));
+}
+
+/** Whether a task waits for nothing of its own. */
+function hasNoLaneOrTime({ body, lane, sharedLanes }: NewTask): boolean {
+  return !lane && sharedLanes.length === 0 && body.scheduledFor === null && body.deadline === null && body.sla === null;
+}
+
+/** The part of one tenant in a call of `accept-plain-tasks`. */
+export function plainCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
+  const tenant = tasks[0]?.body.tenant ?? '';
+  return {
+    tenant,
+    keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).tenantStates],
+    args: kindsOf(ledger, tasks).flatMap(({ shared, own }) => shared.concat(own.length / 2, own)),
+  };
+}
+
+/** Tasks in a row whose arguments differ by their id and body only. */
+interface Kind {
+  readonly shared: readonly (string | number)[];
+  readonly own: string[];
+}
+
+function kindsOf(ledger: Ledger, tasks: readonly NewTask[]): Kind[] {
+  const kinds: Kind[] = [];
+  let last = '';
+  for (const task of tasks) {
+    const costMs = costOf(ledger, task);
+    const { agent, execution } = task.body;
+    const lookups = lookupsOf(task.body);
+    const ticket = ticketTail({ costMs, maxAttempts: execution.maxAttempts, agent, lane: null });
+    const shared = [task.class, levelName(task.queue, task.priority), ticket, lookups.length, ...lookups];
+    const name = shared.join('\n');
+    if (name !== last) kinds.push({ shared, own: [] });
+    last = name;
+    kinds.at(-1)?.own.push(task.body.id, bodyText(task, firstState(task, costMs)));
+  }
+  return kinds;
+}
+
+/** Reads the reply for one tenant. */
+export function plainAnswers(tasks: readonly NewTask[], reply: unknown[]): (AcceptAnswer | Error)[] {
+  const [entry, depth, closed, ...places] = reply as [string, number, '' | 'disabled' | 'ended', ...number[]];
+  if (closed !== '') return tasks.map(() => ({ kind: 'closed', state: closed }));
+  const { entry: name, tickets } = ticketsOf(tasks[0]?.body.tenant ?? '', entry);
+  return tasks.map(({ body: { id } }, position) => {
+    const place = places[position];
+    if (place === undefined) return new Error(`no answer (task ${id} could not be accepted)`);
+    if (place === CAME_BEFORE) return { kind: 'duplicate', id };
+    const isOut = place === IS_OUT;
+    return {
+      kind: 'accepted',
+      id,
+      status: 'queued',
+      gate: isOut ? null : 'turn',
+      entry: isOut ? name : null,
+      isAhead: tickets.get(id)?.isAhead ?? false,
+      ahead: isOut ? 0 : place,
+      depth,
+      outcome: null,
+    };
+  });
+}

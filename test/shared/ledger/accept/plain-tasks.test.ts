@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
+import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
+import type { ScriptName } from '#shared/ledger/ledger.ts';
+import { aTask, limitsOf, TENANT, type TaskWish } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
+
+const test = await useCheckedLedger();
+const keys = test.keys.tenant(TENANT);
+
+/** Accepts tasks together, and says by which scripts. */
+async function acceptAll(...wishes: TaskWish[]): Promise<{ ids: string[]; answers: (AcceptAnswer | Error)[]; scripts: ScriptName[] }> {
+  const scripts: ScriptName[] = [];
+  const ledger = {
+    ...test.ledger,
+    run: (...call: Parameters<typeof test.ledger.run>) => (scripts.push(call[0]), test.ledger.run(...call)),
+  };
+  const tasks = wishes.map((wish) => aTask(wish));
+  return { ids: tasks.map(({ body }) => body.id), answers: await acceptNewTasks(ledger, tasks), scripts };
+}
+
+const placeOf = (answer: AcceptAnswer | Error | undefined): unknown =>
+  answer !== undefined && 'kind' in answer && answer.kind === 'accepted' ? [answer.gate, answer.ahead] : answer;
+
+describe('tasks that nothing can hold back', () => {
+  it('are stored as those that something could hold back', async () => {
+    const { ids, scripts } = await acceptAll({}, { key: 'k' });
+    expect(scripts).toEqual(['accept-tasks']);
+    const plain = await acceptAll({});
+    expect(plain.scripts).toEqual(['accept-plain-tasks']);
+    const { log: _l, createdAt: _c, queuedAt: _q, ...rest } = await test.state(ids[1] ?? '');
+    const id = plain.ids[0] ?? '';
+    expect(await test.state(id)).toMatchObject(rest);
+    expect(await test.events(id)).toEqual(['task.created', 'task.queued']);
+    const members = async (key: string, of: string): Promise<string[]> =>
+      (await test.redis.zrange(key, '0', '-1')).filter((member) => member.endsWith(of)).map((member) => member.replace(of, ''));
+    for (const key of [keys.index, keys.live]) expect(await members(key, id)).toEqual(await members(key, ids[1] ?? ''));
+  });
+
+  it('have their own places, whatever they share with others of the call', async () => {
+    test.window = 2;
+    const { answers, ids } = await acceptAll({}, {}, { priority: 8 }, {}, { correlationId: 'c' });
+    expect(answers.map(placeOf)).toEqual([
+      [null, 0],
+      [null, 0],
+      [null, 0],
+      ['turn', 0],
+      ['turn', 1],
+    ]);
+    expect(answers.map((answer) => 'depth' in answer && answer.depth)).toEqual([5, 5, 5, 5, 5]);
+    expect(await test.redis.zrange(test.keys.shard(0).outbox, '0', '-1')).toHaveLength(1);
+    expect(await test.statuses(...ids)).toEqual(ids.map(() => 'queued'));
+    expect(await test.redis.zrange(keys.index, '0', '-1')).toContain(`correlation=c/${ids[4]}`);
+  });
+
+  it('are the same ones when the call comes again', async () => {
+    const task = aTask();
+    await acceptNewTask(test.ledger, task);
+    const again = await Promise.all([acceptNewTask(test.ledger, task), acceptNewTask(test.ledger, aTask())]);
+    expect(again[0]).toEqual({ kind: 'duplicate', id: task.body.id });
+    expect(placeOf(again[1])).toEqual([null, 0]);
+    expect(await test.events(task.body.id)).toEqual(['task.created', 'task.queued']);
+  });
+
+  it('are one each when two processes accept at once', async () => {
+    const task = aTask();
+    const answers = await Promise.all([acceptNewTask(test.ledger, task), acceptNewTask(test.rival, task)]);
+    expect(answers.map(({ kind }) => kind).toSorted((a, b) => a.localeCompare(b))).toEqual(['accepted', 'duplicate']);
+  });
+
+  it('are refused for a tenant that takes nothing in', async () => {
+    await test.redis.hset(test.keys.shard(0).tenantStates, TENANT, 'disabled');
+    const { answers, ids } = await acceptAll({}, {});
+    expect(answers).toEqual(ids.map(() => ({ kind: 'closed', state: 'disabled' })));
+    expect(await test.redis.exists(keys.bodies, keys.states, keys.events)).toBe(0);
+  });
+
+  it('get no ticket when they cannot be written', async () => {
+    await test.redis.set(keys.states, 'no hash');
+    await expect(acceptNewTask(test.ledger, aTask())).rejects.toThrow('WRONGTYPE');
+    expect(await test.redis.exists(test.keys.shard(0).outbox, test.keys.shard(0).window)).toBe(0);
+    await test.redis.del(keys.states, keys.bodies);
+  });
+
+  it('are held back by rates, caps and lanes that there are after all', async () => {
+    test.limits = limitsOf({ rates: { user: { perMinute: 1, perHour: 1, burst: 1 } } });
+    expect((await acceptAll({}, {})).answers.map((answer) => 'kind' in answer && answer.kind)).toEqual(['accepted', 'rate']);
+    test.limits = limitsOf({ running: 2 });
+    expect((await acceptAll({}, {})).answers.map(placeOf)).toEqual([
+      [null, 0],
+      ['cap', 0],
+    ]);
+  });
+});
