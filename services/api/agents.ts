@@ -6,6 +6,7 @@ import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { assertTimeout } from '#shared/queue/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { applyInBackground } from './limits/apply-in-background.ts';
 import { onePageSchema } from './lists.ts';
 
 export interface AgentPorts {
@@ -28,6 +29,7 @@ const agentViewSchema = z
     kind: z.enum(['echo', 'function', 'openai', 'http', 'command']).meta({ description: 'How it runs.' }),
     description: z.string().nullable().meta({ description: 'For people who choose an agent.' }),
     timeoutMs: z.int().nullable().meta({ description: 'How long one attempt may run; null takes that of the configuration.' }),
+    maxRunning: z.int().nullable().meta({ description: 'Tasks of each tenant that run at once; null for no bound.' }),
     maxAttempts: z.int().nullable().meta({ description: 'Attempts of a task; null takes those of the configuration.' }),
     retryDelayMs: z.int().nullable().meta({ description: 'Before the first retry; null takes that of the configuration.' }),
     retryBackoff: z.enum(['exponential', 'linear']).nullable().meta({ description: 'How that delay grows; null takes the default.' }),
@@ -54,6 +56,7 @@ const agentViewSchema = z
         kind: 'http',
         description: 'Writes release notes',
         timeoutMs: 60_000,
+        maxRunning: 4,
         maxAttempts: null,
         retryDelayMs: null,
         retryBackoff: null,
@@ -129,7 +132,7 @@ function putAgent({ catalog, ledger }: AgentPorts): Route {
     scope: 'operate',
     request: { params: z.object({ id: agentIdSchema.meta({ description: "The agent's name." }) }), body: putBodySchema },
     responses: { 200: agentViewSchema.meta({ description: 'Replaced.' }), 201: agentViewSchema.meta({ description: 'Made.' }) },
-    handle: async ({ params: { id }, body }, { tenant }) => {
+    handle: async ({ params: { id }, body }, { tenant, log }) => {
       if (body.kind === 'function' || body.kind === 'command') {
         throw new MusterError(
           'agent.operator-only',
@@ -139,6 +142,7 @@ function putAgent({ catalog, ledger }: AgentPorts): Route {
       ledger.stored.assertRoom(tenant);
       assertTimeout(ledger, tenant, 'timeoutMs', body.timeoutMs);
       const isNew = await catalog.put(tenant, id, body);
+      applyInBackground(ledger, tenant, log);
       return { status: isNew ? 201 : 200, body: viewAgent({ id, origin: 'api', definition: body }) };
     },
   });
@@ -168,9 +172,10 @@ function agentNotFound(id: string): MusterError {
 
 /** The agent without keys, secrets, headers, environment, commands and files. */
 function viewAgent({ id, origin, definition }: CatalogEntry): AgentView {
-  const { kind, description = null, timeoutMs = null, maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
+  const { kind, description = null, timeoutMs = null, maxRunning = null } = definition;
+  const { maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
   const directives = appliesDirectives(definition);
-  const common = { id, origin, kind, description, timeoutMs, maxAttempts, retryDelayMs, retryBackoff, directives };
+  const common = { id, origin, kind, description, timeoutMs, maxRunning, maxAttempts, retryDelayMs, retryBackoff, directives };
   return { ...common, ...fieldsOfKind(definition) };
 }
 

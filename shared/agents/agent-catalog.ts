@@ -2,12 +2,13 @@ import { type AgentDefinition, type ApiAgentDefinition, apiAgentDefinitionSchema
 import { MusterError } from '../errors/index.ts';
 import { type Keys, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
 import { measureKey } from '../ledger/index.ts';
-import { writeOfTenant } from '../tenants/index.ts';
+import type { AgentCaps } from './agent-caps.ts';
 
 export interface AgentCatalogOptions {
   redis: RedisClient;
   keys: Keys;
   settings: Settings;
+  caps: AgentCaps;
 }
 
 export interface CatalogEntry {
@@ -51,17 +52,16 @@ export class AgentCatalog {
    */
   async put(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
     this.#refuseConfigured(id);
-    const { redis, keys, settings } = this.#options;
+    const { redis, settings, caps } = this.#options;
     const { maxAgentsPerTenant, maxAgentBytesPerTenant } = settings.limits;
     if ((await measureKey(redis, this.#key(tenant))) >= maxAgentBytesPerTenant)
       throw new MusterError('limit.storage', `The agents of a tenant take at most ${maxAgentBytesPerTenant} bytes`, {
         details: { maxAgentBytesPerTenant },
       });
-    const write = { tenant, key: this.#key(tenant), command: ['HSET', id, JSON.stringify(definition)] } as const;
-    const isNew = (await writeOfTenant({ redis, keys }, write)) === 1;
+    const isNew = await caps.write(tenant, id, definition);
     // Counted afterwards, so that callers at the same time cannot all take the last place.
     if (!isNew || (await redis.hlen(this.#key(tenant))) <= maxAgentsPerTenant) return isNew;
-    await redis.hdel(this.#key(tenant), id);
+    await caps.remove(tenant, id);
     throw new MusterError('request.invalid', `A tenant has at most ${maxAgentsPerTenant} agents of its own`, {
       details: { maxAgentsPerTenant },
     });
@@ -70,7 +70,7 @@ export class AgentCatalog {
   /** Removes a tenant's own agent. Errors: `agent.operator-only`. Returns whether there was one. */
   async remove(tenant: string, id: string): Promise<boolean> {
     this.#refuseConfigured(id);
-    return (await this.#options.redis.hdel(this.#key(tenant), id)) === 1;
+    return await this.#options.caps.remove(tenant, id);
   }
 
   /** The agent of this name in the configuration, which all tenants share, or null. */

@@ -2,6 +2,7 @@
  * How agents run: one file or folder per kind, registered in `agent-kinds.ts`; failures as codes, the guard of outbound addresses, and the
  * redaction of secrets.
  */
+export { AgentCaps } from './agent-caps.ts';
 export { AgentCatalog, type CatalogEntry } from './agent-catalog.ts';
 export type { AgentRun, Diagnostics } from './agent-kind.ts';
 export { type AgentRunners, agentSecrets, assertAgents, checkAgents, createAgentRunners, runAgent } from './agent-kinds.ts';

@@ -76,9 +76,22 @@ export function laneOfAgent(agent: string): string {
   return `agent:${agent}`;
 }
 
-/** Lanes of agents by the figures of their tenant, which hold for all of its tasks. */
-export function agentLanes(limits: TenantLimits | null): Record<string, number> {
-  return Object.fromEntries(Object.entries(limits?.runningByAgent ?? {}).map(([agent, max]) => [laneOfAgent(agent), max]));
+type LimitPorts = Pick<Ledger, 'settings' | 'limitsOf' | 'agentCapsOf'>;
+
+/** Lanes of agents by the figures of their tenant, and of its own agents; these hold for all of its tasks. */
+export function agentLanes({ limitsOf, agentCapsOf }: Omit<LimitPorts, 'settings'>, tenant: string): Record<string, number> {
+  const own = Object.entries(agentCapsOf?.(tenant) ?? {}).filter(([, max]) => max > 0);
+  const figures = Object.entries(limitsOf(tenant)?.runningByAgent ?? {});
+  return Object.fromEntries([...own, ...figures].map(([agent, max]) => [laneOfAgent(agent), max]));
+}
+
+/** More than run at once anywhere. */
+const NO_BOUND = 1e9;
+
+/** Lanes of agents that had a bound, which tasks still name. */
+function openLanes({ agentCapsOf }: Pick<LimitPorts, 'agentCapsOf'>, tenant: string): Record<string, number> {
+  const open = Object.entries(agentCapsOf?.(tenant) ?? {}).filter(([, max]) => max === 0);
+  return Object.fromEntries(open.map(([agent]) => [laneOfAgent(agent), NO_BOUND]));
 }
 
 const configuredLanes = new WeakMap<Settings, Record<string, number>>();
@@ -97,8 +110,8 @@ function lanesOf(settings: Settings): Record<string, number> {
 }
 
 /** Limits of lanes that hold now, whatever the limit was when a task was accepted. */
-export function laneLimits({ settings, limitsOf }: Pick<Ledger, 'settings' | 'limitsOf'>, tenant: string): Record<string, number> {
-  return { ...lanesOf(settings), ...agentLanes(limitsOf(tenant)) };
+export function laneLimits(ports: LimitPorts, tenant: string): Record<string, number> {
+  return { ...lanesOf(ports.settings), ...openLanes(ports, tenant), ...agentLanes(ports, tenant) };
 }
 
 /** How much is kept of what a tenant's agents used, as `count-usage.lua` takes it. */
@@ -132,12 +145,14 @@ function commonOptions(ledger: Ledger, tenant: string): Record<string, unknown> 
 function ownOptions(ledger: Ledger, { tenant, options }: Pick<TenantCall, 'tenant' | 'options'>): Record<string, unknown> {
   const limits = ledger.limitsOf(tenant);
   const caps = capsOf(ledger, tenant);
-  const lanes = agentLanes(limits);
+  const lanes = agentLanes(ledger, tenant);
+  const open = openLanes(ledger, tenant);
   return {
     tenant,
     ...(caps ? { caps } : {}),
     ...(limits && limits.weight !== 1 ? { weight: limits.weight } : {}),
     ...(Object.keys(lanes).length > 0 ? { agentLanes: lanes } : {}),
+    ...(Object.keys(open).length > 0 ? { openLanes: open } : {}),
     ...options,
   };
 }

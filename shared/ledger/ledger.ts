@@ -16,6 +16,8 @@ export interface LedgerOptions {
   settings: Settings;
   /** A tenant's limits; null is none. */
   limitsOf(tenant: string): TenantLimits | null;
+  /** How many tasks of a tenant's own agents run at once, by agent, 0 for no bound any more; without it what their tasks were accepted with. */
+  agentCapsOf?(tenant: string): Readonly<Record<string, number>>;
   /** The limits of the fleet that hold now; without it the configuration's. */
   fleetLimits?(): FleetLimits;
   /** A tenant's share of the fleet's caps on what runs; null, as without it, while there are none. */

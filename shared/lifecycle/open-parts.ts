@@ -1,4 +1,4 @@
-import { AgentCatalog } from '../agents/index.ts';
+import { AgentCaps, AgentCatalog } from '../agents/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
@@ -67,15 +67,16 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const metrics = new FleetMetrics({ redis, keys, settings, log });
   const queues = openQueues(redis, keys, log);
   const offeredSlots = new OfferedSlots({ redis, keys, settings });
-  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, fleetLimits, metrics, queues, offeredSlots, log });
-  const catalog = new AgentCatalog({ redis, keys, settings });
+  const agentCaps = new AgentCaps({ redis, keys, log });
+  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, agentCaps, fleetLimits, metrics, queues, offeredSlots, log });
+  const catalog = new AgentCatalog({ redis, keys, settings, caps: agentCaps });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
   const throttle = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log });
   metrics.start();
   throttle.start();
-  const reading = [tenants.start(), fleetLimits.start()];
+  const reading = [tenants.start(), fleetLimits.start(), agentCaps.start()];
   await Promise.all(reading).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
   return {
     config,
@@ -97,7 +98,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     fail,
     finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    close: () => closeParts({ tenants, fleetLimits, metrics, throttle, relay, events, queues, redis }),
+    close: () => closeParts({ tenants, agentCaps, fleetLimits, metrics, throttle, relay, events, queues, redis }),
   };
 }
 
@@ -107,17 +108,19 @@ function goOn(): void {
 
 interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'fleetLimits' | 'metrics' | 'queues' | 'offeredSlots' | 'log'> {
   settings: Settings;
+  agentCaps: AgentCaps;
 }
 
 /** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
 function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
-  const { redis, keys, settings, tenants, fleetLimits, metrics, queues, offeredSlots, log } = ports;
+  const { redis, keys, settings, tenants, agentCaps, fleetLimits, metrics, queues, offeredSlots, log } = ports;
   const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
     keys,
     settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
+    agentCapsOf: (tenant) => agentCaps.of(tenant),
     fleetLimits: () => fleetLimits.current(),
     fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
     counts: metrics.counts,
@@ -152,6 +155,7 @@ async function findDefinition(catalog: AgentCatalog, tenant: string, id: string)
 /** Closes what `openParts` opened, the connection last. */
 async function closeParts({
   tenants,
+  agentCaps,
   fleetLimits,
   metrics,
   throttle,
@@ -159,8 +163,11 @@ async function closeParts({
   events,
   queues,
   redis,
-}: Pick<Parts, 'tenants' | 'fleetLimits' | 'metrics' | 'throttle' | 'relay' | 'events' | 'queues' | 'redis'>): Promise<void> {
+}: Pick<Parts, 'tenants' | 'fleetLimits' | 'metrics' | 'throttle' | 'relay' | 'events' | 'queues' | 'redis'> & {
+  agentCaps: AgentCaps;
+}): Promise<void> {
   tenants.stop();
+  agentCaps.stop();
   fleetLimits.stop();
   await relay.idle();
   await throttle.stop();

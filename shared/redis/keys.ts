@@ -59,6 +59,11 @@ function shardKeys(prefix: string) {
      * Bound: as `leases`.
      */
     signals: `${prefix}signals`,
+    /**
+     * Hash: `<tenant>/<agent>` of an agent made by API -> how many of its tasks run at once, 0 for no bound any more. Kept: until the agent is
+     * deleted. Bound: `limits.maxAgentsPerTenant`.
+     */
+    agentCaps: `${prefix}agent-caps`,
     /** Hash: tenant -> its task that last made room for a critical one. Kept: until the next one does. Bound: one per tenant. */
     preempted: `${prefix}preempted`,
     /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ -> since when, ms. Kept: until added. Bound: granted tasks. */

@@ -79,7 +79,8 @@ async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: str
   }
   for (const set of [shard.ended, shard.ready]) found += await removeFromSet(redis, set, `*/*/${own}`);
   found += await removeFromSet(redis, shard.turns, `*/*/${tenant}`);
-  found += await removeFromHash(redis, shard.signals, (member) => member.startsWith(`${tenant}/`), own);
+  for (const hash of [shard.signals, shard.agentCaps])
+    found += await removeFromHash(redis, hash, (field) => field.startsWith(`${tenant}/`), own);
   return (
     found +
     (await redis.hdel(shard.pressure, tenant)) +

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { applyLimits, type Ledger, measureTenant } from '#shared/ledger/index.ts';
+import { type Ledger, measureTenant } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.ts';
 import { DEFAULT_TENANT, endTenant, patchLimits, publicTenantId, type Tenant, type TenantDirectory } from '#shared/tenants/index.ts';
 import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
+import { applyInBackground } from '../limits/apply-in-background.ts';
 import {
   newTenantSchema,
   tenantListSchema,
@@ -132,11 +133,6 @@ function patchTenant({ tenants, ledger }: Pick<TenantPorts, 'tenants' | 'ledger'
       return { status: 200, body: viewTenant(changed) };
     },
   });
-}
-
-/** A chore does it again, also for what processes with the former limits do meanwhile. */
-function applyInBackground(ledger: Ledger, tenant: string, log: Log): void {
-  applyLimits(ledger, tenant).catch((error: unknown) => log.warn({ err: error, tenant }, 'a chore applies the new limits to what waits'));
 }
 
 /** Null in a change takes a tenant's own limits away. */

@@ -64,7 +64,7 @@ function acceptCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
   const tenant = tasks[0]?.body.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
-  const lanes = agentLanes(ledger.limitsOf(tenant));
+  const lanes = agentLanes(ledger, tenant);
   return {
     tenant,
     keys: [

@@ -13,7 +13,7 @@ const PAGE = 200;
  * Returns how many tasks wait no more for a lane or a cap.
  */
 export async function applyLimits(ledger: Ledger, tenant: string, running = new RunningTasks(ledger)): Promise<number> {
-  const ids = Object.keys(agentLanes(ledger.limitsOf(tenant))).length === 0 ? [] : await running.of(tenant);
+  const ids = Object.keys(agentLanes(ledger, tenant)).length === 0 ? [] : await running.of(tenant);
   let promoted = 0;
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const page = ids.slice(call * PAGE, (call + 1) * PAGE);

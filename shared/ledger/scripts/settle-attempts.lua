@@ -30,8 +30,8 @@
 --   seen: state, as the worker saw it
 --   next: state that follows
 --   status: text, status of that
---   continuation: `end`, `now`, `later`, `yield` (later, and others of its lane may go first), `hold` (until it is released, or due), or
---     `backlog` (it made room for a critical task)
+--   continuation: `end`, `now`, `later`, `yield` (later, and others of its lane may go first), `hold` (until it is released, or due),
+--     `backlog` or `lanes` (it made room for a critical task, there)
 --   at: int, its next ticket for `now`, the due time in ms for `later`, `yield` and perhaps `hold`, else empty
 --   level: text, `<queue>/<rank>/` for `now`, else empty
 --   subscribers: text, `<kind>/<ended at, ms>` separated by commas, or empty

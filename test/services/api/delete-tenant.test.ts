@@ -38,7 +38,7 @@ describe('deleting a tenant', () => {
     await api.call('POST', '/v1/tenants', { body: { id: 'leaving' } });
     const key = (await api.call('POST', '/v1/tenants/leaving/keys', { body: { name: 'k', scopes: ['operate'] } })).body.secret;
     const own = (method: string, path: string, body: unknown): ReturnType<Api['call']> => api.call(method, path, { key, body });
-    await own('PUT', '/v1/agents/mine', { kind: 'echo' });
+    await own('PUT', '/v1/agents/mine', { kind: 'echo', maxRunning: 5 });
     await own('POST', '/v1/schedules', { every: '1h', agent: 'echo', message: 'hello' });
     await own('PUT', '/v1/sessions/s/mode', { mode: 'latest' });
     await own('POST', '/v1/sessions/s/visitors', {});

@@ -15,9 +15,11 @@ local function first_of_shared(context, lane)
   return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
 end
 
--- The limit of a lane: that of its tenant now, else the configuration's, else that with which the task was accepted.
+-- The limit of a lane: that of its tenant now, else the configuration's, else that with which the task was accepted. An agent made by API
+-- that has no bound any more leaves its lane open.
 local function limit_of(context, lane)
-  return (context.agentLanes or {})[lane.name] or (context.laneLimits or {})[lane.name] or lane.limit
+  local name = lane.name
+  return (context.agentLanes or {})[name] or (context.openLanes or {})[name] or (context.laneLimits or {})[name] or lane.limit
 end
 
 -- The lane that the task's agent has by a figure of its tenant and the task lacks, because it was accepted before that; else nil.

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { ApiAgentDefinition } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import { type Keys, loadScripts, type RedisClient, runScript } from '../redis/index.ts';
+import { tenantEnded, tenantStateInLua } from '../tenants/index.ts';
+import { Ticker } from '../time/index.ts';
+
+interface AgentCapsOptions {
+  redis: RedisClient;
+  keys: Keys;
+  log: Log;
+}
+
+type Caps = Readonly<Record<string, number>>;
+
+/** How old a process's knowledge may be. */
+const REFRESH_MS = 2000;
+const NONE: Caps = {};
+
+const answerSchema = z.union([z.tuple([z.literal('written'), z.int()]), z.tuple([z.literal('ended')])]);
+
+const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
+
+/**
+ * AgentCaps is responsible for knowing how many tasks of each agent made by API run at once, without a round trip, so that a change holds for
+ * tasks that wait and run already. While Redis is away the last known figures stay.
+ */
+export class AgentCaps {
+  readonly #options: AgentCapsOptions;
+  readonly #ticker: Ticker;
+  #byTenant: ReadonlyMap<string, Caps> = new Map();
+  #reads = 0;
+  #applied = 0;
+
+  constructor(options: AgentCapsOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker({
+      everyMs: REFRESH_MS,
+      isBackground: true,
+      run: () => this.refresh(),
+      onError: (error) => options.log.debug({ err: error }, 'the caps of agents could not be read; the last known ones stay'),
+    });
+  }
+
+  /** Resolves when they were read. When that fails it rejects, and keeps trying. */
+  async start(): Promise<void> {
+    this.#ticker.start();
+    await this.refresh();
+  }
+
+  stop(): void {
+    void this.#ticker.stop();
+  }
+
+  /** How many tasks of a tenant's own agents run at once, by agent; 0 for one that had a bound and has none any more. */
+  of(tenant: string): Caps {
+    return this.#byTenant.get(tenant) ?? NONE;
+  }
+
+  /** Writes an agent and its cap. Returns whether it is new. Errors: `tenant.ended`. */
+  async write(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
+    const { redis, keys } = this.#options;
+    const { agentCaps, tenantStates } = keys.shard(keys.shardOf(tenant));
+    const args = [tenant, id, JSON.stringify(definition), definition.maxRunning ?? ''];
+    const script = SCRIPTS.get('put-agent');
+    if (!script) throw new Error('The script put-agent is missing');
+    const reply = await runScript(redis, script, [tenantStates, keys.tenant(tenant).agents, agentCaps], args);
+    const [kind, isNew] = answerSchema.parse(reply);
+    if (kind === 'ended') throw tenantEnded(tenant);
+    await this.refresh();
+    return isNew === 1;
+  }
+
+  /** Removes an agent and its cap. Returns whether there was one. */
+  async remove(tenant: string, id: string): Promise<boolean> {
+    const { redis, keys } = this.#options;
+    await redis.hdel(keys.shard(keys.shardOf(tenant)).agentCaps, `${tenant}/${id}`);
+    return (await redis.hdel(keys.tenant(tenant).agents, id)) === 1;
+  }
+
+  /** Reads the caps of all tenants. The answer of a later call stays. */
+  async refresh(): Promise<void> {
+    const { redis, keys } = this.#options;
+    const read = (this.#reads += 1);
+    const shards = Array.from({ length: keys.shards }, (_, shard) => redis.hgetall(keys.shard(shard).agentCaps));
+    const fields = (await Promise.all(shards)).flatMap((caps) => Object.entries(caps));
+    if (read < this.#applied) return;
+    this.#applied = read;
+    const byTenant = Map.groupBy(fields, ([field]) => field.slice(0, field.indexOf('/')));
+    this.#byTenant = new Map([...byTenant].map(([tenant, own]) => [tenant, capsOf(tenant, own)]));
+  }
+}
+
+function capsOf(tenant: string, fields: readonly (readonly [field: string, cap: string])[]): Caps {
+  return Object.fromEntries(fields.map(([field, cap]) => [field.slice(tenant.length + 1), Number(cap)]));
+}
