@@ -10,7 +10,7 @@ export { invalidRequest, pageLimitSchema, problemsOf, withoutNulls } from './par
 export { requestError, sendProblem, toMusterError, toProblem } from './problems.ts';
 export type { Readiness } from './probes.ts';
 export { RefusalLimit, networkOf } from './rate-limits.ts';
-export { type ServerLoad, contextOf, createServerLoad } from './request-context.ts';
+export { type ServerLoad, contextOf, createServerLoad, logFailure } from './request-context.ts';
 export { type Answer, type Call, type Route, type RouteDescription, rememberRoutes, route } from './route.ts';
 export { SharedCalls } from './shared-calls.ts';
 export { SignIns, assertSameOrigin } from './sign-ins.ts';

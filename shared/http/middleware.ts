@@ -87,7 +87,9 @@ export function watchRequests({ log, load, registry }: WatchOptions): RequestHan
     const context = contextOf(request, log, load);
     const startedAt = performance.now();
     response.setHeader('X-Request-Id', context.trace);
+    context.isWatched = true;
     response.once('close', () => {
+      context.isWatched = false;
       const durationMs = performance.now() - startedAt;
       const labels = { method: request.method, route: context.route ?? 'other', status: response.statusCode };
       durations.observe(labels, durationMs / 1000);
@@ -118,6 +120,7 @@ function report(log: Log, { request, response, context, durationMs }: Served): v
     ...(response.writableFinished ? {} : { isCut: true }),
   };
   if (QUIET.has(path)) log.trace(line, 'request');
+  else if (context.failure !== undefined) log.error({ ...line, err: context.failure }, 'request failed');
   else if (response.statusCode >= 500) log.warn(line, 'request failed');
   else log.info(line, 'request');
 }

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { ERROR_CODES, type ErrorCode, MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import { isRedisUnavailable } from '../redis/index.ts';
+import { logFailure } from './request-context.ts';
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -22,7 +23,7 @@ const REDIS_RETRY_MS = 2000;
 /** Answers with an error as `application/problem+json`. Unexpected errors show no details to the caller; the log has them. */
 export function sendProblem(response: Response, error: unknown, log?: Log): void {
   const known = toMusterError(error);
-  if (known.code === 'internal.error') log?.error({ event: 'http.failed', err: error }, 'A request failed');
+  if (known.code === 'internal.error') logFailure(response, error, log);
   // Too late for another status: cut the connection, so that half an answer is not taken for a whole one.
   if (response.headersSent) {
     response.destroy();

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import type { Log } from '../log/index.ts';
 import { childTraceparent, traceIdOf } from '../tasks/index.ts';
 import type { Settings, Environment } from '../config/index.ts';
@@ -15,6 +15,10 @@ export class RequestContext {
   /** The matched route's path, once there is one: for metrics, which cannot take every address. */
   route: string | null = null;
   tenant: string | null = null;
+  /** Whether the server will write a line about the request once it is over. */
+  isWatched = false;
+  /** What nobody expected, for that line. */
+  failure: unknown;
   readonly #serverLog: Log;
   #log: Log | undefined;
 
@@ -34,8 +38,19 @@ export class RequestContext {
 /** On the request itself: a weak map would be searched for each request by each collection of garbage. */
 const CONTEXT = Symbol('context');
 
+interface Contextual {
+  [CONTEXT]?: RequestContext;
+}
+
+/** Logs an error that nobody expected, in the one line that the server writes about its request. */
+export function logFailure({ req }: Response, error: unknown, log?: Log): void {
+  const context = (req as Request & Contextual)[CONTEXT];
+  if (context?.isWatched) context.failure = error;
+  else log?.error({ event: 'http.failed', err: error }, 'A request failed');
+}
+
 /** The request's context, made on first use. */
-export function contextOf(request: Request & { [CONTEXT]?: RequestContext }, log: Log, load: ServerLoad): RequestContext {
+export function contextOf(request: Request & Contextual, log: Log, load: ServerLoad): RequestContext {
   return (request[CONTEXT] ??= new RequestContext(childTraceparent(request.get('traceparent')), log, load));
 }
 

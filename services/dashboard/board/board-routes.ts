@@ -1,6 +1,6 @@
 import { Router, type ErrorRequestHandler, type RequestHandler } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
-import { requestError, toMusterError, toProblem } from '#shared/http/index.ts';
+import { logFailure, requestError, toMusterError, toProblem } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { Queues } from '#shared/queue/index.ts';
@@ -83,7 +83,7 @@ export function sendBoardError(log: Log): ErrorRequestHandler {
       return;
     }
     const error = toMusterError(requestError(thrown));
-    if (error.code === 'internal.error') log.error({ event: 'http.failed', err: thrown }, 'A request of the board failed');
+    if (error.code === 'internal.error') logFailure(response, thrown, log);
     const problem = toProblem(error, request.originalUrl.split('?')[0]);
     response
       .status(problem.status)

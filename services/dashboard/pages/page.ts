@@ -1,6 +1,6 @@
 import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
-import { requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
+import { logFailure, requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { publicTenantId, type ApiKey } from '#shared/tenants/index.ts';
 import { chosenScheme } from '../scheme-cookie.ts';
@@ -93,7 +93,7 @@ export function sendPageError(log: Log): ErrorRequestHandler {
       return;
     }
     const known = toMusterError(error);
-    if (known.code === 'internal.error') log.error({ event: 'http.failed', err: thrown }, 'A page failed');
+    if (known.code === 'internal.error') logFailure(response, thrown, log);
     const { status, title, detail, code } = toProblem(known);
     if (known.retryAfterMs !== undefined) response.set('Retry-After', String(Math.ceil(known.retryAfterMs / 1000)));
     const content = html`<section class="card narrow">

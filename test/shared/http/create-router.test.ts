@@ -6,6 +6,7 @@ import { MusterError } from '#shared/errors/error-codes.ts';
 import { route, type Route } from '#shared/http/route.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 
 const SECRET_IN_A_DEFECT = 'password=hunter2';
@@ -320,7 +321,27 @@ describe('errors', () => {
     const { status, body } = await call('/fails/defect', { method: 'DELETE' });
     expect([status, body.code]).toEqual([500, 'internal.error']);
     expect(JSON.stringify(body)).not.toContain('hunter2');
-    expect(served.logged()).toContain(SECRET_IN_A_DEFECT);
+    await waitFor(() => served.logged().includes(SECRET_IN_A_DEFECT), { deadlineMs: 5000, what: 'the line of the defect' });
+  });
+
+  it('of defects take one line of the log, which has the request and the error', async () => {
+    const { headers } = await call('/fails/defect', { method: 'DELETE' });
+    const trace = headers.get('x-request-id') ?? '-';
+    const linesOf = (): string[] =>
+      served
+        .logged()
+        .split('\n')
+        .filter((line) => line.includes(trace));
+    await waitFor(() => linesOf().length > 0, { deadlineMs: 5000, what: 'the line of the request' });
+    expect(linesOf().map((line): unknown => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        event: 'http.request',
+        status: 500,
+        path: '/fails/defect',
+        err: expect.anything() as unknown,
+      }),
+    ]);
   });
 });
 
