@@ -125,6 +125,8 @@ local function run_call(KEYS, ARGV)
 ${source.slice(preludeLength)}
 end
 local function slice(values, from, count)
+  -- As much as Lua passes at once: several times as fast as one by one.
+  if count <= 4000 then return { unpack(values, from + 1, from + count) } end
   local part = {}
   for position = 1, count do part[position] = values[from + position] end
   return part

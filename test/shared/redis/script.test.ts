@@ -68,6 +68,13 @@ describe('calls of a script that run together', () => {
     expect((await together('f')).replies).toEqual([2202]);
   });
 
+  it('take as many arguments as there are', async () => {
+    const args = Array.from({ length: 9000 }, () => 0);
+    const call = { keys: ['many'], args: [1, ...args] };
+    const { replies } = await runTogether(redis, scripts.get('add-all') as Script, [call, { keys: ['many'], args: [2] }], '0');
+    expect(replies).toEqual([102, 206]);
+  });
+
   it('do not fail with one that fails', async () => {
     await redis.set('g', 'not a number');
     const [first, second, third] = (await together('h', 'g', 'i')).replies;
