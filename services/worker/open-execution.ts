@@ -1,5 +1,6 @@
-import { agentSecrets, createAgentRunners, createRedactor } from '#shared/agents/index.ts';
+import { agentSecrets, createAgentRunners, createFleetModels, createRedactor } from '#shared/agents/index.ts';
 import { secretVariables } from '#shared/config/index.ts';
+import { ModelCalls } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { openScheduleParts } from '#shared/schedules/index.ts';
 import { systemClock } from '#shared/time/index.ts';
@@ -27,7 +28,8 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     log,
     redact: openRedactor(parts),
     catalog: parts.catalog,
-    runners: openRunners(parts),
+    ...openRunners(parts),
+    modelCalls: new ModelCalls({ redis: parts.redis, keys: parts.keys, throttle: parts.throttle, settings: config.settings, log }),
     schedules: openScheduleParts(parts),
     graceMs: config.settings.worker.cancelGraceMs,
   };
@@ -41,9 +43,9 @@ function openRedactor({ config }: Parts): (text: string) => string {
   return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
 }
 
-function openRunners({ config, fleetId }: Parts): ReturnType<typeof createAgentRunners> {
-  return createAgentRunners({
-    fleetId: (signal) => fleetId.read(signal),
+function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runners' | 'fleetModels'> {
+  const options = {
+    fleetId: (signal: AbortSignal) => fleetId.read(signal),
     directory: config.directory,
     openaiBaseUrl: config.env.OPENAI_BASE_URL,
     openaiApiKey: config.env.OPENAI_API_KEY,
@@ -53,7 +55,12 @@ function openRunners({ config, fleetId }: Parts): ReturnType<typeof createAgentR
     operatorAgents: config.settings.agents,
     fleetKeyForApiAgents: config.settings.limits.fleetKeyForApiAgents,
     commands: config.settings.commands,
-  });
+    providers: config.settings.providers,
+  };
+  return {
+    runners: createAgentRunners(options),
+    fleetModels: createFleetModels({ ...options, defaultModel: config.env.OPENAI_MODEL }),
+  };
 }
 
 function listen(parts: Parts, keeper: LeaseKeeper, onDrain?: (worker: string) => void): SignalListener {

@@ -1,4 +1,5 @@
-import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings } from '../config/index.ts';
+import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings, Settings } from '../config/index.ts';
+import type { AttemptModels } from '../models/index.ts';
 import type { Clock } from '../time/index.ts';
 
 /** The definition of one kind of agent. */
@@ -33,6 +34,8 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   /** Whether the operator's configuration has it; else its tenant made it by API. */
   readonly isOperators: boolean;
   readonly context: AgentContext;
+  /** Its model calls pass through these. */
+  readonly models: AttemptModels;
   /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
   readonly inputArrived: () => Promise<void>;
   /** Adds to the record of the attempt, should it fail or time out. */
@@ -73,6 +76,8 @@ export interface AgentRunnersOptions extends AgentEnvironment {
    * same machine is; of any other agent it may not. Defaults to none.
    */
   readonly operatorAgents?: Readonly<Record<string, AgentDefinition>>;
+  /** `providers` of the configuration. Defaults to none. */
+  readonly providers?: Settings['providers'];
   /** Whether agents made by API may use `openaiApiKey`. Defaults to false. */
   readonly fleetKeyForApiAgents?: boolean;
   /** `commands` of the configuration. Defaults to what that defaults to. */

@@ -10,6 +10,7 @@ export { endOrphanedCommands } from './command/attempt-place.ts';
 export { commandUser, commandUserProblem } from './command/start-command.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';
 export { handleStray } from './kinds/function.ts';
+export { createFleetModels, type FleetModels } from './model-source.ts';
 export { failureFromNetwork, readRetryAfter } from './network-failures.ts';
 export { readUsage } from './read-agent-answer.ts';
 export { createRedactor } from './redactor.ts';

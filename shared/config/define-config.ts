@@ -1,3 +1,4 @@
+import type { wrapLanguageModel } from 'ai';
 import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
@@ -51,6 +52,9 @@ export interface AgentTurn {
   readonly output: string;
 }
 
+/** A language model of the AI SDK, for `generateText`, `streamText` and the like. */
+export type AgentModel = ReturnType<typeof wrapLanguageModel>;
+
 export interface AgentContext {
   /** Aborts when the task is cancelled, times out, or the worker may no longer hold it. Stop then. */
   readonly signal: AbortSignal;
@@ -73,6 +77,11 @@ export interface AgentContext {
   readonly history: () => Promise<readonly AgentTurn[]>;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
   readonly log: AgentLog;
+  /**
+   * A model behind `OPENAI_BASE_URL` for the AI SDK; by default `OPENAI_MODEL`. Its calls are counted as the task's usage, also when the
+   * attempt fails. A call fails with a `TaskFailure`, as an `openai` agent does; the SDK does not retry it.
+   */
+  readonly model: (name?: string) => AgentModel;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };
 }

@@ -19,7 +19,17 @@ export {
   type ChatSettings,
   chatPlatforms,
 } from './chat.ts';
-export type { AgentContext, AgentFunction, AgentInput, AgentLog, AgentResult, AgentTask, AgentTurn, AgentUsage } from './define-config.ts';
+export type {
+  AgentContext,
+  AgentFunction,
+  AgentInput,
+  AgentLog,
+  AgentModel,
+  AgentResult,
+  AgentTask,
+  AgentTurn,
+  AgentUsage,
+} from './define-config.ts';
 export {
   type CliEnvironment,
   DEFAULT_DATA_DIRECTORY,

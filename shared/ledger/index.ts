@@ -43,7 +43,7 @@ export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
 export { countHeld, releaseHeld } from './grants/release-held.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
-export { type Ledger, createLedger } from './ledger.ts';
+export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
 export { idAt } from './read/id-at.ts';
 export { type TaskFilter, listTasks } from './read/list-tasks.ts';
 export {

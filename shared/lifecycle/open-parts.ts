@@ -4,6 +4,7 @@ import { EventFeed } from '../events/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
+import { explainCircuit } from '../models/index.ts';
 import { explainProvider, ProviderThrottle } from '../providers/index.ts';
 import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
@@ -127,7 +128,10 @@ function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
     offeredSlots: (queue) => offeredSlots.of(queue),
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket({ relay, log }, ticket),
-    holds: { provider: (tenant, id) => explainProvider({ redis, keys, settings }, tenant, id) },
+    holds: {
+      provider: (tenant, id) => explainProvider({ redis, keys, settings }, tenant, id),
+      circuit: (tenant, name) => explainCircuit({ redis, keys }, tenant, name),
+    },
   });
   return { ledger, relay };
 }

@@ -2,7 +2,8 @@
  * One throttle per provider account and model for the whole fleet: when a call may go, who is next, and what an answer teaches. What it
  * knows is in Redis, so every process reads the same.
  */
+export { type ProviderAccount, accountOf } from './account.ts';
 export { explainProvider } from './explain-provider.ts';
-export { ProviderThrottle } from './provider-throttle.ts';
+export { type CallPermit, ProviderThrottle } from './provider-throttle.ts';
 export { type ThrottleView, listThrottles } from './read-throttles.ts';
 export { releaseWaiting } from './release-waiting.ts';

@@ -58,6 +58,8 @@ function keysUnder(prefix: string) {
     command: (key: string) => `${prefix}command:${key}`,
     /** Hash: id -> `<version> <open or ended> <JSON>` of an action upon many tasks. Kept: `actions.retentionMs` after its end. Bound: `actions.maxKept`. */
     actions: `${prefix}actions`,
+    /** Hash: `<agent> <endpoint>` -> JSON of calls that failed in a row. Kept: `circuits.retentionMs` after the last. Bound: `circuits.maxRecords`. */
+    circuits: `${prefix}circuits`,
     /** Hash: agent id -> JSON of an agent made by API. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
     /** Hash: hook id -> JSON. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */

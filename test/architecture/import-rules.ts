@@ -17,6 +17,7 @@ const SHARED_ORDER = [
   'actions',
   'limits',
   'usage',
+  'models',
   'agents',
   'sessions',
   'schedules',

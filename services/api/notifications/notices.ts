@@ -60,6 +60,7 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     ...(about ? factSchema.parse(JSON.parse(about)) : {}),
     reason: reason || null,
   }),
+  circuit: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   action: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   backpressure: (fields) => describePressure(fields, 'tenant'),
   fleet: ({ worker = null, queue = null, reason, ...load }) => ({

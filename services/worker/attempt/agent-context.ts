@@ -1,3 +1,4 @@
+import type { FleetModels } from '#shared/agents/index.ts';
 import type { AgentContext, AgentTask, AgentTurn } from '#shared/config/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
@@ -7,9 +8,15 @@ import { publicTenantId } from '#shared/tenants/index.ts';
 import { InputChannel } from './attempt-input.ts';
 import type { Execution } from './execution.ts';
 
+export interface ContextParts {
+  ledger: Ledger;
+  /** Opens the models that an agent asks its context for. */
+  fleetModels: FleetModels;
+}
+
 /** What an agent gets besides its task. `given`: the messages that are part of its prompt, by id. */
-export function agentContext(ledger: Ledger, execution: Execution, given: readonly string[]): AgentContext {
-  const { body, attempt, output, taskLog, usage } = execution;
+export function agentContext({ ledger, fleetModels }: ContextParts, execution: Execution, given: readonly string[]): AgentContext {
+  const { body, attempt, output, taskLog, usage, models } = execution;
   // Made when an agent asks for them; most do not.
   let turns: Promise<readonly AgentTurn[]> | undefined;
   let channel: InputChannel | undefined;
@@ -25,6 +32,7 @@ export function agentContext(ledger: Ledger, execution: Execution, given: readon
     get log() {
       return taskLog.agentLog;
     },
+    model: (name) => fleetModels(models, { name, traceparent: childTraceparent(body.traceparent) }),
     get trace() {
       return { traceparent: childTraceparent(body.traceparent) };
     },

@@ -24,6 +24,8 @@ export class AttemptUsage {
   #reported: TaskUsage | null = null;
   /** What is in the rows of the day already. */
   #counted: TaskUsage | null = null;
+  /** What its model calls used. */
+  #called: TaskUsage | null = null;
   #isSending = false;
   #isSent = true;
 
@@ -37,6 +39,12 @@ export class AttemptUsage {
     this.#changed();
   }
 
+  /** Adds a model call that ended. With such calls nothing else that the agent says counts: it would be the same tokens again. */
+  addCall(used: AgentUsage): void {
+    this.#called = sumUsage(this.#called, this.#price(used));
+    this.#changed();
+  }
+
   /** Adds a model call whose settlement counted it, and noted it with the attempt. */
   addCounted(used: TaskUsage): void {
     this.#counted = sumUsage(this.#counted, used);
@@ -45,7 +53,12 @@ export class AttemptUsage {
   /** What the attempt used in all; `answered`: what its answer says that it used, instead of what was reported before. */
   end(answered: AgentUsage | undefined): Pick<AttemptEnd, 'usage' | 'uncounted'> {
     if (answered !== undefined) this.#reported = this.#price(answered);
-    return { usage: sumUsage(this.#counted, this.#reported), uncounted: this.#reported };
+    const uncounted = this.#uncounted;
+    return { usage: sumUsage(this.#counted, uncounted), uncounted };
+  }
+
+  get #uncounted(): TaskUsage | null {
+    return this.#called ?? (this.#counted === null ? this.#reported : null);
   }
 
   #price(used: AgentUsage): TaskUsage {
@@ -76,8 +89,8 @@ export class AttemptUsage {
   /** What counts when this process is lost: more may have been used since. */
   #ifLost(): RunningUsage {
     const { agent, source } = this.#options.body;
-    const usage = estimatedUsage(sumUsage(this.#counted, this.#reported) ?? NOTHING);
-    const uncounted = this.#reported && estimatedUsage(this.#reported);
+    const usage = estimatedUsage(sumUsage(this.#counted, this.#uncounted) ?? NOTHING);
+    const uncounted = this.#uncounted && estimatedUsage(this.#uncounted);
     return { usage, rows: usageRows({ agent, source, usage, uncounted, attempts: 1 }) };
   }
 }

@@ -1,7 +1,8 @@
 import type { AgentLog } from '#shared/config/index.ts';
 import type { ClaimAnswer, Ledger, TaskPlace } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import type { TaskBody, TaskState } from '#shared/tasks/index.ts';
+import type { AttemptModels, ModelCalls } from '#shared/models/index.ts';
+import { priorityBand, type TaskBody, type TaskState } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
@@ -18,6 +19,8 @@ export interface Execution {
   readonly output: AttemptOutput;
   readonly taskLog: TaskLogWriter;
   readonly usage: AttemptUsage;
+  /** Its agent's model calls pass through these. */
+  readonly models: AttemptModels;
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
@@ -25,6 +28,7 @@ export interface Execution {
 
 export interface OpenExecutionParts {
   ledger: Ledger;
+  modelCalls: ModelCalls;
   clock: Clock;
   log: Log;
   /** Takes secrets out of what is recorded of a task. */
@@ -35,7 +39,7 @@ type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>;
 
 /** What belongs to a claimed attempt in this process. Opens nothing. */
 export function openExecution(
-  { ledger, clock, log: parent, redact }: OpenExecutionParts,
+  { ledger, clock, log: parent, redact, modelCalls }: OpenExecutionParts,
   place: TaskPlace,
   { body, state, stored }: Claimed,
   claimedFrom: number,
@@ -53,5 +57,16 @@ export function openExecution(
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const usage = new AttemptUsage({ ledger, attempt, body, log });
-  return { body, state, attempt, output, taskLog, usage, log, claimedFrom };
+  const models = modelCalls.open({
+    caller: { ref: attempt.ref, agent: body.agent, band: priorityBand(state.queue, state.priority), weight: weightOf(ledger, body.tenant) },
+    signal: () => attempt.signal,
+    onUsage: (used) => usage.addCall(used),
+    onNote: (note) => log.warn({ event: 'model.fallback' }, note),
+  });
+  return { body, state, attempt, output, taskLog, usage, models, log, claimedFrom };
+}
+
+/** Of a tenant among others that wait for a provider. */
+function weightOf({ limitsOf }: Ledger, tenant: string): number {
+  return limitsOf(tenant)?.weight ?? 1;
 }

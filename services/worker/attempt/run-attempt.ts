@@ -1,11 +1,10 @@
 import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, runAgent } from '#shared/agents/index.ts';
 import type { AgentResult } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
-import type { Ledger } from '#shared/ledger/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
 import { isDeeper } from '#shared/tasks/index.ts';
 import { runAsAttempt } from '../watchdog/current-attempt.ts';
-import { agentContext, agentTask } from './agent-context.ts';
+import { agentContext, agentTask, type ContextParts } from './agent-context.ts';
 import { gatherInput } from './attempt-input.ts';
 import type { Execution } from './execution.ts';
 import type { StopReason } from './running-attempt.ts';
@@ -16,18 +15,21 @@ export type AgentAnswer =
   | { kind: 'threw'; error: unknown; diagnostics?: Diagnostics }
   | { kind: 'stopped'; stop: StopReason; diagnostics?: Diagnostics };
 
-export interface RunAttemptParts {
-  ledger: Ledger;
+export interface RunAttemptParts extends ContextParts {
   catalog: AgentCatalog;
   runners: AgentRunners;
   /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
   graceMs: number;
 }
 
-/** Runs the agent of a claimed task until it answers, throws, or is stopped, and sends what is left of its output. Never throws. */
+/**
+ * Runs the agent of a claimed task until it answers, throws, or is stopped, and sends what is left of its output. Its model calls are
+ * settled by then. Never throws.
+ */
 export async function runAttempt(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
   const answer = await runUntilStopped(parts, execution);
-  const { output, taskLog } = execution;
+  const { output, taskLog, models } = execution;
+  await models.close();
   if (output.text !== '') await output.end();
   await taskLog.end();
   return answer;
@@ -66,12 +68,9 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Pr
   }
 }
 
-async function startAgent(
-  { ledger, catalog, runners }: RunAttemptParts,
-  execution: Execution,
-  diagnose: AgentRun['diagnose'],
-): Promise<AgentResult> {
-  const { body, state, attempt } = execution;
+async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<AgentResult> {
+  const { ledger, catalog, runners } = parts;
+  const { body, state, attempt, models } = execution;
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
@@ -81,7 +80,8 @@ async function startAgent(
     task: agentTask(body, state, text),
     definition: entry.definition,
     isOperators: entry.origin === 'config',
-    context: agentContext(ledger, execution, given),
+    context: agentContext(parts, execution, given),
+    models,
     inputArrived: () => attempt.inputArrived,
     diagnose,
     untilStopped: (work) => attempt.untilStopped(work),

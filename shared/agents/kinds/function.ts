@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
+import { AISDKError } from 'ai';
 import { type AgentContext, type AgentFunction, type AgentResult, describeImportFailure, importModule } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import type { AttemptModels } from '../../models/index.ts';
+import { listCauses } from '../network-failures.ts';
 import { readAgentAnswer } from '../read-agent-answer.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -25,7 +28,7 @@ export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
  * logged. An abort ends the wait for the answer: a function that ignores its signal cannot keep the slot.
  */
 export async function runFunction(
-  { task, definition, context, untilStopped, diagnose }: AgentRun<DefinitionOf<'function'>>,
+  { task, definition, context, models, untilStopped, diagnose }: AgentRun<DefinitionOf<'function'>>,
   load: FunctionLoader,
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
@@ -34,10 +37,16 @@ export async function runFunction(
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     diagnose({ stack: stackOf(error) });
-    throw error instanceof TaskFailure
-      ? error
-      : new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
+    throw failureOf(error, models);
   }
+}
+
+/** The SDK hides why a model failed behind errors of its own. */
+function failureOf(error: unknown, { failure }: AttemptModels): TaskFailure {
+  const named = listCauses(error).find((cause) => cause instanceof TaskFailure);
+  if (named !== undefined) return named;
+  if (failure !== undefined && AISDKError.isInstance(error)) return failure;
+  return new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 /** An error may be caused by itself. */

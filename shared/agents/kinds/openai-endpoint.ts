@@ -30,7 +30,7 @@ const PUBLIC_BASE_URL = 'https://api.openai.com/v1';
  * PERMISSION_DENIED when its variable is not set, or it may not use the default key.
  */
 export function resolveOpenaiEndpoint(
-  definition: DefinitionOf<'openai'>,
+  definition: Pick<DefinitionOf<'openai'>, 'baseUrl' | 'apiKey' | 'apiKeyEnv'>,
   defaults: OpenaiDefaults,
   mayUseFleetKey: boolean,
 ): OpenaiEndpoint {
@@ -58,7 +58,7 @@ function fleetKey(
   );
 }
 
-function readNamed({ apiKeyEnv }: DefinitionOf<'openai'>, { readSecret }: OpenaiDefaults): string | undefined {
+function readNamed({ apiKeyEnv }: Pick<DefinitionOf<'openai'>, 'apiKeyEnv'>, { readSecret }: OpenaiDefaults): string | undefined {
   if (apiKeyEnv === undefined) return undefined;
   const key = readSecret(apiKeyEnv);
   if (key === undefined) throw new TaskFailure('PERMISSION_DENIED', `The variable ${apiKeyEnv}, which should hold the key, is not set`);

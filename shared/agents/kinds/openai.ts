@@ -1,12 +1,13 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { streamText, type LanguageModelUsage, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import type { AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
+import { streamText, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
+import type { AgentContext, AgentModel, AgentResult, AgentTurn, Settings } from '../../config/index.ts';
 import type { TaskFailure } from '../../errors/index.ts';
+import type { CallUsage } from '../../models/index.ts';
+import { accountOf } from '../../providers/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
-import { createSecretRedactor } from '../redactor.ts';
-import { createModelFetch, failureFromModel, type OpenaiDefaults, type OpenaiEndpoint, resolveOpenaiEndpoint } from './openai-endpoint.ts';
+import { openModelSource } from '../model-source.ts';
+import { createModelFetch, type OpenaiDefaults, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
 type Part = TextStreamPart<ToolSet>;
@@ -25,6 +26,7 @@ interface OpenaiOptions extends OpenaiDefaults {
   /** The `fetch` for a base URL: guarded unless the operator named the address. */
   readonly fetchFor: (baseUrl: string) => GuardedFetch;
   readonly clock: Clock;
+  readonly providers?: Settings['providers'];
   /** Whether agents made by API may use the default key. */
   readonly fleetKeyForApiAgents?: boolean;
 }
@@ -34,9 +36,9 @@ const MAX_STEPS = 10;
 /** Between the answers of two steps. */
 const STEP_BREAK = '\n\n';
 
-/** The endpoint of one run. */
-interface Provider extends OpenaiEndpoint {
-  readonly fetch: GuardedFetch;
+/** The model of one run. */
+interface RunModel {
+  readonly model: AgentModel;
   readonly signal: AbortSignal;
   /** Turns an error of the SDK into the failure of the attempt. */
   readonly failureOf: (error: unknown) => TaskFailure;
@@ -45,7 +47,7 @@ interface Provider extends OpenaiEndpoint {
 /**
  * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
  * before the prompt. When messages arrived while the model answered, it is called again with its answer and them. The next answer follows
- * after a blank line. What each call used is reported when it ends. Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
+ * after a blank line; What each call used is counted as it ends. Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
  * INVALID_INPUT (400, 422), RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or
  * cut).
  */
@@ -54,49 +56,50 @@ async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Pro
   signal.throwIfAborted();
   // Leaving the stream does not end the request, which the SDK keeps reading for its other readers.
   const request = new AbortController();
-  const provider = openProvider(run, options, AbortSignal.any([signal, request.signal]));
+  const model = openModel(run, options, AbortSignal.any([signal, request.signal]));
   try {
-    await callModel(run, provider);
+    await callModel(run, model);
     return {};
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw provider.failureOf(error);
+    throw model.failureOf(error);
   } finally {
     request.abort();
   }
 }
 
-function openProvider({ definition, isOperators }: AgentRun<Definition>, options: OpenaiOptions, signal: AbortSignal): Provider {
+function openModel(
+  { definition, isOperators, context, models }: AgentRun<Definition>,
+  options: OpenaiOptions,
+  signal: AbortSignal,
+): RunModel {
   const endpoint = resolveOpenaiEndpoint(definition, options, isOperators || options.fleetKeyForApiAgents === true);
-  const redact = createSecretRedactor([endpoint.apiKey]);
+  const { traceparent } = context.trace;
+  const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators });
   const fetch = options.fetchFor(endpoint.baseUrl);
-  let contentType: string | null = null;
-  return {
-    ...endpoint,
-    signal,
-    fetch: async (url, init) => {
-      const response = await fetch(url, init);
-      contentType = response.headers.get('content-type');
-      return response;
-    },
-    failureOf: (error) => failureFromModel(error, { nowMs: options.clock.now(), redact, contentType }),
-  };
+  const ownCostOf = (usage: CallUsage): number | undefined => ownCost(definition.priceMicroUsdPerMillion, usage);
+  const source = openModelSource({ ...endpoint, account, name: definition.model, traceparent, fetch, ownCostOf }, options.clock);
+  return { model: models.wrap(source), signal, failureOf: source.failureOf };
 }
 
-async function callModel(run: AgentRun<Definition>, provider: Provider): Promise<void> {
+function ownCost(price: Definition['priceMicroUsdPerMillion'], { inputTokens, outputTokens }: CallUsage): number | undefined {
+  return price === undefined ? undefined : Math.round((inputTokens * price.input + outputTokens * price.output) / 1_000_000);
+}
+
+async function callModel(run: AgentRun<Definition>, model: RunModel): Promise<void> {
   const { task, definition, context } = run;
   const { maxSteps = MAX_STEPS } = definition;
   const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
   for (let step = 1; ; step += 1) {
-    const text = await readStream(openStream(run, provider, messages), run, provider);
+    const answer = await readStream(openStream(run, model, messages), run, model);
     // The last step takes no messages, because none would be answered.
     const inputs = step < maxSteps ? await context.input() : [];
     if (inputs.length === 0) return;
-    if (text !== '') {
+    if (answer !== '') {
       context.write(STEP_BREAK);
-      messages.push({ role: 'assistant', content: text });
+      messages.push({ role: 'assistant', content: answer });
     }
-    messages.push(...inputs.map((input): ModelMessage => ({ role: 'user', content: input.text })));
+    messages.push(...inputs.map(({ text }): ModelMessage => ({ role: 'user', content: text })));
   }
 }
 
@@ -110,26 +113,15 @@ function instructionsOf({ definition, task }: AgentRun<Definition>): string {
   return [definition.system, task.system].filter((each) => each !== undefined && each !== null).join('\n\n');
 }
 
-function openStream(run: AgentRun<Definition>, provider: Provider, messages: readonly ModelMessage[]): AsyncIterable<Part> {
-  const { definition, context } = run;
-  const { baseUrl, apiKey, fetch, signal } = provider;
+function openStream(run: AgentRun<Definition>, { model, signal }: RunModel, messages: readonly ModelMessage[]): AsyncIterable<Part> {
+  const { definition } = run;
   const instructions = instructionsOf(run);
-  const models = createOpenAICompatible({
-    name: 'openai',
-    baseURL: baseUrl,
-    includeUsage: true,
-    // The types of `fetch` in undici and in Node describe the same function by different classes.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    fetch: fetch as unknown as typeof globalThis.fetch,
-    ...(apiKey === undefined ? {} : { apiKey }),
-  });
   return streamText({
-    model: models.chatModel(definition.model),
+    model,
     messages: [...messages],
     // The queue retries; a retry in here would redact a throttle from it.
     maxRetries: 0,
     abortSignal: signal,
-    headers: { traceparent: context.trace.traceparent },
     // Errors are read from the stream; by default they would be printed too.
     onError: () => undefined,
     ...(instructions === '' ? {} : { instructions }),
@@ -138,12 +130,11 @@ function openStream(run: AgentRun<Definition>, provider: Provider, messages: rea
   }).stream;
 }
 
-/** Errors and aborts are parts of the stream here: reading only the text would take a failed answer for a short one. */
-async function readStream(
-  stream: AsyncIterable<Part>,
-  { definition, context }: AgentRun<Definition>,
-  { failureOf }: Provider,
-): Promise<string> {
+/**
+ * Reads the answer of one call. Errors and aborts are parts of the stream here: reading only the text would take a failed answer for a
+ * short one.
+ */
+async function readStream(stream: AsyncIterable<Part>, { context }: AgentRun<Definition>, { failureOf }: RunModel): Promise<string> {
   let text = '';
   for await (const part of stream) {
     // Output that arrives after an abort is dropped.
@@ -153,23 +144,12 @@ async function readStream(
       context.write(part.text);
     } else if (part.type === 'reasoning-start') context.progress('thinking');
     else if (part.type === 'error') throw failureOf(part.error);
-    else if (part.type === 'finish') {
-      if (part.finishReason !== 'stop') context.log.warn({ finishReason: part.finishReason }, 'The model stopped early');
-      const used = usageOf(part.totalUsage, definition);
-      if (used !== null) context.reportUsage(used);
-    }
+    else if (part.type === 'finish') warnOfEarlyEnd(part, context);
   }
   context.signal.throwIfAborted();
   return text;
 }
 
-/** What a call used; null when the endpoint does not say. The agent's own prices come before those of its model. */
-function usageOf(usage: LanguageModelUsage, { model, priceMicroUsdPerMillion: prices }: Definition): AgentUsage | null {
-  const { inputTokens = 0, outputTokens = 0 } = usage;
-  if (usage.inputTokens === undefined && usage.outputTokens === undefined) return null;
-  const { cacheReadTokens: cachedInputTokens = 0 } = usage.inputTokenDetails;
-  const { reasoningTokens = 0 } = usage.outputTokenDetails;
-  const used = { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens };
-  if (prices === undefined) return used;
-  return { ...used, costMicroUsd: Math.round((inputTokens * prices.input + outputTokens * prices.output) / 1_000_000) };
+function warnOfEarlyEnd({ finishReason }: Extract<Part, { type: 'finish' }>, { log }: AgentContext): void {
+  if (finishReason !== 'stop') log.warn({ finishReason }, 'The model stopped early');
 }

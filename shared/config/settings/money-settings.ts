@@ -20,6 +20,12 @@ const modelSchema = z.strictObject({
   outputUsdPerMTok: usdPerMTok,
   /** US dollars for a million input tokens that the provider had cached. Defaults to `inputUsdPerMTok`. */
   cachedUsdPerMTok: usdPerMTok,
+  /** Output tokens at most of a call that names no bound. Defaults to `modelCalls.maxOutputTokens` where the model has a price. */
+  maxOutputTokens: z.number().int().min(1).max(10_000_000).optional(),
+  /** Models of the same endpoint that are called instead, in this order, while it takes no calls, is slow or fails. */
+  fallback: z.array(modelNameSchema).max(10).optional(),
+  /** It is slow when the slowest twentieth of its answers begins later than this, in milliseconds. Defaults to no bound. */
+  maxP95Ms: z.number().int().min(1).optional(),
 });
 
 /** Models by name. */

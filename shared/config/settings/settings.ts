@@ -8,6 +8,7 @@ import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './li
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { modelsSchema, usageSettingsSchema } from './money-settings.ts';
 import { providersSchema, throttleSettingsSchema } from './provider-settings.ts';
+import { circuitSettingsSchema, modelCallSettingsSchema } from './model-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import {
@@ -42,6 +43,8 @@ export const settingsSchema = z.strictObject({
   metrics: metricsSettingsSchema.prefault({}),
   /** Models by name, with their prices, see [money](money.md). */
   models: modelsSchema,
+  modelCalls: modelCallSettingsSchema,
+  circuits: circuitSettingsSchema,
   usage: usageSettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
   fleet: fleetSettingsSchema.prefault({}),

@@ -1,6 +1,8 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
 import type { AgentInput, AgentTask, AgentTurn, AgentUsage } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
+import { AttemptModels } from '#shared/models/attempt-models.ts';
+import { openGate } from './open-gate.ts';
 import { expect } from 'vitest';
 import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
 
@@ -65,6 +67,7 @@ export function observeRun<Kind extends AgentKind>(
     progress: (note?: string) => void notes.push(note),
     reportUsage: (used: AgentUsage) => void usages.push(used),
     log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
+    model: () => expect.unreachable('this agent asks for no model'),
     trace: { traceparent: TRACEPARENT },
   };
   const task: AgentTask = {
@@ -88,6 +91,7 @@ export function observeRun<Kind extends AgentKind>(
       definition,
       isOperators: true,
       context,
+      models: new AttemptModels({ ...openGate(), signal: () => controller.signal, onUsage: (used) => void usages.push(used) }),
       inputArrived: () => arrived.promise,
       diagnose: (found) => Object.assign(diagnostics, found),
       untilStopped: (work) => untilAborted(work, controller.signal),

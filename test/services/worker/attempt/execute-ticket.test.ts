@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAgentRunners } from '#shared/agents/agent-kinds.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { ModelCalls } from '#shared/models/model-calls.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { executeTicket, type ExecuteTicketParts } from '../../../../services/worker/attempt/execute-ticket.ts';
@@ -23,6 +24,8 @@ function createExecutor(): ExecuteTicketParts {
     worker: 'tested',
     redact: (text) => text,
     catalog,
+    fleetModels: () => expect.unreachable('these agents ask for no model'),
+    modelCalls: new ModelCalls({ ...parts, settings: parts.config.settings }),
     runners: createAgentRunners({
       fleetId: () => Promise.resolve('f'),
       directory: '.',

@@ -1,0 +1,74 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { AgentModel } from '../config/index.ts';
+import type { AttemptModels, ModelSource } from '../models/index.ts';
+import { accountOf } from '../providers/index.ts';
+import { type Clock, systemClock } from '../time/index.ts';
+import type { AgentRunnersOptions } from './agent-kind.ts';
+import { createModelFetch, failureFromModel, type OpenaiEndpoint, resolveOpenaiEndpoint } from './kinds/openai-endpoint.ts';
+import type { GuardedFetch } from './guarded-fetch.ts';
+import { createSecretRedactor } from './redactor.ts';
+
+export interface EndpointModel extends OpenaiEndpoint, Pick<ModelSource, 'name' | 'account' | 'ownCostOf'> {
+  readonly fetch: GuardedFetch;
+  readonly traceparent: string;
+}
+
+/** A model behind an OpenAI-compatible endpoint. Its failures have the codes that `failureFromModel` gives, and no key in their text. */
+export function openModelSource(model: EndpointModel, clock: Clock = systemClock): ModelSource {
+  const { name, account, ownCostOf, baseUrl, apiKey, fetch, traceparent } = model;
+  const redact = createSecretRedactor([apiKey]);
+  let contentType: string | null = null;
+  const fetchModel: GuardedFetch = async (url, init) => {
+    const response = await fetch(url, init);
+    contentType = response.headers.get('content-type');
+    return response;
+  };
+  const endpoint = createOpenAICompatible({
+    name: 'openai',
+    baseURL: baseUrl,
+    includeUsage: true,
+    headers: { traceparent },
+    transformRequestBody: (body) => (isOpenai(baseUrl) ? withCompletionBound(body) : body),
+    // The types of `fetch` in undici and in Node describe the same function by different classes.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    fetch: fetchModel as unknown as typeof globalThis.fetch,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  });
+  return {
+    name,
+    account,
+    modelFor: (called) => endpoint.chatModel(called),
+    failureOf: (error) => failureFromModel(error, { nowMs: clock.now(), redact, contentType }),
+    ownCostOf,
+  };
+}
+
+const OPENAI_HOSTS = /(?:^|\.)(?:api\.openai\.com|openai\.azure\.com)$/;
+
+function isOpenai(baseUrl: string): boolean {
+  return OPENAI_HOSTS.test(new URL(baseUrl).hostname);
+}
+
+/** OpenAI's newer models refuse the old name of the bound, and its older ones know the new. */
+function withCompletionBound({ max_tokens: bound, ...body }: Record<string, unknown>): Record<string, unknown> {
+  return bound === undefined ? body : { ...body, max_completion_tokens: bound };
+}
+
+/** Opens models for agents that are functions: by name, for the calls of one attempt. */
+export type FleetModels = (models: AttemptModels, call: { name: string | undefined; traceparent: string }) => AgentModel;
+
+export interface FleetModelsOptions extends AgentRunnersOptions {
+  /** The model of a call that names none. */
+  readonly defaultModel: string;
+}
+
+/** The models behind the fleet's own endpoint. Opening one fails with INVALID_INPUT when there is none. */
+export function createFleetModels(options: FleetModelsOptions): FleetModels {
+  const fetchFor = createModelFetch(options);
+  return (models, { name = options.defaultModel, traceparent }) => {
+    const endpoint = resolveOpenaiEndpoint({}, options, true);
+    const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
+    const fetch = fetchFor(endpoint.baseUrl);
+    return models.wrap(openModelSource({ ...endpoint, account, name, traceparent, fetch, ownCostOf: () => undefined }));
+  };
+}

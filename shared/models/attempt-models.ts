@@ -1,0 +1,180 @@
+import { wrapLanguageModel } from 'ai';
+import type { AgentModel, AgentUsage } from '../config/index.ts';
+import { HeldFailure, TaskFailure } from '../errors/index.ts';
+import type { ProviderAccount } from '../providers/index.ts';
+import type { CallUsage } from './call-meter.ts';
+import { mayFallBack } from './call-failure.ts';
+import { type AdmittedCall, admitCall, type Caller, type GatePorts, failureOfProbe, reportEnd } from './call-gate.ts';
+import { estimateInputTokens } from './estimate-tokens.ts';
+import { type CallEnd, GatedCall } from './gated-call.ts';
+import { passStream } from './gateway-stream.ts';
+import type { CallOptions, GenerateResult, StreamResult } from './language-model.ts';
+import type { Latencies } from './latencies.ts';
+import { boundOutput, candidatesFor } from './plan-call.ts';
+
+/** Where a model is called. */
+export interface ModelSource {
+  /** The model that is asked for. */
+  readonly name: string;
+  readonly account: ProviderAccount;
+  /** Makes a model of the same endpoint by its name, which calls the endpoint itself. */
+  readonly modelFor: (name: string) => AgentModel;
+  /** Turns an error of the AI SDK into the failure of the attempt. The SDK's own holds the request, prompt included. */
+  readonly failureOf: (error: unknown) => TaskFailure;
+  /** What a call cost in millionths of a US dollar by the agent's own price of the model; undefined where it has none. */
+  readonly ownCostOf: (usage: CallUsage) => number | undefined;
+}
+
+export interface AttemptModelsOptions extends GatePorts {
+  readonly caller: Caller;
+  readonly latencies: Latencies;
+  readonly now: () => number;
+  /** Ends every call when the attempt is stopped. A function, because a signal is made for those who read it. */
+  readonly signal: () => AbortSignal;
+  /** Gets what each call used. */
+  readonly onUsage: (usage: AgentUsage) => void;
+  /** Gets a note for people when another model is called than the one that was asked for. */
+  readonly onNote: (note: string) => void;
+}
+
+interface Failed {
+  kind: 'failed';
+  error: unknown;
+  /** Whether another model may answer instead. */
+  mayFallBack: boolean;
+}
+
+type Run<T> = (model: AgentModel, call: GatedCall) => Promise<T>;
+
+/**
+ * AttemptModels is responsible for the model calls of one attempt: each waits for what it has to pass, is counted once, and is settled
+ * before the attempt ends, also when it is stopped on its way.
+ */
+export class AttemptModels {
+  readonly #options: AttemptModelsOptions;
+  readonly #open = new Set<GatedCall>();
+  #hasCalled = false;
+  #failure: TaskFailure | undefined;
+
+  constructor(options: AttemptModelsOptions) {
+    this.#options = options;
+  }
+
+  /** A model for the AI SDK whose calls pass through here. It fails with a `TaskFailure`. */
+  wrap(source: ModelSource): AgentModel {
+    return wrapLanguageModel({
+      model: source.modelFor(source.name),
+      middleware: {
+        wrapGenerate: ({ params }) => this.#call(source, params, generate),
+        wrapStream: ({ params }) => this.#call(source, params, (model, call) => this.#stream(source, model, call)),
+      },
+    });
+  }
+
+  /** Why the last call failed; undefined when it did not. The SDK sometimes hides it from its caller. */
+  get failure(): TaskFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Settles the calls that the agent left open when it ended. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((call) => call.fail(undefined, null)));
+  }
+
+  /** Calls the model, or the next of its fallbacks while one takes no calls or fails before it answers. */
+  async #call<T>(source: ModelSource, given: CallOptions, run: Run<T>): Promise<T> {
+    const params = { ...given, abortSignal: this.#signalOf(given) };
+    const candidates = candidatesFor(this.#options, source);
+    const failures: Failed[] = [];
+    for (const [at, model] of candidates.entries()) {
+      if (at > 0) this.#options.onNote(`${candidates[at - 1]}: ${describeFailure(failures.at(-1))}; ${model} was called instead`);
+      const answer = await this.#try(source, { model, params: boundOutput(this.#options.settings, model, params) }, run);
+      if (answer.kind === 'answered') return answer.value;
+      failures.push(answer);
+      if (!answer.mayFallBack) break;
+    }
+    // An attempt waits for the model that it asked for, unless another was called and failed.
+    const { error } = failures.findLast((failure) => !(failure.error instanceof HeldFailure)) ?? failures[0] ?? {};
+    if (error instanceof TaskFailure) this.#failure = error;
+    throw error;
+  }
+
+  async #try<T>(
+    source: ModelSource,
+    { model, params }: { model: string; params: CallOptions & { abortSignal: AbortSignal } },
+    run: Run<T>,
+  ): Promise<{ kind: 'answered'; value: T } | Failed> {
+    const { caller, now } = this.#options;
+    const inputTokens = estimateInputTokens(params);
+    const tokens = inputTokens + (params.maxOutputTokens ?? 0);
+    const isFirst = !this.#hasCalled;
+    const gate = await admitCall(this.#options, caller, { account: source.account, model, tokens, isFirst, signal: params.abortSignal });
+    if (gate.kind === 'held') return { kind: 'failed', error: gate.failure, mayFallBack: gate.isWalled };
+    this.#hasCalled = true;
+    const settle = (end: CallEnd): Promise<void> => this.#settle(source, call, gate.call, end);
+    const call = new GatedCall({ model, params, inputTokens, now, settle });
+    this.#open.add(call);
+    try {
+      return { kind: 'answered', value: await run(source.modelFor(model), call) };
+    } catch (error) {
+      const failure = await this.#fail(source, call, error);
+      if (failure === null) return { kind: 'failed', error, mayFallBack: false };
+      const shown = call.hasBegun ? failure : failureOfProbe(this.#options, gate.call, failure);
+      return { kind: 'failed', error: shown, mayFallBack: mayFallBack(failure) };
+    }
+  }
+
+  #signalOf({ abortSignal }: CallOptions): AbortSignal {
+    const signal = this.#options.signal();
+    return abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
+  }
+
+  async #stream(source: ModelSource, model: AgentModel, call: GatedCall): Promise<StreamResult> {
+    const result = await model.doStream(call.params);
+    return await passStream(result, {
+      onBegin: () => call.begin(result.response?.headers),
+      onPart: (part) => call.meter.read(part),
+      onEnd: () => call.succeed(),
+      onFailure: async (error) => (await this.#fail(source, call, error)) ?? error,
+    });
+  }
+
+  /** Settles a call that failed. Returns why; null for one that was stopped. */
+  async #fail(source: ModelSource, call: GatedCall, error: unknown): Promise<TaskFailure | null> {
+    const isAborted = call.params.abortSignal?.aborted === true;
+    const failure = isAborted ? null : source.failureOf(error);
+    await call.fail(error, failure);
+    this.#failure = failure ?? undefined;
+    return failure;
+  }
+
+  async #settle(source: ModelSource, call: GatedCall, admitted: AdmittedCall, end: CallEnd): Promise<void> {
+    const { latencies, caller, onUsage } = this.#options;
+    this.#open.delete(call);
+    this.#failure = undefined;
+    if (end.beganAfterMs !== null) latencies.add(`${source.account.name} ${call.model}`, end.beganAfterMs);
+    const { isEstimated, ...tokens } = end.usage;
+    const cost = call.model === source.name ? source.ownCostOf(end.usage) : undefined;
+    const isUsed = tokens.inputTokens + tokens.outputTokens > 0;
+    if (isUsed)
+      onUsage({
+        ...tokens,
+        model: call.model,
+        ...(isEstimated ? { isEstimated } : {}),
+        ...(cost === undefined ? {} : { costMicroUsd: cost }),
+      });
+    await reportEnd(this.#options, caller, admitted, end);
+  }
+}
+
+async function generate(model: AgentModel, call: GatedCall): Promise<GenerateResult> {
+  const result = await model.doGenerate(call.params);
+  call.begin(result.response?.headers);
+  call.meter.readAll(result);
+  await call.succeed();
+  return result;
+}
+
+function describeFailure(failed: Failed | undefined): string {
+  return failed?.error instanceof Error ? failed.error.message : 'it failed';
+}

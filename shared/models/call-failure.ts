@@ -1,0 +1,43 @@
+import { StreamProviderError } from 'ai';
+import { z } from 'zod';
+import type { TaskFailure } from '../errors/index.ts';
+
+/** Codes of calls that failed by their endpoint: the same call may have been answered by another. */
+const ENDPOINT_CODES: ReadonlySet<string> = new Set(['PROVIDER_ERROR', 'NETWORK_ERROR']);
+
+/** Whether a call failed by its endpoint. A wrong call, a throttle and a refusal of ours are none. */
+export function isEndpointFailure({ code }: TaskFailure): boolean {
+  return ENDPOINT_CODES.has(code);
+}
+
+/** Whether another model may answer a call that failed so. */
+export function mayFallBack(failure: TaskFailure): boolean {
+  return isEndpointFailure(failure) || failure.code === 'THROTTLED';
+}
+
+/** Statuses of an endpoint that is not there, whatever it was sent. */
+const AWAY: ReadonlySet<unknown> = new Set([502, 503, 504]);
+
+/** Whether a call failed because its endpoint is away, and not by what it was sent. */
+export function isEndpointAway({ code, details }: TaskFailure): boolean {
+  return code === 'NETWORK_ERROR' || (code === 'PROVIDER_ERROR' && AWAY.has(details?.['status']));
+}
+
+const named = z.union([z.string(), z.number()]).optional().catch(undefined);
+/** The error that a provider writes into its stream. */
+const streamErrorSchema = z.object({ message: z.string(), type: z.string().optional().catch(undefined), code: named, status: named });
+
+/** The error of a part of a stream, as an error of the SDK where the provider wrote it. */
+export function streamError(error: unknown): unknown {
+  const read = error instanceof Error ? undefined : streamErrorSchema.safeParse(error).data;
+  if (read === undefined) return error;
+  const { message, type, code, status } = read;
+  const statusCode = [status, code].map(Number).find((number) => Number.isInteger(number) && number >= 100 && number < 600);
+  return new StreamProviderError({
+    message,
+    data: error,
+    ...(type === undefined ? {} : { type }),
+    ...(code === undefined ? {} : { code }),
+    ...(statusCode === undefined ? {} : { statusCode }),
+  });
+}

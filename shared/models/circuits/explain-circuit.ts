@@ -1,0 +1,21 @@
+import type { HoldReport, Ledger } from '../../ledger/index.ts';
+import { readCircuit } from './circuits.ts';
+
+/** A circuit as the gate that holds tasks; null when it is closed. */
+export async function explainCircuit(ledger: Pick<Ledger, 'redis' | 'keys'>, tenant: string, what: string): Promise<HoldReport | null> {
+  const circuit = await readCircuit(ledger, tenant, what);
+  if (circuit?.probeAt === undefined) return null;
+  const { failures, reason = '', probe, probeAt } = circuit;
+  const [agent = '', endpoint = ''] = what.split(' ');
+  const next = probe === undefined ? `the next call tries it at ${new Date(probeAt).toISOString()}` : `one call tries it now`;
+  return {
+    detail: `${endpoint} failed ${failures} times in a row for the agent ${agent} (${reason}); ${next}`,
+    facts: { agent, endpoint, failures, reason, probe: taskOf(probe) },
+    until: probe === undefined ? probeAt : null,
+  };
+}
+
+/** Callers are named as leases: tenant, task and token. */
+function taskOf(caller: string | undefined): string | null {
+  return caller?.split('/')[1] ?? null;
+}

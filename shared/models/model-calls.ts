@@ -1,0 +1,38 @@
+import type { Settings } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import type { ProviderThrottle } from '../providers/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import { systemClock } from '../time/index.ts';
+import { AttemptModels, type AttemptModelsOptions } from './attempt-models.ts';
+import type { GatePorts } from './call-gate.ts';
+import { Circuits } from './circuits/circuits.ts';
+import { Latencies } from './latencies.ts';
+
+interface ModelCallPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly throttle: ProviderThrottle;
+  readonly log: Log;
+}
+
+/** ModelCalls is responsible for what the model calls of one process share: what they have to pass, and how long models take. */
+export class ModelCalls {
+  readonly #shared: Omit<AttemptModelsOptions, keyof AttemptOptions>;
+
+  constructor(ports: ModelCallPorts) {
+    const { settings, throttle, log } = ports;
+    this.#shared = { settings, throttle, log, now, circuits: new Circuits(ports), latencies: new Latencies(systemClock) };
+  }
+
+  /** The model calls of one attempt. */
+  open(attempt: AttemptOptions): AttemptModels {
+    return new AttemptModels({ ...this.#shared, ...attempt });
+  }
+}
+
+type AttemptOptions = Omit<AttemptModelsOptions, keyof GatePorts | 'latencies' | 'now'>;
+
+function now(): number {
+  return systemClock.monotonic();
+}

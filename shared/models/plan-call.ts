@@ -1,0 +1,36 @@
+import type { Settings } from '../config/index.ts';
+import type { ProviderAccount } from '../providers/index.ts';
+import type { CallOptions } from './language-model.ts';
+import type { Latencies } from './latencies.ts';
+
+interface PlanPorts {
+  readonly settings: Pick<Settings, 'models' | 'modelCalls'>;
+  readonly latencies: Latencies;
+}
+
+/** The models to call in turn: the one that is asked for, then its fallbacks. Slow ones are left out while another is not slow. */
+export function candidatesFor(
+  { settings, latencies }: PlanPorts,
+  { name, account }: { name: string; account: Pick<ProviderAccount, 'name'> },
+): [string, ...string[]] {
+  const all = [name, ...(settings.models[name]?.fallback ?? [])];
+  const fast = all.filter((model) => {
+    const { maxP95Ms } = settings.models[model] ?? {};
+    const p95 = maxP95Ms === undefined ? null : latencies.p95(`${account.name} ${model}`);
+    return p95 === null || maxP95Ms === undefined || p95 <= maxP95Ms;
+  });
+  const [first, ...others] = fast;
+  return first === undefined ? [name] : [first, ...others];
+}
+
+/** The call with a bound of its output, where its model has a bound or a price: money is reserved for all that it may answer. */
+export function boundOutput<Options extends CallOptions>(
+  { models, modelCalls }: PlanPorts['settings'],
+  model: string,
+  params: Options,
+): Options {
+  if (params.maxOutputTokens !== undefined) return params;
+  const known = Object.hasOwn(models, model) ? models[model] : undefined;
+  const bound = known?.maxOutputTokens ?? (known?.outputUsdPerMTok === undefined ? undefined : modelCalls.maxOutputTokens);
+  return bound === undefined ? params : { ...params, maxOutputTokens: bound };
+}

@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http';
+import { generateText } from 'ai';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
+import { useWorker } from '../../support/use-worker.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+
+const answer = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(
+    JSON.stringify({
+      id: 'x',
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+      usage,
+    }),
+  );
+};
+
+let isBroken = true;
+const endpoint = await startFakeHttpEndpoint((response) => {
+  if (isBroken) response.writeHead(503).end('{"error":{"message":"out of order"}}');
+  else answer(response);
+});
+afterAll(() => endpoint.close());
+
+const asks: AgentFunction = async ({ input }, { model }) => (await generateText({ model: model(), prompt: input })).text;
+const wastes: AgentFunction = async ({ input }, { model }) => {
+  await generateText({ model: model('small'), prompt: input });
+  throw new Error('forgot the answer');
+};
+
+const { url } = await useRedis();
+const parts = closeAfterTests(
+  await openTestParts({
+    redisUrl: url,
+    env: { OPENAI_BASE_URL: `${endpoint.url}/v1`, OPENAI_MODEL: 'large' },
+    settings: {
+      agents: {
+        asks: { kind: 'function', run: asks, retryDelayMs: 1 },
+        wastes: { kind: 'function', run: wastes },
+      },
+      circuits: { failures: 3, openMs: 200, maxOpenMs: 200, checkMs: 20 },
+    },
+  }),
+);
+await useWorker(parts);
+
+const submit = async (agent: string, maxAttempts = 3): Promise<string> =>
+  (await acceptTask(parts, { tenant: 'default', agent, input: 'hello', execution: { maxAttempts } })).id;
+
+const ended = async (id: string): Promise<NonNullable<Awaited<ReturnType<typeof readTask>>>> =>
+  await waitFor(
+    async () => {
+      const task = await readTask(parts.ledger, 'default', id);
+      return task && isTerminal(task.state.status) ? task : null;
+    },
+    { deadlineMs: 20_000, what: `the end of ${id}` },
+  );
+
+const eventsOf = async (kind: string): Promise<number> =>
+  (await parts.redis.xrange(parts.keys.tenant('default').events, '-', '+')).filter(([, fields]) => fields.includes(kind)).length;
+
+describe('a circuit', () => {
+  it('holds the tasks of an agent whose endpoint fails, tries it with one call at a time, and lets all go on once it answers', async () => {
+    const breaks = await submit('asks');
+    expect((await ended(breaks)).state.error?.code).toBe('PROVIDER_ERROR');
+    expect(endpoint.requests).toHaveLength(3);
+    const ids = await Promise.all(Array.from({ length: 6 }, () => submit('asks')));
+    const held = await waitFor(
+      async () => {
+        const tasks = await Promise.all(ids.map((id) => readTask(parts.ledger, 'default', id)));
+        return tasks.filter((task) => task?.state.hold?.gate === 'circuit').length >= 5 ? tasks : null;
+      },
+      { deadlineMs: 10_000, what: 'the tasks to be held' },
+    );
+    expect(held.every((task) => (task?.state.spent ?? 9) <= 1)).toBe(true);
+    const before = endpoint.requests.length;
+    await waitFor(() => endpoint.requests.length > before + 1, { deadlineMs: 10_000, what: 'two calls that try the endpoint' });
+    // One at a time: six tasks would have called it as often in each of these rounds.
+    expect(endpoint.requests.length - before).toBeLessThan(6);
+    isBroken = false;
+    for (const id of ids)
+      expect((await ended(id)).state).toMatchObject({ status: 'completed', usage: { inputTokens: 7, outputTokens: 3 } });
+    expect(await eventsOf('circuit.opened')).toBe(1);
+    await waitFor(async () => (await eventsOf('circuit.closed')) === 1, { deadlineMs: 5000, what: 'the circuit to close' });
+  });
+});
+
+describe('a model from the context', () => {
+  it('is the default one, or the named one, and what it used counts also when the attempt fails', async () => {
+    isBroken = false;
+    const { state } = await ended(await submit('wastes', 1));
+    expect(state).toMatchObject({ status: 'permanently_failed', usage: { inputTokens: 7, outputTokens: 3, costMicroUsd: null } });
+    expect(JSON.parse(endpoint.requests.at(-1)?.body ?? '')).toMatchObject({ model: 'small' });
+    await ended(await submit('asks'));
+    expect(JSON.parse(endpoint.requests.at(-1)?.body ?? '')).toMatchObject({ model: 'large' });
+  });
+});

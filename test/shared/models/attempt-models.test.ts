@@ -1,0 +1,198 @@
+import type { ServerResponse } from 'node:http';
+import { generateText, streamText } from 'ai';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openModelSource } from '#shared/agents/model-source.ts';
+import { createModelFetch } from '#shared/agents/kinds/openai-endpoint.ts';
+import type { AgentUsage } from '#shared/config/define-config.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
+import { HeldFailure } from '#shared/errors/task-failure.ts';
+import { AttemptModels, type AttemptModelsOptions, type ModelSource } from '#shared/models/attempt-models.ts';
+import { accountOf } from '#shared/providers/account.ts';
+import { openGate } from '../../support/agents/open-gate.ts';
+import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+
+const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 40 } };
+
+const chunk = (delta: object, finish: string | null = null, more: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
+
+const begin = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(chunk({ role: 'assistant', content: 'Good ' }));
+};
+
+const stream = (response: ServerResponse): void => {
+  begin(response);
+  response.end(`${chunk({}, 'stop', { usage })}data: [DONE]\n\n`);
+};
+
+const answer = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(
+    JSON.stringify({
+      id: 'x',
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+      usage,
+    }),
+  );
+};
+
+const fail = (response: ServerResponse): void => void response.writeHead(500).end('{"error":{"message":"out of order"}}');
+
+let endpoint: FakeHttpEndpoint;
+/** What the endpoint answers, by model. */
+let respond: Record<string, (response: ServerResponse) => void>;
+const usages: AgentUsage[] = [];
+const notes: string[] = [];
+
+beforeEach(async () => {
+  usages.length = 0;
+  notes.length = 0;
+  respond = {};
+  endpoint = await startFakeHttpEndpoint((response) => {
+    const model = bodies().at(-1)?.['model'];
+    (respond[typeof model === 'string' ? model : ''] ?? answer)(response);
+  });
+});
+
+afterEach(() => endpoint.close());
+
+const bodies = (): Record<string, unknown>[] => endpoint.requests.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+
+function open(settings: SettingsInput = {}, more: Partial<AttemptModelsOptions> = {}): { models: AttemptModels; source: ModelSource } {
+  const signal = new AbortController().signal;
+  const options = { ...openGate(settings), signal: () => signal, onUsage: (used: AgentUsage) => void usages.push(used) };
+  const baseUrl = `${endpoint.url}/v1`;
+  const account = accountOf({}, { baseUrl, apiKey: 'sk', isOperators: true });
+  const fetchFor = createModelFetch({
+    fleetId: () => Promise.resolve('f'),
+    directory: '.',
+    openaiBaseUrl: baseUrl,
+    openaiApiKey: undefined,
+    readSecret: () => undefined,
+    allowNetworks: [],
+    maxResponseBytes: 100_000,
+  });
+  const source = openModelSource({
+    baseUrl,
+    apiKey: 'sk',
+    name: 'a',
+    account,
+    fetch: fetchFor(baseUrl),
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    ownCostOf: () => undefined,
+  });
+  return { models: new AttemptModels({ ...options, onNote: (note) => void notes.push(note), ...more }), source };
+}
+
+const quiet = { maxRetries: 0, onError: () => undefined } as const;
+
+describe('the model calls of an attempt', () => {
+  it('count what the provider says of a call that came at once', async () => {
+    const { models, source } = open();
+    expect((await generateText({ model: models.wrap(source), prompt: 'hello' })).text).toBe('Hi');
+    expect(usages).toEqual([{ model: 'a', inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 0 }]);
+  });
+
+  it('count a stream before its caller sees the end', async () => {
+    respond['a'] = stream;
+    const { models, source } = open();
+    let counted = 0;
+    const { stream: parts } = streamText({ model: models.wrap(source), prompt: 'hello', ...quiet });
+    for await (const part of parts) if (part.type === 'finish') counted = usages.length;
+    expect(counted).toBe(1);
+    expect(usages).toMatchObject([{ inputTokens: 100, outputTokens: 20 }]);
+  });
+
+  it('estimate what a stream used that was cut', async () => {
+    respond['a'] = (response) => (begin(response), setImmediate(() => response.destroy()));
+    const { models, source } = open();
+    await streamText({ model: models.wrap(source), prompt: 'hello', ...quiet }).consumeStream();
+    await models.close();
+    expect(usages).toMatchObject([{ model: 'a', isEstimated: true }]);
+    expect(usages[0]?.inputTokens).toBeGreaterThan(5);
+    expect(usages[0]?.outputTokens).toBe(2);
+  });
+
+  it('settle a stream that the agent left, once', async () => {
+    respond['a'] = begin;
+    const { models, source } = open();
+    const reader = (
+      await models.wrap(source).doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }] })
+    ).stream.getReader();
+    await reader.read();
+    await models.close();
+    await reader.cancel();
+    expect(usages).toMatchObject([{ model: 'a', isEstimated: true }]);
+  });
+
+  it('count nothing for a call that was refused', async () => {
+    respond['a'] = fail;
+    const { models, source } = open();
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toMatchObject({ code: 'PROVIDER_ERROR' });
+    expect(usages).toEqual([]);
+    expect(models.failure).toMatchObject({ code: 'PROVIDER_ERROR' });
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('bound the output of a model with a price, and of one with a bound', async () => {
+    const { models, source } = open({
+      models: { a: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 }, b: { maxOutputTokens: 77 } },
+      modelCalls: { maxOutputTokens: 500 },
+    });
+    for (const name of ['a', 'b', 'c']) await generateText({ model: models.wrap({ ...source, name }), prompt: 'hello' });
+    await generateText({ model: models.wrap(source), prompt: 'hello', maxOutputTokens: 5 });
+    expect(bodies().map(({ max_tokens: bound }) => bound)).toEqual([500, 77, undefined, 5]);
+  });
+});
+
+describe('a fallback', () => {
+  const settings = { models: { a: { fallback: ['b', 'c'] } } };
+
+  it('answers instead of a model that fails before its answer begins, and is noted', async () => {
+    respond = { a: fail, b: (response) => void response.writeHead(429).end('{}'), c: stream };
+    const { models, source } = open(settings);
+    expect(await streamText({ model: models.wrap(source), prompt: 'hello', ...quiet }).text).toBe('Good ');
+    expect(bodies().map(({ model }) => model)).toEqual(['a', 'b', 'c']);
+    expect(usages).toMatchObject([{ model: 'c' }]);
+    expect(notes).toHaveLength(2);
+    expect(notes[0]).toBe('a: The endpoint answered 500: out of order; b was called instead');
+  });
+
+  it('is not called for a wrong request, nor once the answer has begun', async () => {
+    respond = { a: (response) => void response.writeHead(400).end('{"error":{"message":"no"}}') };
+    const { models, source } = open(settings);
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    respond['a'] = (response) => (begin(response), setImmediate(() => response.destroy()));
+    await streamText({ model: models.wrap(source), prompt: 'hello', ...quiet }).consumeStream();
+    expect(bodies().map(({ model }) => model)).toEqual(['a', 'a']);
+  });
+
+  it('is called while a model is behind a wall; with all walled, the attempt is held', async () => {
+    const gate = openGate(settings);
+    const walled = new Set(['a']);
+    const admitCall: AttemptModelsOptions['throttle']['admitCall'] = async (call, signal) =>
+      walled.has(call.model)
+        ? { kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, hold: { gate: 'provider', what: call.model }, holdMs: 1000 }
+        : await gate.throttle.admitCall(call, signal);
+    const { models, source } = open(settings, { throttle: { ...gate.throttle, admitCall } });
+    await generateText({ model: models.wrap(source), prompt: 'hello' });
+    expect(bodies().map(({ model }) => model)).toEqual(['b']);
+    for (const name of ['b', 'c']) walled.add(name);
+    const held = await generateText({ model: models.wrap(source), prompt: 'hello' }).catch((error: unknown) => error);
+    expect(held).toBeInstanceOf(HeldFailure);
+    expect(held).toMatchObject({ hold: { gate: 'provider', what: 'a' } });
+    expect(bodies()).toHaveLength(1);
+  });
+
+  it('is called while the slowest twentieth of the answers begins too late', async () => {
+    const { models, source } = open({ models: { a: { fallback: ['b'], maxP95Ms: 100 } } });
+    const { latencies } = openGate();
+    const slow = open({ models: { a: { fallback: ['b'], maxP95Ms: 100 } } }, { latencies }).models;
+    for (let call = 0; call < 20; call += 1) latencies.add(`${source.account.name} a`, call < 18 ? 1 : 500);
+    await generateText({ model: slow.wrap(source), prompt: 'hello' });
+    await generateText({ model: models.wrap(source), prompt: 'hello' });
+    expect(bodies().map(({ model }) => model)).toEqual(['b', 'a']);
+  });
+});

@@ -1,0 +1,25 @@
+import { Latencies } from '#shared/models/latencies.ts';
+import type { AttemptModelsOptions } from '#shared/models/attempt-models.ts';
+import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { systemClock } from '#shared/time/clock.ts';
+
+/** What model calls pass in tests without Redis: every call goes. */
+export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOptions, 'signal' | 'onUsage'> {
+  return {
+    settings: settingsSchema.parse(settings),
+    throttle: {
+      admitCall: ({ account, model, tokens }) => Promise.resolve({ kind: 'go', permit: { account, model, tokens, id: 'p', at: 0 } }),
+      reportCall: () => Promise.resolve(),
+    },
+    circuits: {
+      admit: () => Promise.resolve({ kind: 'go', isKnown: false, isProbe: false, name: 'tested' }),
+      report: () => Promise.resolve(),
+    },
+    log: createLog({ level: 'silent', service: 'test', destination: { write: () => undefined } }),
+    caller: { ref: { tenant: 'acme', id: '01JD0000000000000000000000', token: 1, lane: null }, agent: 'tested', band: 'normal', weight: 1 },
+    latencies: new Latencies(systemClock),
+    now: () => systemClock.monotonic(),
+    onNote: () => undefined,
+  };
+}
