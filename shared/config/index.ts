@@ -52,7 +52,8 @@ export {
   TASK_QUEUES,
   type TaskQueue,
 } from './sources.ts';
-export { type Config, describeImportFailure, importModule, invalidConfig, loadConfig } from './load-config.ts';
+export { describeImportFailure, importModule } from './import-module.ts';
+export { type Config, invalidConfig, loadConfig } from './load-config.ts';
 export { type FleetLimits, type FleetLimitsPatch, fleetLimitsPatchSchema, fleetLimitsSchema } from './settings/fleet-limits.ts';
 export {
   type TenantLimits,

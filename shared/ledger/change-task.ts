@@ -36,7 +36,7 @@ export interface NewPriority {
   priority: number;
   queue: string;
   class: string;
-  /** What escalates it; absent for a change that somebody asked for. */
+  /** What escalates it; absent for a change by request. */
   why?: string;
 }
 

@@ -49,7 +49,7 @@ export function quantileOf(histogram: Histogram, share: number): number {
   return 0;
 }
 
-/** The longest that is known to be in a bucket. An older process keeps no longest duration, so that one below the bucket says nothing. */
+/** The longest that is known to be in a bucket. An older process keeps no longest duration, so that one below the bucket is no bound. */
 function upperOf(bucket: number, maxMs: number): number {
   const lower = BUCKETS_MS[bucket - 1] ?? 0;
   const upper = BUCKETS_MS[bucket] ?? Math.max(lower, maxMs);

@@ -124,7 +124,7 @@ const AHEAD_MS = 86_400_000;
 async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | null, limit: number): Promise<string[]> {
   const { index } = ledger.keys.tenant(tenant);
   const found = new Set<string>();
-  let from = after === null ? `[${PREFIX}` : behind(after);
+  let from = after === null ? `[${PREFIX}` : afterTasksOf(after);
   while (found.size < limit) {
     // The character after `=` ends the range, whatever letters the ids begin with.
     const members = await ledger.redis.zrangebylex(index, from, '(session>', 'LIMIT', 0, READ);
@@ -132,12 +132,12 @@ async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | n
     for (const id of ids) if (found.size < limit) found.add(id);
     const last = ids.at(-1);
     if (last === undefined || members.length < READ) break;
-    from = behind(last);
+    from = afterTasksOf(last);
   }
   return [...found];
 }
 
-/** Behind the last task that the session can have by now. */
-function behind(id: string): string {
+/** The range after the last task that the session can have by now. */
+function afterTasksOf(id: string): string {
   return `(${lookupName('session', id)}/${idAt(Date.now() + AHEAD_MS)}`;
 }

@@ -26,7 +26,7 @@ const whySchema = z
       .array(
         z.strictObject({
           gate: z.enum(WAIT_GATES).meta({ description: 'The gate.' }),
-          state: z.enum(['open', 'closed']).meta({ description: '`closed` while it holds the task back.' }),
+          state: z.enum(['open', 'closed']).meta({ description: '`closed` while the task waits at it.' }),
           detail: z.string().meta({ description: 'For people.' }),
           facts: z
             .record(z.string(), z.union([z.number(), z.string(), z.null()]))

@@ -42,7 +42,7 @@ export async function runWhy(given: string, { json }: { json?: boolean }, contex
   const answer = await api.get(`/v1/tasks/${encodeURIComponent(id)}/why`);
   if (json === true) return terminal.json(answer);
   const { status, reasons, gates, estimatedStartMs } = readAnswer(whySchema, answer);
-  if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and nothing holds it back.`);
+  if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and waits at no gate.`);
   if (status === 'permanently_failed') terminal.note(`Retry it with npx muster retry ${id}`);
   for (const reason of reasons) terminal.line(describeReason(reason, clock.now()));
   for (const sentence of helpFor(reasons, gates)) terminal.line(plainText(sentence));

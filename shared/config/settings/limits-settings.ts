@@ -86,7 +86,7 @@ const preemptionSchema = z
     enabled: z.boolean().default(true),
     /** Attempts of one task that are cut short for it; then the task keeps its place. */
     maxPerTask: int(3),
-    /** Tasks of one class and priority that are looked at for one that makes room, the newest. */
+    /** Tasks of one kind that are read to find one that makes room, the newest of a class or the holders of a lane. */
     maxRead: int(200),
   })
   .prefault({});

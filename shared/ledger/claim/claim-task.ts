@@ -32,7 +32,7 @@ interface Claim extends TaskPlace, ClaimOptions {
   worker: string;
 }
 
-/** What a ticket's claim is told by the slot that it is for. */
+/** What the slot that takes a ticket knows of it. */
 export interface TicketClaim {
   /** The entry in the outbox of a ticket from `takeReady`. */
   entry?: string | undefined;

@@ -3,8 +3,8 @@ import { windowOptions } from '../context.ts';
 import { type IssuedTicket, parseTickets } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 
-/** `behind`: tickets are ready, and one that goes first is in BullMQ; `none`: nothing is ready, or the queue is paused. */
-type ReadyAnswer = { kind: 'taken'; ticket: IssuedTicket } | { kind: 'behind' | 'none' };
+/** `outranked`: tickets are ready, and one that goes first is in BullMQ; `none`: nothing is ready, or the queue is paused. */
+type ReadyAnswer = { kind: 'taken'; ticket: IssuedTicket } | { kind: 'outranked' | 'none' };
 
 /** The queue of a shard, and the key that has BullMQ's pause of it. */
 interface ReadyQueue {
@@ -27,10 +27,10 @@ async function takeTickets(ledger: Ledger, slots: readonly ReadyQueue[]): Promis
   const { outbox, ready, window, turns, weights } = ledger.keys.shard(shard);
   const args = [JSON.stringify(windowOptions(ledger)), queue, slots.length];
   const reply = await ledger.run('dispatch-ready', [outbox, ready, window, turns, weights, pauses], args);
-  const [texts, isBehind] = reply as [string[], number];
+  const [texts, isOutranked] = reply as [string[], number];
   const tickets = parseTickets(texts);
   return slots.map((_, at) => {
     const ticket = tickets[at];
-    return ticket ? { kind: 'taken', ticket } : { kind: isBehind === 1 ? 'behind' : 'none' };
+    return ticket ? { kind: 'taken', ticket } : { kind: isOutranked === 1 ? 'outranked' : 'none' };
   });
 }

@@ -22,10 +22,10 @@ local context = open_context(ARGV[1], '', '', '', '', KEYS[1], '')
 open_dispatch(context, KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 -- For slots that are idle: they wait for BullMQ.
 context.direct = nil
-local next_key, is_behind = iterate(KEYS, 6), 0
+local next_key, is_outranked = iterate(KEYS, 6), 0
 if ARGV[2] == '' then
   dispatch(context)
 else
-  is_behind = take_for_slots(context, ARGV[2], tonumber(ARGV[3]), next_key())
+  is_outranked = take_for_slots(context, ARGV[2], tonumber(ARGV[3]), next_key())
 end
-return { close_dispatch(context), is_behind }
+return { close_dispatch(context), is_outranked }

@@ -127,6 +127,6 @@ type Taken = Awaited<ReturnType<ReadySource['take']>>;
 
 /** Lets a ready ticket count as a job under way while it runs. */
 function countRun(taken: Taken, count: (run: () => Promise<void>) => Promise<void>): Taken {
-  if (taken === null || taken === 'behind') return taken;
+  if (taken === null || taken === 'outranked') return taken;
   return { ticket: taken.ticket, run: () => count(() => taken.run()) };
 }

@@ -128,7 +128,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     while (misses < MAX_MISSES && !this.closing && !this.paused && mayGoOn()) {
       const taken = await ready.take();
       if (taken === null) return;
-      if (taken === 'behind') {
+      if (taken === 'outranked') {
         misses += 1;
         const job: Job<Data, Result> | undefined = await super.moveToActive(token, '');
         if (job) return job;

@@ -10,8 +10,8 @@ export interface ReadyTicket {
 
 /** Where a slot without a next ticket in BullMQ takes one that is ready in the ledger. */
 export interface ReadySource {
-  /** The next one; `behind` when one that goes first is in BullMQ, null when there is none. Never rejects. */
-  take(): Promise<ReadyTicket | 'behind' | null>;
+  /** The next one; `outranked` when one that goes first is in BullMQ, null when there is none. Never rejects. */
+  take(): Promise<ReadyTicket | 'outranked' | null>;
   /** So many slots wait for BullMQ, which has nothing for them. */
   fill(idle: number): void;
 }

@@ -16,7 +16,7 @@ export type PriorityPorts = Pick<Intake, 'queues'> & MakeRoomPorts;
 
 interface PriorityChange {
   priority: PriorityInput;
-  /** What escalates it; absent for a change that somebody asked for. */
+  /** What escalates it; absent for a change by request. */
   why?: string;
 }
 

@@ -32,12 +32,12 @@ export class ReadyTickets {
     return { queue: name, pauses: queue.toKey('meta') };
   }
 
-  /** The ticket whose turn it is; `behind` when one that goes first is in BullMQ, null when none is ready. Never rejects. */
-  async take(): Promise<IssuedTicket | 'behind' | null> {
+  /** The ticket whose turn it is; `outranked` when one that goes first is in BullMQ, null when none is ready. Never rejects. */
+  async take(): Promise<IssuedTicket | 'outranked' | null> {
     const { ledger, shard, name, queue, log } = this.#options;
     try {
       const answer = await takeReady(ledger, { shard, queue: name, pauses: queue.toKey('meta') });
-      if (answer.kind !== 'taken') return answer.kind === 'behind' ? 'behind' : null;
+      if (answer.kind !== 'taken') return answer.kind === 'outranked' ? 'outranked' : null;
       const { task, tenant, priority } = answer.ticket;
       log.info({ event: 'task.queued', task, tenant, queue: name, priority }, 'a free slot takes a ready task');
       return answer.ticket;

@@ -26,7 +26,7 @@ export async function explainLanes(ledger: Ledger, task: WaitingTask): Promise<L
     return { ...placeInShared(shared), gates: [promised(preempts, waitingSince(task.state))], ahead: 0 };
   const full = shared.filter(({ isFull, before }) => isFull || before !== null);
   const since = waitingSince(task.state);
-  const gates = [...own.gates, ...full.map((place) => behind(place, since))];
+  const gates = [...own.gates, ...full.map((place) => gateInLine(place, since))];
   if (gates.length === 0)
     return { ...NO_WAIT, gates: [closedGate('lane', { detail: 'next in all of its lanes', helps: HELPS.lane, since })] };
   const ahead = Math.max(own.ahead, ...full.map((place: SharedPlace) => place.ahead));
@@ -73,10 +73,10 @@ async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingT
   const place = rank ?? 0;
   const before = place > 0 ? (await redis.zrange(tenant.laneWait(lane), String(place - 1), String(place - 1)))[0] : held[0];
   const ahead = place + held.length;
-  return { gates: [behind({ before: before ?? null, name: lane, ahead }, since, holder)], ahead, holder };
+  return { gates: [gateInLine({ before: before ?? null, name: lane, ahead }, since, holder)], ahead, holder };
 }
 
-function behind(
+function gateInLine(
   { before, name, ahead }: Pick<SharedPlace, 'before' | 'name' | 'ahead'>,
   since: number,
   holder: string | null = null,

@@ -9,7 +9,7 @@ export const HELPS = {
   debounce: 'It starts when no more messages come.',
   retry: 'It is tried again at its time. Retry it to start it now.',
   provider: 'It starts when the provider takes requests again. Retry it to start it now.',
-  budget: 'It starts when the budget has money again: at its next window, or when somebody raises it. Retry it to look again now.',
+  budget: 'It starts when the budget has money again: at its next window, or when it is raised. Retry it to check again now.',
   circuit: 'It starts when its endpoint answers again. Retry it to try now.',
   suspect: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',
   turn: 'It goes out when the turn of its tenant comes. A higher priority or more slots bring that forward.',

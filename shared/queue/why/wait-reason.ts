@@ -41,7 +41,7 @@ export function waitingSince({ log, createdAt }: TaskState): number {
   return steps[before + 1]?.at ?? createdAt;
 }
 
-/** A gate that does not hold the task back now. */
+/** A gate that the task does not wait at. */
 export function openGate(gate: WaitGate, detail: string, facts: GateFacts = {}): GateReport {
   return { gate, state: 'open', detail, facts, helps: null, since: null, until: null, taskId: null };
 }
@@ -51,7 +51,7 @@ interface ClosedGate extends Pick<WaitReason, 'detail'>, Partial<Pick<WaitReason
   facts?: GateFacts;
 }
 
-/** A gate that holds the task back. */
+/** A gate that the task waits at. */
 export function closedGate(
   gate: WaitGate,
   { detail, helps, facts = {}, since = null, until = null, taskId = null }: ClosedGate,

@@ -114,7 +114,7 @@ export class TicketWorker {
   #readySource(ready: ReadyTickets): ReadySource {
     const take: ReadySource['take'] = async () => {
       const ticket = await ready.take();
-      if (ticket === null || ticket === 'behind') return ticket;
+      if (ticket === null || ticket === 'outranked') return ticket;
       const { queue, priority, acceptedAt: timestamp = Date.now() } = ticket;
       return { ticket: ticketOf(queue, { priority: bullPriority(priority), timestamp }), run: () => this.#runReady(ready, ticket) };
     };

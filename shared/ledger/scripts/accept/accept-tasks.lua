@@ -23,7 +23,7 @@
 --   digest: text, digest of what the caller sent under its key, or empty
 --   rate_class: text, or empty when it counts for none
 --   has_lane: `1`, or empty
---   path: `free` when it may be granted without its state, where nothing holds it back, `skip` when it is not to run, or empty
+--   path: `free` when it may be granted without its state, where no lane, time or cap keeps it waiting, `skip` when it is not to run, or empty
 --   body: JSON, what never changes; see the codec
 --   class: text, its class for caps
 --   level: text, `<queue>/<rank>/`

@@ -187,7 +187,7 @@ local function is_free_now(context, intake, request)
   return not request.has_lane or redis.call('EXISTS', request.held, request.wait) == 0
 end
 
--- Accepts a task without reading its state when nothing holds it back. Returns its answer, or nil.
+-- Accepts a task without reading its state when no lane, time or cap keeps it waiting. Returns its answer, or nil.
 local function admit_free(context, intake, request)
   if not is_free_now(context, intake, request) then return nil end
   local id = request.id

@@ -2,7 +2,7 @@
 -- have no better or equal ticket in the window: such a ticket goes first, and BullMQ has it. Returns 1 when more are ready behind it, else 0.
 --   pauses: BullMQ's hash of the queue: with `paused` or `concurrency` in it nothing is taken
 local function take_for_slots(context, queue, count, pauses)
-  local left, is_behind = count, 0
+  local left, is_outranked = count, 0
   local paused = redis.call('HMGET', pauses, 'paused', 'concurrency')
   local is_paused = paused[1] or paused[2]
   local best = not is_paused and first_ready(context, queue .. '/')[1]
@@ -10,7 +10,7 @@ local function take_for_slots(context, queue, count, pauses)
     local prefix = string.match(best, '^[^/]+/%d+/')
     local number = level_number(prefix)
     if redis.call('ZCOUNT', context.window, first_level(queue) * FLOWS, (number + 1) * FLOWS - 1) > 0 then
-      is_behind = 1
+      is_outranked = 1
       break
     end
     left = left - take_turns(context, { prefix = prefix, number = number, queue = queue, is_apart = true }, left)
@@ -20,5 +20,5 @@ local function take_for_slots(context, queue, count, pauses)
   context.shard.placed.window = {}
   write_placed(context)
   if not is_paused and not best and left > 0 then end_turns(context) end
-  return is_behind
+  return is_outranked
 end

@@ -27,8 +27,8 @@ do
     local best = shard.has_ready and first_ready(context, queue .. '/')[1]
     if best then
       local best_prefix = string.match(best, '^[^/]+/%d+/')
-      level.is_behind = best_prefix < prefix
-      level.has_ready = best_prefix == prefix or level.is_behind and first_ready(context, prefix)[1] ~= nil
+      level.has_better = best_prefix < prefix
+      level.has_ready = best_prefix == prefix or level.has_better and first_ready(context, prefix)[1] ~= nil
     end
     -- Of any tenant, before this call.
     level.had_ready = level.has_ready
@@ -73,7 +73,7 @@ do
   -- Whether the tenant has nothing that waits and has not had more than its share: it need not wait for the tenants that keep the queue full.
   local function may_go_ahead(context, level)
     -- A free slot would find it in BullMQ before it asks for what is ready.
-    if context.direct and level.is_behind then return false end
+    if context.direct and level.has_better then return false end
     -- As many as the window holds, whatever the number of tenants; others have the first turns.
     if level.room <= -window_size(context, level.queue) then return false end
     local own = own_at(context, level)
@@ -108,7 +108,7 @@ do
     append(shard.placed.ready, 0, text)
     level.has_ready, own.has_tickets, shard.has_ready = true, true, true
     for _, each in pairs(shard.levels) do
-      each.is_behind = each.is_behind or each.queue == level.queue and each.number > level.number
+      each.has_better = each.has_better or each.queue == level.queue and each.number > level.number
     end
     -- The window has grown: tickets that were ready before this one go first.
     if level.room > 0 then shard.has_room = true end
@@ -121,7 +121,7 @@ do
   function place_ticket(context, id, number, text)
     local level = open_level(context, string.match(text, '^[^/]+/%d+/'))
     local name = id .. '.' .. number
-    local is_free = level.room > 0 and not level.has_ready and not level.is_behind
+    local is_free = level.room > 0 and not level.has_ready and not level.has_better
     local overtakes = is_free and may_overtake_own(context, level, text)
     if not is_free and not may_go_ahead(context, level) then return nil, add_to_ready(context, level, text) end
     add_to_window(context, level, context.tenant, id)

@@ -35,7 +35,7 @@ local function start_probe(throttle, due, prober, ms)
   end
 end
 
--- What a call was refused by. A call from before the last refusal says nothing new. Returns whether it is a wall that did not stand.
+-- What a call was refused by. A call from before the last refusal changes nothing. Returns whether it is a wall that did not stand.
 local function raise_block(throttle, block, booked_at)
   local options = throttle.options
   for _, each in ipairs(blocks_of(throttle)) do

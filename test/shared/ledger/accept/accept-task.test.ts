@@ -30,7 +30,7 @@ describe('a task that is not to run', () => {
 });
 
 describe('accepting a task', () => {
-  it('queues it with a ticket in the outbox when nothing holds it back', async () => {
+  it('queues it with a ticket in the outbox when no lane, time or cap keeps it waiting', async () => {
     const task = aTask();
     const answer = await acceptNewTask(test.ledger, task);
     expect(answer).toEqual({

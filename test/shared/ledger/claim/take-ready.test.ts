@@ -32,7 +32,7 @@ async function acceptMany(count: number, wish: TaskWish = {}): Promise<string[]>
 }
 
 /** What so many slots get at once: tickets, or why there is none. */
-async function take(count = 1, ledger: Ledger = test.ledger): Promise<(IssuedTicket | 'behind' | 'none')[]> {
+async function take(count = 1, ledger: Ledger = test.ledger): Promise<(IssuedTicket | 'outranked' | 'none')[]> {
   const slots = Array.from({ length: count }, () => takeReady(ledger, { shard: 0, queue: 'tasks', pauses: PAUSES }));
   return (await Promise.all(slots)).map((answer) => (answer.kind === 'taken' ? answer.ticket : answer.kind));
 }
@@ -59,9 +59,9 @@ describe('a free slot', () => {
   it('takes what is ready in its order, once nothing is out', async () => {
     test.window = 2;
     const ids = await acceptMany(6);
-    expect(await takeIds()).toEqual(['behind']);
+    expect(await takeIds()).toEqual(['outranked']);
     await claim(ids[0] ?? '');
-    expect(await takeIds()).toEqual(['behind']);
+    expect(await takeIds()).toEqual(['outranked']);
     await claim(ids[1] ?? '');
     expect(await takeIds(3)).toEqual(ids.slice(2, 5));
     expect(await takeIds(3)).toEqual([ids[5], 'none', 'none']);
@@ -103,7 +103,7 @@ describe('a free slot', () => {
     const [high = '', second = ''] = await acceptMany(2, { priority: 8 });
     const [low = ''] = await acceptMany(1, { priority: 3 });
     await claim(high);
-    expect(await takeIds()).toEqual(['behind']);
+    expect(await takeIds()).toEqual(['outranked']);
     await claim(second);
     await claim(out);
     expect(await takeIds(2)).toEqual([low, 'none']);
