@@ -3,6 +3,7 @@ import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { CallPermit, ProviderAccount, ProviderThrottle } from '../providers/index.ts';
+import { retryWhileAway } from '../redis/index.ts';
 import type { PriorityBand } from '../tasks/index.ts';
 import type { CircuitAnswer, CircuitCall, Circuits } from './circuits/circuits.ts';
 import { isEndpointAway, isEndpointFailure } from './call-failure.ts';
@@ -46,14 +47,14 @@ export type GateAnswer = { kind: 'go'; call: AdmittedCall } | { kind: 'held'; fa
 
 /**
  * Asks whatever a call has to pass: the circuit of its agent and endpoint, and the throttle of its account and model, at the same time.
- * Rejects with the signal's reason when it aborts.
+ * Waits while Redis is away. Rejects with the signal's reason when it aborts.
  */
 export async function admitCall(ports: GatePorts, caller: Caller, request: GateRequest): Promise<GateAnswer> {
   const { account, model, tokens, isFirst, signal } = request;
   const { ref, band, weight } = caller;
   const [circuit, admission] = await Promise.all([
-    ports.circuits.admit(circuitCall(caller, account)),
-    ports.throttle.admitCall({ account, model, place: ref, band, weight, tokens, isFirst }, signal),
+    retryWhileAway(() => ports.circuits.admit(circuitCall(caller, account)), { signal }),
+    retryWhileAway(() => ports.throttle.admitCall({ account, model, place: ref, band, weight, tokens, isFirst }, signal), { signal }),
   ]);
   if (circuit.kind === 'wait') {
     if (admission.kind === 'go') await ports.throttle.reportCall(admission.permit, { tokens: 0 });

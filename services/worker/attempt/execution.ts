@@ -61,7 +61,7 @@ export function openExecution(
     caller: { ref: attempt.ref, agent: body.agent, band: priorityBand(state.queue, state.priority), weight: weightOf(ledger, body.tenant) },
     signal: () => attempt.signal,
     onUsage: (used) => usage.addCall(used),
-    onNote: (note) => log.warn({ event: 'model.fallback' }, note),
+    onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
   return { body, state, attempt, output, taskLog, usage, models, log, claimedFrom };
 }

@@ -136,6 +136,19 @@ describe('the model calls of an attempt', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
+  it('wait for a Redis that is away', async () => {
+    const gate = openGate();
+    let requests = 0;
+    const admitCall: AttemptModelsOptions['throttle']['admitCall'] = async (call, signal) => {
+      requests += 1;
+      if (requests === 1) throw new Error('Connection is closed.');
+      return await gate.throttle.admitCall(call, signal);
+    };
+    const { models, source } = open({}, { throttle: { ...gate.throttle, admitCall } });
+    expect((await generateText({ model: models.wrap(source), prompt: 'hello' })).text).toBe('Hi');
+    expect(requests).toBe(2);
+  });
+
   it('bound the output of a model with a price, and of one with a bound', async () => {
     const { models, source } = open({
       models: { a: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 }, b: { maxOutputTokens: 77 } },
