@@ -13,6 +13,7 @@ import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { queueRoutes } from './queues.ts';
+import { budgetRoutes } from './money/budgets.ts';
 import { runRoutes } from './schedules/runs.ts';
 import { scheduleRoutes } from './schedules/schedules.ts';
 import { postMessage } from './sessions/messages.ts';
@@ -56,6 +57,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...deliveryRoutes(parts),
     ...callbackRoutes(parts),
     ...agentRoutes(parts),
+    ...budgetRoutes(parts),
     ...scheduleRoutes(scheduling),
     ...runRoutes(scheduling),
     streamNotifications(parts),

@@ -3,6 +3,7 @@ import type { ExitCode } from './cli-problem.ts';
 import type { ContextOf } from './command-context.ts';
 import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
+import { addBudgetCommands } from './commands/money/budgets.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
 import { addFailureCommands } from './commands/failures.ts';
 import { addFleetCommands } from './commands/fleet.ts';
@@ -65,6 +66,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
   addLimitCommands(program, contextOf);
+  addBudgetCommands(program, contextOf);
   addWatchCommand(program, contextOf);
   addOpenCommand(program, contextOf);
   program

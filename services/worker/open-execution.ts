@@ -28,6 +28,7 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     log,
     redact: openRedactor(parts),
     catalog: parts.catalog,
+    spending: parts,
     ...openRunners(parts),
     modelCalls: new ModelCalls({ redis: parts.redis, keys: parts.keys, throttle: parts.throttle, settings: config.settings, log }),
     schedules: openScheduleParts(parts),

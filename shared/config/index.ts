@@ -65,6 +65,7 @@ export {
 export { type ModelSettings, modelNameSchema } from './settings/money-settings.ts';
 export { rateWindows } from './settings/rates.ts';
 export type { SchedulerSettings } from './settings/schedule-settings.ts';
+export { type BudgetRule, budgetFields, budgetSchema } from './settings/budget-settings.ts';
 export type { Settings } from './settings/settings.ts';
 export type { DeliverySettings } from './settings/task-settings.ts';
 export { type CommandSettings, type ConsumerSettings, commandSettingsSchema } from './settings/worker-settings.ts';

@@ -37,6 +37,8 @@ export const ERROR_CODES = {
   'agent.unknown': { status: 422, retry: 'never', title: 'No such agent' },
   'agent.not-found': { status: 404, retry: 'never', title: 'No such agent' },
   'agent.operator-only': { status: 403, retry: 'never', title: 'This agent comes from the configuration only' },
+  'budget.not-found': { status: 404, retry: 'never', title: 'No such budget' },
+  'budget.operator-only': { status: 403, retry: 'never', title: 'This budget comes from the configuration only' },
   'hook.not-found': { status: 404, retry: 'never', title: 'No such hook' },
   'delivery.not-found': { status: 404, retry: 'never', title: 'No such delivery' },
   'delivery.wrong-state': { status: 409, retry: 'never', title: 'The delivery is in another state' },

@@ -41,6 +41,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   RESOURCE_NOT_FOUND: { class: 'permanent', title: 'Something that is needed does not exist' },
   AGENT_NOT_FOUND: { class: 'permanent', title: 'The agent was removed' },
   DAEMON_NOT_FOUND: { class: 'permanent', title: 'The named daemon does not exist' },
+  BUDGET_EXCEEDED: { class: 'permanent', title: 'A budget is used up' },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
   PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider' },
   THROTTLED: { class: 'throttled', title: 'The provider takes no requests now' },

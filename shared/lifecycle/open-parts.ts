@@ -1,4 +1,5 @@
 import { AgentCaps, AgentCatalog } from '../agents/index.ts';
+import { BudgetDirectory, explainBudget } from '../budgets/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
@@ -34,6 +35,8 @@ export interface Parts extends Intake {
   /** Lets calls of models go, by what the fleet's throttles allow. */
   readonly throttle: ProviderThrottle;
   readonly catalog: AgentCatalog;
+  readonly budgets: BudgetDirectory;
+  readonly settings: Settings;
   readonly events: EventFeed;
   /** Opens a subscription whose connection shows under this name. */
   subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
@@ -69,7 +72,20 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const queues = openQueues(redis, keys, log);
   const offeredSlots = new OfferedSlots({ redis, keys, settings });
   const agentCaps = new AgentCaps({ redis, keys, log });
-  const { ledger, relay } = openLedger({ redis, keys, settings, tenants, agentCaps, fleetLimits, metrics, queues, offeredSlots, log });
+  const budgets = new BudgetDirectory({ redis, keys, settings });
+  const { ledger, relay } = openLedger({
+    redis,
+    keys,
+    settings,
+    tenants,
+    agentCaps,
+    fleetLimits,
+    metrics,
+    queues,
+    offeredSlots,
+    budgets,
+    log,
+  });
   const catalog = new AgentCatalog({ redis, keys, settings, caps: agentCaps });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
@@ -94,6 +110,8 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     metrics,
     throttle,
     catalog,
+    budgets,
+    settings,
     events,
     subscribe,
     fail,
@@ -107,14 +125,17 @@ function goOn(): void {
   // Other services need the process.
 }
 
-interface LedgerPorts extends Pick<Parts, 'redis' | 'keys' | 'tenants' | 'fleetLimits' | 'metrics' | 'queues' | 'offeredSlots' | 'log'> {
+interface LedgerPorts extends Pick<
+  Parts,
+  'redis' | 'keys' | 'tenants' | 'fleetLimits' | 'metrics' | 'queues' | 'offeredSlots' | 'budgets' | 'log'
+> {
   settings: Settings;
   agentCaps: AgentCaps;
 }
 
 /** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
 function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
-  const { redis, keys, settings, tenants, agentCaps, fleetLimits, metrics, queues, offeredSlots, log } = ports;
+  const { redis, keys, settings, tenants, agentCaps, fleetLimits, metrics, queues, offeredSlots, budgets, log } = ports;
   const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
   const ledger = createLedger({
     redis,
@@ -129,6 +150,7 @@ function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket({ relay, log }, ticket),
     holds: {
+      budget: (tenant, what) => explainBudget({ redis, keys, budgets }, tenant, what),
       provider: (tenant, id) => explainProvider({ redis, keys, settings }, tenant, id),
       circuit: (tenant, name) => explainCircuit({ redis, keys }, tenant, name),
     },

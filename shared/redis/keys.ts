@@ -98,6 +98,8 @@ function shardKeys(prefix: string) {
     tenantStates: `${prefix}tenant-states`,
     /** Hash: tenant -> `warning` or `critical`, as published to it. Kept: until the load falls. Bound: one per tenant. */
     pressure: `${prefix}pressure`,
+    /** Hash: tenant -> how often budgets of it were changed by API. Kept: for good. Bound: one per tenant with such. */
+    budgetVersions: `${prefix}budget-versions`,
     /** Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Kept: never. Bound: one. */
     signal: `${prefix}signal`,
     /** Channel: stops and input for running attempts; see the ledger's `parseWorkerSignal`. Kept: never. Bound: one. */

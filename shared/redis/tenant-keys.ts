@@ -62,6 +62,15 @@ function keysUnder(prefix: string) {
     circuits: `${prefix}circuits`,
     /** Hash: agent id -> JSON of an agent made by API. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
+    /** Hash: id -> JSON of a budget made by API. Kept: until deleted. Bound: `limits.maxBudgetsPerTenant`. */
+    budgets: `${prefix}budgets`,
+    /**
+     * Hash: `spent` in a window of a budget, millionths of a US dollar, and which of its lines were notified. Kept: a week longer than the
+     * window, or `limits.keepSpentMs` after the last use. Bound: one per budget, or per session, agent and the like that it counts.
+     */
+    spent: (window: string) => `${prefix}spent:${window}`,
+    /** Hash: `call:<id>` -> JSON of an open model call, and `sum:<window>` reserved there. Kept: while its attempt runs. Bound: open calls. */
+    reservations: `${prefix}reservations`,
     /** Hash: hook id -> JSON. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hooks: `${prefix}hooks`,
     /** String: delivery id that first brought this body, by SHA-256. Kept: `tasks.idempotencyMs`. Bound: one per body. */

@@ -17,6 +17,7 @@ const SHARED_ORDER = [
   'actions',
   'limits',
   'usage',
+  'budgets',
   'models',
   'agents',
   'sessions',

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '#shared/config/index.ts';
-import { type ClaimIsolation, claimTask, type TaskPlace, type TicketClaim } from '#shared/ledger/index.ts';
+import { type AttemptEnd, type ClaimIsolation, claimTask, type TaskPlace, type TicketClaim } from '#shared/ledger/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { isRedisUnavailable } from '#shared/redis/index.ts';
 import { wait } from '#shared/time/index.ts';
@@ -79,6 +79,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     const now = attempt.redisNow(clock.monotonic());
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
     const end = { ...classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes }), ...used };
+    await countCost(parts, execution, end);
     const settling = settleAndReport(parts, execution, end);
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
@@ -91,6 +92,13 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
     throw error;
   }
+}
+
+/** Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
+async function countCost({ spending }: ExecuteTicketParts, { spend, log }: Execution, end: AttemptEnd): Promise<void> {
+  await spend
+    .settle(spending, end.usage)
+    .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
 }
 
 /** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */

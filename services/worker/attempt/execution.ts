@@ -7,6 +7,7 @@ import type { Clock } from '#shared/time/index.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
 import { AttemptUsage } from './attempt-usage.ts';
+import { AttemptSpend } from './attempt-spend.ts';
 import { RunningAttempt } from './running-attempt.ts';
 import { TaskLogWriter } from './task-log-writer.ts';
 
@@ -21,6 +22,7 @@ export interface Execution {
   readonly usage: AttemptUsage;
   /** Its agent's model calls pass through these. */
   readonly models: AttemptModels;
+  readonly spend: AttemptSpend;
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
@@ -63,7 +65,8 @@ export function openExecution(
     onUsage: (used) => usage.addCall(used),
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
-  return { body, state, attempt, output, taskLog, usage, models, log, claimedFrom };
+  const spend = new AttemptSpend({ attempt, body });
+  return { body, state, attempt, output, taskLog, usage, models, spend, log, claimedFrom };
 }
 
 /** Of a tenant among others that wait for a provider. */

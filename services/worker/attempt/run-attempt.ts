@@ -1,4 +1,5 @@
 import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, runAgent } from '#shared/agents/index.ts';
+import type { SpendPorts } from '#shared/budgets/index.ts';
 import type { AgentResult } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
@@ -16,6 +17,7 @@ export type AgentAnswer =
   | { kind: 'stopped'; stop: StopReason; diagnostics?: Diagnostics };
 
 export interface RunAttemptParts extends ContextParts {
+  spending: SpendPorts;
   catalog: AgentCatalog;
   runners: AgentRunners;
   /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
@@ -69,11 +71,12 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Pr
 }
 
 async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<AgentResult> {
-  const { ledger, catalog, runners } = parts;
+  const { ledger, catalog, runners, spending } = parts;
   const { body, state, attempt, models } = execution;
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
+  await execution.spend.open(spending, entry.definition);
   const { text, given } = await gatherInput(ledger, execution);
   attempt.throwIfStopped();
   const result = await runAgent(runners, {

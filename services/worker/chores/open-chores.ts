@@ -1,3 +1,4 @@
+import { releaseByBudgets } from '#shared/budgets/index.ts';
 import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
@@ -14,6 +15,9 @@ import { watchSlas } from './watch-slas.ts';
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
 const PROMOTE_EVERY_MS = 5000;
+const BUDGETS_EVERY_MS = 30_000;
+/** Tasks of one tenant and budget that one round of the chore releases. */
+const MAX_RELEASED = 50;
 
 /** The fleet's own chores, on workers that serve the queue `maintenance`. */
 export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
@@ -29,6 +33,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'watch-slas', everyMs: DEADLINES_EVERY_MS, run: () => watchSlas(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
+    { name: 'release-budgets', everyMs: BUDGETS_EVERY_MS, run: () => releaseByAllBudgets(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'release-circuits', everyMs: settings.circuits.checkMs, run: () => releaseCircuits(parts.ledger) },
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
@@ -51,6 +56,26 @@ export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledg
       if (tasks > 0) log.info({ event: 'tenant.promoted', tenant: id, tasks }, 'its limits have room for waiting tasks');
     } catch (error) {
       log.error({ err: error, tenant: id }, 'the limits of a tenant could not be applied to what waits');
+    }
+  }
+}
+
+/**
+ * Releases tasks whose budgets have room again otherwise than by a change through the API: the configuration changed, a call cost less than
+ * it reserved, or a process died before it released them all.
+ */
+async function releaseByAllBudgets({
+  ledger,
+  budgets,
+  tenants,
+  log,
+}: Pick<Parts, 'ledger' | 'budgets' | 'tenants' | 'log'>): Promise<void> {
+  for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
+    try {
+      const tasks = await releaseByBudgets(ledger, budgets, id, MAX_RELEASED);
+      if (tasks > 0) log.info({ event: 'budget.released', tenant: id, tasks }, 'its budgets have room for held tasks');
+    } catch (error) {
+      log.error({ err: error, tenant: id }, 'the held tasks of a tenant could not be released');
     }
   }
 }

@@ -110,6 +110,10 @@ export const limitsSchema = z
     maxTenants: int(10_000),
     maxKeysPerTenant: int(1000),
     maxAgentsPerTenant: int(1000),
+    /** Budgets of its own that a tenant may have. */
+    maxBudgetsPerTenant: int(100),
+    /** How long what was spent under a budget without windows is kept after the last use. */
+    keepSpentMs: int(400 * 86_400_000, 86_400_000),
     /** Whether `openai` agents made by API may use `OPENAI_API_KEY`, which the installation pays for. They may always bring an `apiKey`. */
     fleetKeyForApiAgents: z.boolean().default(false),
     /** About how many bytes of Redis's memory these agents take, which are listed in one answer. */

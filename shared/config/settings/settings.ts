@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentDefinitionSchema, agentIdSchema } from '../agent-definitions.ts';
 import { chatSettingsSchema } from '../chat.ts';
 
+import { configuredBudgetsSchema } from './budget-settings.ts';
 import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
@@ -29,6 +30,8 @@ export const settingsSchema = z.strictObject({
   sessions: sessionSettingsSchema.prefault({}),
   /** Schedules that are there from the start, by name. */
   schedules: configuredSchedulesSchema.default({}),
+  /** What may be spent, beside the budgets that tenants make by API. */
+  budgets: configuredBudgetsSchema,
   consumers: consumerSettingsSchema.prefault({}),
   scheduler: schedulerSettingsSchema.prefault({}),
   deliveries: deliverySettingsSchema.prefault({}),

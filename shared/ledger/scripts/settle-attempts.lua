@@ -135,7 +135,7 @@ local function hold(settlement)
   if settlement.at ~= '' then schedule_due(context, KEYS[18], id, settlement.at) end
   ungranted[#ungranted + 1] = granted_member(settlement, id)
   redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, hold_member(task, id))
-  leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt })
+  leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
 end
 
 -- Whether the task of a settlement leaves its lanes; `state`: the task's, as text.

@@ -24,6 +24,7 @@ function createExecutor(): ExecuteTicketParts {
     worker: 'tested',
     redact: (text) => text,
     catalog,
+    spending: parts,
     fleetModels: () => expect.unreachable('these agents ask for no model'),
     modelCalls: new ModelCalls({ ...parts, settings: parts.config.settings }),
     runners: createAgentRunners({

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { type Budget, type BudgetDirectory, readSpending, releaseByBudgets } from '#shared/budgets/index.ts';
+import { budgetFields, budgetSchema } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import { onePageSchema } from '../lists.ts';
+
+export interface BudgetPorts {
+  readonly budgets: BudgetDirectory;
+  readonly ledger: Ledger;
+}
+
+/** `/v1/budgets`: what a tenant may spend. */
+export function budgetRoutes(ports: BudgetPorts): Route[] {
+  return [getBudgets(ports), getBudget(ports), putBudget(ports), deleteBudget(ports)];
+}
+
+/** Tasks that one change of a budget releases at once; others follow within a minute each. */
+const MAX_RELEASED = 10_000;
+
+const idSchema = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/, 'expected letters, digits, ".", "_" or "-", at most 64')
+  .meta({ description: "The budget's id." });
+const pathSchema = z.object({ id: idSchema });
+
+const viewSchema = z
+  .strictObject({
+    id: idSchema,
+    origin: z.enum(['config', 'api']).meta({ description: '`config`: of the installation; `api`: made by the tenant.' }),
+    ...budgetFields,
+    spentMicroUsd: z.int().nullable().meta({ description: 'Spent in the window that goes on; null where it counts each by itself.' }),
+    reservedMicroUsd: z.int().nullable().meta({ description: 'Reserved there by calls that go on.' }),
+    windowEndsAt: z.iso.datetime().nullable().meta({ description: 'When it begins anew; null for never.' }),
+    held: z.int().nullable().meta({ description: 'Tasks that it holds.' }),
+  })
+  .meta({
+    id: 'Budget',
+    examples: [
+      {
+        id: 'all',
+        origin: 'api',
+        scope: 'tenant',
+        of: null,
+        per: 'month',
+        tz: 'Europe/Berlin',
+        softMicroUsd: 80_000_000,
+        hardMicroUsd: 100_000_000,
+        atHard: 'pause',
+        downgradeTo: null,
+        spentMicroUsd: 12_345_678,
+        reservedMicroUsd: 20_000,
+        windowEndsAt: '2026-05-31T22:00:00.000Z',
+        held: 0,
+      },
+    ],
+  });
+
+async function viewBudget({ ledger }: BudgetPorts, tenant: string, budget: Budget): Promise<z.infer<typeof viewSchema>> {
+  const { window, ...spending } = await readSpending(ledger, tenant, budget);
+  const windowEndsAt = toIso(window.endsAt);
+  const isOne = budget.scope === 'tenant' || budget.of !== null;
+  return { ...budget, ...(isOne ? spending : { spentMicroUsd: null, reservedMicroUsd: null, held: null }), windowEndsAt };
+}
+
+const listSchema = z
+  .strictObject({ items: z.array(viewSchema).meta({ description: 'By id.' }), nextCursor: onePageSchema })
+  .meta({ id: 'BudgetList' });
+
+/** `GET /v1/budgets`. */
+function getBudgets(ports: BudgetPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/budgets',
+    operationId: 'listBudgets',
+    summary: 'What may be spent, and what was',
+    scope: 'read',
+    responses: { 200: listSchema },
+    handle: async (_input, { tenant }) => {
+      const budgets = await ports.budgets.list(tenant);
+      const items = await Promise.all(budgets.map((budget) => viewBudget(ports, tenant, budget)));
+      return { status: 200, body: { items, nextCursor: null } };
+    },
+  });
+}
+
+/** `GET /v1/budgets/:id`. */
+function getBudget(ports: BudgetPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/budgets/:id',
+    operationId: 'getBudget',
+    summary: 'Read a budget',
+    scope: 'read',
+    request: { params: pathSchema },
+    responses: { 200: viewSchema },
+    handle: async ({ params: { id } }, { tenant }) => {
+      const budget = (await ports.budgets.list(tenant)).find((each) => each.id === id);
+      if (!budget) throw budgetNotFound(id);
+      return { status: 200, body: await viewBudget(ports, tenant, budget) };
+    },
+  });
+}
+
+const requestSchema = budgetSchema.meta({
+  id: 'BudgetRule',
+  examples: [{ scope: 'agent', of: 'writer', per: 'day', hardMicroUsd: 5_000_000, atHard: 'pause' }],
+});
+
+/** `PUT /v1/budgets/:id`: makes or replaces a budget. What was spent counts on; tasks for which it has room now go on. */
+function putBudget(ports: BudgetPorts): Route {
+  return route({
+    method: 'put',
+    path: '/v1/budgets/:id',
+    operationId: 'putBudget',
+    summary: 'Make or replace a budget',
+    description:
+      'Holds everywhere within two seconds. What was spent in its window counts on; tasks that it held go on when it has room now.',
+    scope: 'admin',
+    request: { params: pathSchema, body: requestSchema },
+    responses: { 200: viewSchema.meta({ description: 'Replaced.' }), 201: viewSchema.meta({ description: 'Made.' }) },
+    handle: async ({ params: { id }, body }, call) => {
+      const isNew = await ports.budgets.put(call.tenant, id, body);
+      call.log.info({ event: 'budget.changed', budget: id, rule: body, by: call.key?.id }, 'a budget was changed');
+      await releaseByBudgets(ports.ledger, ports.budgets, call.tenant, MAX_RELEASED);
+      return { status: isNew ? 201 : 200, body: await viewBudget(ports, call.tenant, { ...body, id, origin: 'api' }) };
+    },
+  });
+}
+
+/** `DELETE /v1/budgets/:id`. Tasks that it held go on. */
+function deleteBudget(ports: BudgetPorts): Route {
+  return route({
+    method: 'delete',
+    path: '/v1/budgets/:id',
+    operationId: 'deleteBudget',
+    summary: 'Remove a budget',
+    description: 'Tasks that it held go on.',
+    scope: 'admin',
+    request: { params: pathSchema },
+    responses: { 204: z.null() },
+    handle: async ({ params: { id } }, call) => {
+      if (!(await ports.budgets.remove(call.tenant, id))) throw budgetNotFound(id);
+      call.log.info({ event: 'budget.removed', budget: id, by: call.key?.id }, 'a budget was removed');
+      await releaseByBudgets(ports.ledger, ports.budgets, call.tenant, MAX_RELEASED);
+      return { status: 204 };
+    },
+  });
+}
+
+/** `budget.not-found`, 404. */
+function budgetNotFound(id: string): MusterError {
+  return new MusterError('budget.not-found', 'There is no such budget', { details: { budget: id } });
+}

@@ -1,0 +1,46 @@
+import { budgetFailure, reserveSpend, settleSpend, type SpendCall, type SpendPorts } from '#shared/budgets/index.ts';
+import type { AgentDefinition } from '#shared/config/index.ts';
+import { retryWhileAway } from '#shared/redis/index.ts';
+import type { TaskBody, TaskUsage } from '#shared/tasks/index.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+interface AttemptSpendOptions {
+  readonly attempt: RunningAttempt;
+  readonly body: TaskBody;
+}
+
+/** AttemptSpend is responsible for what an attempt spends as a whole: it does not begin under a budget that is used up, and its cost counts once. */
+export class AttemptSpend {
+  readonly #options: AttemptSpendOptions;
+  #call: SpendCall | undefined;
+
+  constructor(options: AttemptSpendOptions) {
+    this.#options = options;
+  }
+
+  /** Throws what ends the attempt when a budget is used up. A downgrade is for those who call models, which decide by themselves. */
+  async open(ports: SpendPorts, definition: AgentDefinition): Promise<void> {
+    const { attempt, body } = this.#options;
+    const { id, tenant, agent, session, scheduleId } = body;
+    const subject = { tenant, agent, session, scheduleId, rootTaskId: id };
+    const request = { id: `${id}/${attempt.ref.token}`, lease: attempt.member, subject };
+    const answer = await retryWhileAway(() => reserveSpend(ports, request, 0), { mayRetry: () => attempt.stopped === undefined });
+    if (answer.kind === 'reserved') this.#call = answer.call;
+    else if (answer.atHard !== 'downgrade' || definition.kind !== 'openai') throw budgetFailure(answer);
+  }
+
+  /** Counts what the attempt has cost in all, as far as that is known. */
+  async settle(ports: SpendPorts, usage: TaskUsage | null | undefined): Promise<void> {
+    const call = this.#call;
+    if (!call) return;
+    const mayRetry = (): boolean => this.#options.attempt.stopped?.kind !== 'lease-lost';
+    await retryWhileAway(() => settleSpend(ports, call, knownCost(usage)), { mayRetry });
+  }
+}
+
+/** The parts of a cost that are known, in millionths of a US dollar. */
+function knownCost(usage: TaskUsage | null | undefined): number {
+  if (!usage) return 0;
+  const parts = Object.values(usage.byModel ?? {}).map(({ costMicroUsd }) => costMicroUsd ?? 0);
+  return usage.costMicroUsd ?? parts.reduce((sum, cost) => sum + cost, 0);
+}

@@ -1,0 +1,152 @@
+import type { Settings } from '../config/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import { systemClock } from '../time/index.ts';
+import { type Budget, type BudgetWindow, type SpendSubject, windowsFor } from './budget.ts';
+import type { BudgetDirectory } from './budget-directory.ts';
+import { runBudgetScript } from './scripts.ts';
+
+export interface SpendPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly budgets: BudgetDirectory;
+}
+
+/** What spends: a model call, or an attempt whose agent reports only what it used. */
+export interface SpendRequest {
+  /** The same for the same call, and no other has it. */
+  readonly id: string;
+  /** The lease of its attempt: when that ends, so does what it reserved. */
+  readonly lease: string;
+  readonly subject: SpendSubject;
+}
+
+/** An admitted call, until it is settled. */
+export interface SpendCall {
+  readonly id: string;
+  readonly tenant: string;
+  readonly windows: readonly BudgetWindow[];
+}
+
+/** The line that refuses a call. */
+export interface ExceededBudget {
+  readonly kind: 'exceeded';
+  readonly budget: Budget;
+  /** What it counts by itself: the agent, session, schedule or task; empty for a tenant. */
+  readonly counted: string;
+  readonly usedMicroUsd: number;
+  /** Reserved by other calls that go on. */
+  readonly reservedMicroUsd: number;
+  readonly lineMicroUsd: number;
+  /** When it may have room again, ms since the epoch; null for not before somebody raises it. */
+  readonly until: number | null;
+  readonly atHard: Budget['atHard'];
+  readonly downgradeTo: string | null;
+}
+
+export type SpendAnswer = { readonly kind: 'reserved'; readonly call: SpendCall } | ExceededBudget;
+
+/** When only other calls that go on keep one out, it looks again after this: most of them cost less than they reserved. */
+const AFTER_CALLS_MS = 5000;
+const WEEK_MS = 7 * 86_400_000;
+
+/**
+ * Reserves the most that a call can cost in every window that counts it, or in none. An amount of 0 finds out whether a line is reached.
+ * Without a budget it costs no round trip.
+ */
+export async function reserveSpend(ports: SpendPorts, request: SpendRequest, amountMicroUsd: number): Promise<SpendAnswer> {
+  const { tenant } = request.subject;
+  const known = await ports.budgets.of(tenant);
+  const answer = await reserveUnder(ports, known, request, amountMicroUsd);
+  if (answer.kind === 'reserved') return answer;
+  // Somebody may have raised it a moment ago, and released what it held.
+  const fresh = await ports.budgets.refresh(tenant);
+  return fresh === known ? answer : await reserveUnder(ports, fresh, request, amountMicroUsd);
+}
+
+async function reserveUnder(
+  { redis, keys }: SpendPorts,
+  budgets: readonly Budget[],
+  request: SpendRequest,
+  amountMicroUsd: number,
+): Promise<SpendAnswer> {
+  const { tenant } = request.subject;
+  const now = systemClock.now();
+  const windows = windowsFor(budgets, request.subject, now);
+  const call = { id: request.id, tenant, windows };
+  if (windows.length === 0) return { kind: 'reserved', call };
+  const own = keys.tenant(tenant);
+  const { leases } = keys.shard(keys.shardOf(tenant));
+  const amount = Math.max(0, Math.ceil(amountMicroUsd));
+  const [kind, number, spent, reserved] = await runBudgetScript<['reserved' | 'exceeded', number, string, string]>(
+    redis,
+    'reserve-spend',
+    [leases, own.reservations, ...windows.map(({ name }) => own.spent(name))],
+    [request.id, request.lease, amount, ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? ''])],
+  );
+  const window = kind === 'exceeded' ? windows[number - 1] : undefined;
+  return window ? exceeded(window, { spent: Number(spent), reserved: Number(reserved), amount, now }) : { kind: 'reserved', call };
+}
+
+interface Refused {
+  spent: number;
+  reserved: number;
+  amount: number;
+  now: number;
+}
+
+function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, amount, now }: Refused): ExceededBudget {
+  const line = budget.hardMicroUsd ?? 0;
+  const found = { kind: 'exceeded', budget, counted, usedMicroUsd: spent, reservedMicroUsd: reserved, lineMicroUsd: line } as const;
+  // Others that go on may leave room; a call that no window has room for never fits.
+  if (spent < line && spent + amount <= line) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', downgradeTo: null };
+  const atHard = amount > line && budget.atHard === 'pause' ? 'deny' : budget.atHard;
+  return { ...found, until: endsAt, atHard, downgradeTo: budget.downgradeTo };
+}
+
+/**
+ * Counts what a call has cost since its begin, in the windows of its reservation, and ends it; with `continues` it goes on. Counts once, also
+ * when it comes again or too late. Returns the line that is reached now, or null.
+ */
+export async function settleSpend(
+  ports: SpendPorts,
+  call: SpendCall,
+  costMicroUsd: number,
+  continues = false,
+): Promise<ExceededBudget | null> {
+  const { redis, keys, settings } = ports;
+  if (call.windows.length === 0) return null;
+  const own = keys.tenant(call.tenant);
+  const options = { tenant: call.tenant, channel: keys.shard(keys.shardOf(call.tenant)).signal, maxEvents: settings.events.maxPerTenant };
+  const now = systemClock.now();
+  const [, number, spent] = await runBudgetScript<['settled' | 'gone', number, string]>(
+    redis,
+    'settle-spend',
+    [own.reservations, own.events, ...call.windows.map(({ name }) => own.spent(name))],
+    [
+      call.id,
+      Math.max(0, Math.ceil(costMicroUsd)),
+      Number(continues),
+      JSON.stringify(options),
+      ...call.windows.flatMap((window) => linesOf(window, settings, now)),
+    ],
+  );
+  const window = call.windows[number - 1];
+  return window ? exceeded(window, { spent: Number(spent), reserved: 0, amount: 0, now }) : null;
+}
+
+function linesOf({ name, budget, counted, endsAt }: BudgetWindow, { limits }: Settings, now: number): (string | number)[] {
+  const { id, scope, per, softMicroUsd, hardMicroUsd, atHard } = budget;
+  const keepMs = endsAt === null ? limits.keepSpentMs : Math.max(0, endsAt - now) + WEEK_MS;
+  const about = {
+    budget: id,
+    scope,
+    of: counted || null,
+    per,
+    softMicroUsd,
+    hardMicroUsd,
+    atHard,
+    until: endsAt === null ? null : new Date(endsAt).toISOString(),
+  };
+  return [name, softMicroUsd ?? '', hardMicroUsd ?? '', keepMs, JSON.stringify(about)];
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { releaseByBudgets } from '#shared/budgets/release-budgets.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { explainWait } from '#shared/queue/why/explain-wait.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { useParts } from '../../support/use-parts.ts';
+import { useWorker } from '../../support/use-worker.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const COST = 100_000;
+const started: string[] = [];
+const paid: AgentFunction = ({ id }) => {
+  started.push(id);
+  return Promise.resolve({ output: 'done', usage: { inputTokens: 1, outputTokens: 1, costMicroUsd: COST } });
+};
+
+const parts = await useParts({
+  agents: { paid: { kind: 'function', run: paid } },
+  limits: { tenants: { held: { running: 1 }, denied: { running: 1 } } },
+});
+await useWorker(parts);
+
+const put = async (tenant: string, hardMicroUsd: number, rule: object = {}): Promise<void> => {
+  await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', hardMicroUsd, ...rule }));
+};
+const submit = async (tenant: string): Promise<string> => (await acceptTask(parts, { tenant, agent: 'paid', input: 'x' })).id;
+const read = async (tenant: string, id: string): Promise<Task> => (await readTask(parts.ledger, tenant, id)) as Task;
+const untilIt = async (tenant: string, id: string, is: (task: Task) => boolean): Promise<void> =>
+  void (await waitFor(async () => is(await read(tenant, id)), { deadlineMs: 10_000, what: 'the task' }));
+
+describe('a task under a budget', () => {
+  it('fails for good once the budget is used up, and names it', async () => {
+    await put('denied', COST);
+    const [first, second] = [await submit('denied'), await submit('denied')];
+    await untilIt('denied', second, ({ state }) => state.completedAt !== undefined);
+    expect((await read('denied', first)).state.status).toBe('completed');
+    expect((await read('denied', second)).state).toMatchObject({
+      status: 'permanently_failed',
+      error: { code: 'BUDGET_EXCEEDED', message: 'Budget "all" has $0.10 spent in all, of $0.10', retryable: false },
+    });
+    expect(started).not.toContain(second);
+  });
+
+  it('is held where the budget pauses, says so, and goes on in order when somebody raises it', async () => {
+    await put('held', COST, { atHard: 'pause' });
+    const ids = [await submit('held'), await submit('held'), await submit('held')];
+    const [, second = '', third = ''] = ids;
+    await untilIt('held', third, ({ state }) => state.hold !== undefined);
+    await untilIt('held', second, ({ state }) => state.hold !== undefined);
+    const { reasons, gates, estimatedStartMs } = await explainWait(parts, await read('held', third));
+    expect(reasons).toMatchObject([{ gate: 'budget', detail: 'Budget "all" has $0.10 spent in all, of $0.10' }]);
+    expect(gates[0]).toMatchObject({ gate: 'budget', facts: { budget: 'all', spentMicroUsd: COST, lineMicroUsd: COST, held: 2 } });
+    expect(estimatedStartMs).toBeGreaterThan(0);
+    await put('held', 3 * COST, { atHard: 'pause' });
+    expect(await releaseByBudgets(parts.ledger, parts.budgets, 'held', 100)).toBe(2);
+    await untilIt('held', third, ({ state }) => state.status === 'completed');
+    expect(started.filter((id) => ids.includes(id))).toEqual(ids);
+    expect((await read('held', third)).state).toMatchObject({ attempt: 1, holds: 1 });
+  });
+
+  it('is not released while the budget is used up', async () => {
+    await put('still', 0, { atHard: 'pause' });
+    const id = await submit('still');
+    await untilIt('still', id, ({ state }) => state.hold !== undefined);
+    expect(await releaseByBudgets(parts.ledger, parts.budgets, 'still', 100)).toBe(0);
+    await parts.budgets.remove('still', 'all');
+    expect(await releaseByBudgets(parts.ledger, parts.budgets, 'still', 100)).toBe(1);
+    await untilIt('still', id, ({ state }) => state.status === 'completed');
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { BudgetDirectory } from '#shared/budgets/budget-directory.ts';
+import { reserveSpend, settleSpend, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
+import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import { useParts } from '../../support/use-parts.ts';
+
+const parts = await useParts({
+  budgets: [{ id: 'all', tenant: 'configured', scope: 'tenant', per: 'total', hardMicroUsd: 50 }],
+});
+/** As another process knows the budgets. */
+const rival = { ...parts, budgets: new BudgetDirectory(parts) };
+
+let tenants = 0;
+let calls = 0;
+
+/** A tenant of its own with these budgets. */
+async function useTenant(rules: Record<string, Partial<BudgetRule>>): Promise<string> {
+  tenants += 1;
+  const tenant = `t${tenants}`;
+  for (const [id, rule] of Object.entries(rules))
+    await parts.budgets.put(tenant, id, budgetSchema.parse({ scope: 'tenant', per: 'total', ...rule }));
+  await rival.budgets.refresh(tenant);
+  return tenant;
+}
+
+interface Wish {
+  id?: string;
+  lease?: string;
+  session?: string | null;
+  ports?: typeof parts;
+}
+
+/** A call of an attempt whose lease holds, unless another is named. */
+async function reserve(tenant: string, amount: number, { id, lease, session = null, ports = parts }: Wish = {}): Promise<SpendAnswer> {
+  calls += 1;
+  const own = id ?? `call-${calls}`;
+  const member = lease ?? `${tenant}/task/${calls}`;
+  if (lease === undefined) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 60_000, member);
+  const subject = { tenant, agent: 'writer', session, scheduleId: null, rootTaskId: 'root' };
+  return await reserveSpend(ports, { id: own, lease: member, subject }, amount);
+}
+
+async function reserved(tenant: string, amount: number, wish: Wish = {}): Promise<SpendCall> {
+  const answer = await reserve(tenant, amount, wish);
+  if (answer.kind !== 'reserved') throw new Error(`Refused by ${answer.budget.id}`);
+  return answer.call;
+}
+
+const spentOf = async (tenant: string, budget = 'all', counted = ''): Promise<number> =>
+  Number(await parts.redis.hget(parts.keys.tenant(tenant).spent(`${budget}|${counted}|total`), 'spent'));
+const reservations = async (tenant: string): Promise<Record<string, string>> =>
+  await parts.redis.hgetall(parts.keys.tenant(tenant).reservations);
+const eventsOf = async (tenant: string): Promise<string[]> =>
+  (await parts.redis.xrange(parts.keys.tenant(tenant).events, '-', '+')).map(([, [, event = '']]) => event);
+
+describe('reserving before a call', () => {
+  it('refuses what would pass the line together with what other calls reserved, and asks to look again soon', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    await reserved(tenant, 60);
+    expect(await reserve(tenant, 60)).toMatchObject({
+      kind: 'exceeded',
+      usedMicroUsd: 0,
+      reservedMicroUsd: 60,
+      lineMicroUsd: 100,
+      atHard: 'pause',
+      until: expect.any(Number) as number,
+    });
+    expect((await reserve(tenant, 40)).kind).toBe('reserved');
+  });
+
+  it('refuses as its budget says once the line is reached, whatever the amount', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    await settleSpend(parts, await reserved(tenant, 90), 100);
+    expect(await reserve(tenant, 0)).toMatchObject({ kind: 'exceeded', usedMicroUsd: 100, atHard: 'deny', until: null });
+  });
+
+  it('denies a call that no window has room for, where others wait for the next', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100, atHard: 'pause', per: 'day' } });
+    expect(await reserve(tenant, 101)).toMatchObject({ kind: 'exceeded', atHard: 'deny' });
+    await settleSpend(parts, await reserved(tenant, 100), 100);
+    const answer = await reserve(tenant, 1);
+    expect(answer).toMatchObject({ kind: 'exceeded', atHard: 'pause' });
+    expect(answer.kind === 'exceeded' && answer.until).toBeGreaterThan(Date.now());
+  });
+
+  it('reserves in all budgets or in none', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 1000 }, writer: { scope: 'agent', of: 'writer', hardMicroUsd: 10 } });
+    expect(await reserve(tenant, 20)).toMatchObject({ kind: 'exceeded', budget: { id: 'writer' } });
+    expect(await reservations(tenant)).toEqual({});
+  });
+
+  it('counts each session by itself where the budget names none', async () => {
+    const tenant = await useTenant({ each: { scope: 'session', hardMicroUsd: 100 } });
+    await settleSpend(parts, await reserved(tenant, 100, { session: 'a|b' }), 100);
+    expect(await reserve(tenant, 1, { session: 'a|b' })).toMatchObject({ kind: 'exceeded', counted: 'a|b' });
+    expect((await reserve(tenant, 1, { session: 'c' })).kind).toBe('reserved');
+    expect((await reserve(tenant, 1_000_000)).kind).toBe('reserved');
+  });
+
+  it('never lets many callers at once pass the line together', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => reserve(tenant, 7, { ports: at % 2 ? rival : parts })));
+    expect(answers.filter(({ kind }) => kind === 'reserved')).toHaveLength(14);
+  });
+
+  it('gives back what an attempt had reserved whose lease is gone', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    await reserved(tenant, 60, { lease: `${tenant}/killed/1` });
+    const goesOn = await reserved(tenant, 30);
+    expect((await reserve(tenant, 70)).kind).toBe('reserved');
+    expect(await reservations(tenant)).toMatchObject({ 'sum:all||total': '100', [`call:${goesOn.id}`]: expect.any(String) as string });
+  });
+
+  it('reserves once when the call comes again because its answer was lost', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const lease = `${tenant}/task/again`;
+    for (let time = 0; time < 3; time += 1) await reserved(tenant, 60, { id: 'again', lease });
+    expect(await reservations(tenant)).toMatchObject({ 'sum:all||total': '60' });
+  });
+
+  it('knows a budget that another process raised a moment ago', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 10 } });
+    expect((await reserve(tenant, 11, { ports: rival })).kind).toBe('exceeded');
+    await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', hardMicroUsd: 20 }));
+    expect((await reserve(tenant, 11, { ports: rival })).kind).toBe('reserved');
+  });
+
+  it('holds budgets of the configuration for their tenant', async () => {
+    expect(await reserve('configured', 51)).toMatchObject({ kind: 'exceeded', budget: { origin: 'config' } });
+    await expect(
+      parts.budgets.put('configured', 'all', budgetSchema.parse({ scope: 'tenant', per: 'day', hardMicroUsd: 1 })),
+    ).rejects.toMatchObject({
+      code: 'budget.operator-only',
+    });
+  });
+});
+
+describe('settling after a call', () => {
+  it('counts what it cost, once, and takes the reservation away', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 }, each: { scope: 'session', hardMicroUsd: 500 } });
+    const call = await reserved(tenant, 60, { session: 's' });
+    for (let time = 0; time < 3; time += 1) await settleSpend(parts, call, 12);
+    expect([await spentOf(tenant), await spentOf(tenant, 'each', 's'), await reservations(tenant)]).toEqual([12, 12, {}]);
+  });
+
+  it('counts what an agent reports on its way, and the rest at the end', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const call = await reserved(tenant, 0);
+    expect(await settleSpend(parts, call, 40, true)).toBeNull();
+    expect(await settleSpend(parts, call, 40, true)).toBeNull();
+    expect(await settleSpend(parts, call, 110, true)).toMatchObject({ kind: 'exceeded', usedMicroUsd: 110 });
+    await settleSpend(parts, call, 115);
+    expect(await spentOf(tenant)).toBe(115);
+  });
+
+  it('notifies of each line once in a window', async () => {
+    const tenant = await useTenant({ all: { softMicroUsd: 50, hardMicroUsd: 100 } });
+    for (const cost of [49, 1, 10, 30, 10]) await settleSpend(parts, await reserved(tenant, 0), cost);
+    expect(await eventsOf(tenant)).toEqual(['budget.warning', 'budget.exceeded']);
+  });
+});
