@@ -20,9 +20,9 @@ export interface LimitOptions {
   weight?: number;
   storedBytes?: Figure;
   maxTimeoutMs?: Figure;
-  runningByClass: Figures;
-  runningByAgent: Figures;
-  rates: Record<string, Rate | 'none'>;
+  runningByClass?: Figures;
+  runningByAgent?: Figures;
+  rates?: Record<string, Rate | 'none'>;
   json?: boolean;
 }
 
@@ -32,15 +32,10 @@ export function withLimits(command: Command): Command {
     .option('--running <n>', 'tasks of a tenant with a grant at once; without a tenant the same as --max-concurrent', readFigure)
     .option('--max-concurrent <n>', 'attempts of the fleet at once', readFigure)
     .option('--low, --running-low <n>', 'tasks of priority 1 at once', readFigure)
-    .option('--class, --running-by-class <name=n>', 'tasks of a class of source at once, such as user=5; repeatable', addFigure, {})
-    .option(
-      '--rate, --rates <name=m/h/b>',
-      'tasks accepted per minute, hour and at once, such as user=60/1000/100; repeatable',
-      addRate,
-      {},
-    )
+    .option('--class, --running-by-class <name=n>', 'tasks of a class of source at once, such as user=5; repeatable', addFigure)
+    .option('--rate, --rates <name=m/h/b>', 'tasks accepted per minute, hour and at once, such as user=60/1000/100; repeatable', addRate)
     .option('--waiting <n>', 'tasks of a tenant without a grant', readFigure)
-    .option('--agent, --running-by-agent <id=n>', "tasks of a tenant's agent at once; repeatable", addFigure, {})
+    .option('--agent, --running-by-agent <id=n>', "tasks of a tenant's agent at once; repeatable", addFigure)
     .option('--weight <n>', "a tenant's share while tenants take turns", readWeight)
     .option('--stored-bytes <n>', "bytes of Redis's memory that a tenant may take", readFigure)
     .option('--max-timeout-ms <n>', "the longest attempt that a tenant's tasks may ask for, in milliseconds", readFigure)
@@ -73,7 +68,7 @@ function tenantLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, 
 
 function fleetLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, maxTimeoutMs, runningByAgent }: LimitOptions): object {
   const isOfTenant = [waiting, weight, storedBytes, maxTimeoutMs].some((figure) => figure !== undefined);
-  if (isOfTenant || Object.keys(runningByAgent).length > 0) {
+  if (isOfTenant || runningByAgent !== undefined) {
     throw usage('--waiting, --agent, --weight, --stored-bytes and --max-timeout-ms are limits of a tenant: name one');
   }
   if (maxConcurrent !== undefined && running !== undefined) throw usage('Without a tenant --running is --max-concurrent: name one of them');
@@ -84,7 +79,7 @@ function usage(message: string): CliProblem {
   return new CliProblem(message, { exitCode: EXIT.usage });
 }
 
-function named(name: string, figures: Record<string, unknown>): Record<string, unknown> {
+function named(name: string, figures: Record<string, unknown> = {}): Record<string, unknown> {
   const limits = Object.entries(figures).map(([each, figure]) => [each, asLimit(figure)]);
   return limits.length === 0 ? {} : { [name]: Object.fromEntries(limits) };
 }
@@ -106,12 +101,12 @@ function readWeight(text: string): number {
   return weight;
 }
 
-function addFigure(text: string, before: Figures): Figures {
+function addFigure(text: string, before: Figures = {}): Figures {
   const [name, figure] = split(text);
   return { ...before, [name]: readFigure(figure) };
 }
 
-function addRate(text: string, before: LimitOptions['rates']): LimitOptions['rates'] {
+function addRate(text: string, before: LimitOptions['rates'] = {}): LimitOptions['rates'] {
   const [name, rate] = split(text);
   if (rate === 'none') return { ...before, [name]: rate };
   const [, perMinute, perHour, burst] = /^(\d{1,9})\/(\d{1,9})(?:\/(\d{1,9}))?$/.exec(rate) ?? [];
