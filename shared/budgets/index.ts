@@ -6,5 +6,6 @@ export type { Budget } from './budget.ts';
 export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
 export { explainBudget, readSpending } from './read-spending.ts';
+export { assertBudgets } from './refuse-tasks.ts';
 export { releaseByBudgets } from './release-budgets.ts';
 export { reserveSpend, settleSpend, type SpendCall, type SpendPorts } from './spend.ts';

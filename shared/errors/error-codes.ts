@@ -58,6 +58,7 @@ export const ERROR_CODES = {
   'worker.not-found': { status: 404, retry: 'never', title: 'No such worker' },
   'queue.not-found': { status: 404, retry: 'never', title: 'No such queue' },
   'limit.rate': { status: 429, retry: 'later', title: 'Too many requests' },
+  'limit.budget': { status: 429, retry: 'later', title: 'A budget is used up' },
   'limit.streams': { status: 429, retry: 'later', title: 'Too many event streams' },
   'limit.bodies': { status: 429, retry: 'later', title: 'Too many request bodies at once' },
   'limit.actions': { status: 429, retry: 'later', title: 'Too many actions are under way' },

@@ -1,5 +1,5 @@
 import { AgentCaps, AgentCatalog } from '../agents/index.ts';
-import { BudgetDirectory, explainBudget } from '../budgets/index.ts';
+import { assertBudgets, BudgetDirectory, explainBudget } from '../budgets/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
 import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
@@ -117,6 +117,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     fail,
     finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
+    assertBudgets: (tenant, agent) => assertBudgets({ redis, keys, budgets }, tenant, agent),
     close: () => closeParts({ tenants, agentCaps, fleetLimits, metrics, throttle, relay, events, queues, redis }),
   };
 }

@@ -61,6 +61,7 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     reason: reason || null,
   }),
   circuit: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
+  budget: ({ about, spent }) => ({ ...(about ? factSchema.parse(JSON.parse(about)) : {}), spentMicroUsd: Number(spent ?? 0) }),
   action: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   backpressure: (fields) => describePressure(fields, 'tenant'),
   fleet: ({ worker = null, queue = null, reason, ...load }) => ({

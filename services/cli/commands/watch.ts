@@ -55,6 +55,7 @@ const notificationSchema = z.object({
   code: text,
   willRetry: z.boolean().nullish(),
   worker: text,
+  budget: text,
   queueDepth: z.number().nullish(),
   reason: text,
   preemptedBy: text,
@@ -69,8 +70,10 @@ const KIND_WIDTH = 22;
 
 /** A line for a notification: when, what, about whom, and with what result or why. */
 function notificationLine(notification: Notification): string {
-  const { at, kind, taskId, scheduleId, agent, session, worker } = notification;
-  const about = [agent, session, worker, scheduleOf(notification), taskId ?? scheduleId].map((each) => oneLine(each ?? '', NAME_WIDTH));
+  const { at, kind, taskId, scheduleId, agent, session, worker, budget } = notification;
+  const about = [agent, session, worker, budget, scheduleOf(notification), taskId ?? scheduleId].map((each) =>
+    oneLine(each ?? '', NAME_WIDTH),
+  );
   const parts = [...about, oneLine(summarize(notification), SUMMARY_WIDTH)].filter((each) => each !== '');
   return [localTime(new Date(at)), kind.padEnd(KIND_WIDTH), ...parts].join('  ').trimEnd();
 }

@@ -24,7 +24,7 @@ export class AttemptSpend {
     const { id, tenant, agent, session, scheduleId } = body;
     const subject = { tenant, agent, session, scheduleId, rootTaskId: id };
     const request = { id: `${id}/${attempt.ref.token}`, lease: attempt.member, subject };
-    const answer = await retryWhileAway(() => reserveSpend(ports, request, 0), { mayRetry: () => attempt.stopped === undefined });
+    const answer = await retryWhileAway(() => reserveSpend(ports, request, 0), { mayRetry: () => attempt.stopped === null });
     if (answer.kind === 'reserved') this.#call = answer.call;
     else if (answer.atHard !== 'downgrade' || definition.kind !== 'openai') throw budgetFailure(answer);
   }

@@ -19,6 +19,7 @@ import { readStanding } from './standing.ts';
 /**
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
+ * `limit.budget`,
  * `task.not-found` (of the parent), `task.unmet-requirements`, `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
@@ -49,10 +50,15 @@ export function assertAllowed(ledger: Ledger, { tenant, execution }: AcceptReque
   assertTimeout(ledger, tenant, 'execution.timeoutMs', execution?.timeoutMs);
 }
 
-/** Errors: `agent.unknown`. */
-export async function findDefinition(intake: Pick<Intake, 'findAgent'>, tenant: string, agent: string): Promise<AgentDefinition> {
+/** Errors: `agent.unknown`, `limit.budget`. */
+export async function findDefinition(
+  intake: Pick<Intake, 'findAgent' | 'assertBudgets'>,
+  tenant: string,
+  agent: string,
+): Promise<AgentDefinition> {
   const definition = await intake.findAgent(tenant, agent);
   if (!definition) throw new MusterError('agent.unknown', `There is no agent "${agent}"`, { details: { agent } });
+  await intake.assertBudgets?.(tenant, agent);
   return definition;
 }
 

@@ -14,6 +14,8 @@ export interface Intake {
   readonly log: Log;
   /** The agent of this name in the tenant's catalog, or null. */
   findAgent(tenant: string, id: string): Promise<AgentDefinition | null>;
+  /** Throws what refuses a task of this agent because money is used up. Without it none is refused so. */
+  assertBudgets?(tenant: string, agent: string): Promise<void>;
 }
 
 /** What a producer asks for. */

@@ -12,9 +12,12 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const COST = 100_000;
 const started: string[] = [];
-const paid: AgentFunction = ({ id }) => {
+/** Until both tasks of the denied tenant are accepted. */
+const bothAccepted = Promise.withResolvers<undefined>();
+const paid: AgentFunction = async ({ id, tenant }) => {
   started.push(id);
-  return Promise.resolve({ output: 'done', usage: { inputTokens: 1, outputTokens: 1, costMicroUsd: COST } });
+  if (tenant === 'denied') await bothAccepted.promise;
+  return await Promise.resolve({ output: 'done', usage: { inputTokens: 1, outputTokens: 1, costMicroUsd: COST } });
 };
 
 const parts = await useParts({
@@ -35,6 +38,7 @@ describe('a task under a budget', () => {
   it('fails for good once the budget is used up, and names it', async () => {
     await put('denied', COST);
     const [first, second] = [await submit('denied'), await submit('denied')];
+    bothAccepted.resolve(undefined);
     await untilIt('denied', second, ({ state }) => state.completedAt !== undefined);
     expect((await read('denied', first)).state.status).toBe('completed');
     expect((await read('denied', second)).state).toMatchObject({
@@ -59,6 +63,17 @@ describe('a task under a budget', () => {
     await untilIt('held', third, ({ state }) => state.status === 'completed');
     expect(started.filter((id) => ids.includes(id))).toEqual(ids);
     expect((await read('held', third)).state).toMatchObject({ attempt: 1, holds: 1 });
+  });
+
+  it('is refused at acceptance once its budget is used up and denies, with the time when it begins anew', async () => {
+    await put('refused', COST, { per: 'day' });
+    const id = await submit('refused');
+    await untilIt('refused', id, ({ state }) => state.completedAt !== undefined);
+    await expect(submit('refused')).rejects.toMatchObject({
+      code: 'limit.budget',
+      details: { budget: 'all', usedMicroUsd: COST, lineMicroUsd: COST, until: expect.stringContaining('T00:00:00') as string },
+      retryAfterMs: expect.any(Number) as number,
+    });
   });
 
   it('is not released while the budget is used up', async () => {

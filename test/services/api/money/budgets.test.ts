@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { readNotices } from '../../../../services/api/notifications/notices.ts';
+import { useApi } from '../support/use-api.ts';
+
+const api = await useApi({
+  agents: { echo: { kind: 'echo' } },
+  limits: { maxBudgetsPerTenant: 2 },
+  budgets: [{ id: 'fixed', tenant: 'fixed', scope: 'tenant', per: 'month', hardMicroUsd: 5 }],
+});
+const RULE = { scope: 'agent', of: 'echo', per: 'day', tz: 'Europe/Berlin', softMicroUsd: 10, hardMicroUsd: 20, atHard: 'pause' };
+
+describe('/v1/budgets', () => {
+  it('makes, shows, replaces and removes a budget of the tenant', async () => {
+    const key = await api.keyOf('makes', ['admin']);
+    const put = (body: object): ReturnType<typeof api.call> => api.call('PUT', '/v1/budgets/daily', { key, body });
+    expect(await put(RULE)).toMatchObject({ status: 201, body: { id: 'daily', origin: 'api', ...RULE, spentMicroUsd: 0, held: 0 } });
+    expect(await put({ ...RULE, of: null })).toMatchObject({ status: 200, body: { of: null, spentMicroUsd: null, held: null } });
+    expect((await api.call('GET', '/v1/budgets', { key })).body).toMatchObject({ items: [{ id: 'daily', of: null }], nextCursor: null });
+    expect((await api.call('DELETE', '/v1/budgets/daily', { key })).status).toBe(204);
+    expect((await api.call('GET', '/v1/budgets/daily', { key })).body.code).toBe('budget.not-found');
+  });
+
+  it.each([
+    [{ ...RULE, hardMicroUsd: 5 }],
+    [{ ...RULE, tz: 'Mars' }],
+    [{ ...RULE, scope: 'universe' }],
+    [{ ...RULE, hardMicroUsd: -1 }],
+    [{ ...RULE, more: 1 }],
+  ])('refuses %o', async (body) => {
+    const key = await api.keyOf('refuses', ['admin']);
+    expect((await api.call('PUT', '/v1/budgets/daily', { key, body })).body.code).toBe('request.invalid');
+  });
+
+  it("leaves the configuration's budgets to the operator, bounds their number, and asks for the scope admin", async () => {
+    const key = await api.keyOf('fixed', ['admin']);
+    const put = async (id: string): Promise<string> => (await api.call('PUT', `/v1/budgets/${id}`, { key, body: RULE })).body.code;
+    expect(await put('fixed')).toBe('budget.operator-only');
+    expect([await put('one'), await put('two'), await put('three')]).toEqual([undefined, undefined, 'request.invalid']);
+    const reader = await api.keyOf('fixed', ['operate']);
+    expect((await api.call('PUT', '/v1/budgets/one', { key: reader, body: RULE })).body.code).toBe('auth.forbidden');
+  });
+});
+
+describe('the notification of a line', () => {
+  it('names the budget, its lines and what is spent', () => {
+    const about = JSON.stringify({ budget: 'daily', scope: 'agent', of: 'echo', per: 'day', softMicroUsd: 10, hardMicroUsd: 20 });
+    const [notice] = readNotices({ id: '1-1', event: 'budget.warning', tasks: [], fields: { about, spent: '12' }, at: 0 });
+    expect(notice).toMatchObject({ kind: 'budget.warning', data: { budget: 'daily', of: 'echo', hardMicroUsd: 20, spentMicroUsd: 12 } });
+  });
+});
