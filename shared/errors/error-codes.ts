@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   'task.not-running': { status: 409, retry: 'never', title: 'The task does not run' },
   'task.source-reserved': { status: 403, retry: 'never', title: 'The source is given by Muster itself' },
   'task.takes-no-input': { status: 409, retry: 'never', title: 'The task takes no input' },
+  'task.runaway': { status: 422, retry: 'never', title: 'The tasks that delegate to each other were cut' },
   'action.not-found': { status: 404, retry: 'never', title: 'No such action' },
   'action.busy': { status: 409, retry: 'later', title: 'Others change the action at the same time' },
   'agent.unknown': { status: 422, retry: 'never', title: 'No such agent' },

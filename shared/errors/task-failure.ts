@@ -44,6 +44,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   BUDGET_EXCEEDED: { class: 'permanent', title: 'A budget is used up' },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
   PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider' },
+  RUNAWAY: { class: 'permanent', title: 'The task belongs to a runaway that was cut' },
   THROTTLED: { class: 'throttled', title: 'The provider takes no requests now' },
 };
 

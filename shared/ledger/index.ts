@@ -17,6 +17,7 @@ export {
   expireDeadline,
   reopenTask,
 } from './change-task.ts';
+export { countDescendant, cutTree, liftCut, readCut, uncountDescendant } from './accept/task-tree.ts';
 export { dropBlame, readBlame, writeBlame } from './claim/blame.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export {

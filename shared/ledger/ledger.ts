@@ -72,6 +72,8 @@ export type ScriptName =
   | 'cancel-task'
   | 'change-priority'
   | 'claim-tasks'
+  | 'count-descendant'
+  | 'cut-tree'
   | 'dispatch-ready'
   | 'expire-deadline'
   | 'expire-lease'

@@ -21,6 +21,8 @@ function keysUnder(prefix: string) {
     runningUsage: `${prefix}running-usage`,
     /** Hash: agent, source and model -> what was used of it on one day since 1970. Kept: `usage.retentionDays`. Bound: `usage.maxRows`. */
     usageDay: (day: number) => `${prefix}usage:${day}`,
+    /** Hash: of a root task, how many descend from it, and why they were cut. Kept: `tasks.retentionMs` after the last. Bound: roots. */
+    taskTree: (root: string) => `${prefix}tree:${root}`,
     /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
     output: (id: string) => `${prefix}output:${id}`,
     /** Stream: JSON of what a task's agent reports. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */

@@ -26,6 +26,8 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     context: body.context,
     metadata: body.metadata,
     parentTaskId: body.parentTaskId,
+    rootTaskId: body.rootTaskId,
+    depth: body.depth ?? 0,
     correlationId: body.correlationId,
     scheduleId: body.scheduleId,
     sourceId: body.sourceId ?? body.scheduleId,

@@ -54,6 +54,10 @@ export interface TaskBody {
   context: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
   parentTaskId: string | null;
+  /** The first task of the chain of delegations that led to it; null for one that nothing delegated. */
+  rootTaskId: string | null;
+  /** Delegations from that one to it. */
+  depth: number | null;
   correlationId: string | null;
   scheduleId: string | null;
   /** The trigger or hook that it came from; of a run its schedule. */

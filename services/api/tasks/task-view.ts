@@ -53,6 +53,8 @@ export const taskViewSchema = z
     context: jsonSchema.nullable().meta({ description: 'Data for the agent.' }),
     metadata: jsonSchema.nullable().meta({ description: 'Data of the caller, which Muster does not read.' }),
     parentTaskId: z.string().nullable().meta({ description: 'The task that delegated it.' }),
+    rootTaskId: z.string().nullable().meta({ description: 'The first task of the chain of delegations that led to it.' }),
+    depth: z.int().meta({ description: 'Delegations from that one to it; 0 for a task that nothing delegated.' }),
     correlationId: z.string().nullable().meta({ description: "The caller's own id for work that belongs together." }),
     scheduleId: z.string().nullable().meta({ description: 'The schedule that made it.' }),
     sourceId: z.string().nullable().meta({ description: 'Of the trigger, hook or schedule that it came from.' }),

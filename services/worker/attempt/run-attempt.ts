@@ -2,6 +2,7 @@ import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, 
 import type { SpendPorts } from '#shared/budgets/index.ts';
 import type { AgentResult } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
+import { type Ledger, readCut } from '#shared/ledger/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
 import { isDeeper } from '#shared/tasks/index.ts';
 import { runAsAttempt } from '../watchdog/current-attempt.ts';
@@ -76,6 +77,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
+  await assertNoRunaway(ledger, execution);
   await execution.spend.open(spending, entry.definition);
   const { text, given } = await gatherInput(ledger, execution);
   attempt.throwIfStopped();
@@ -91,6 +93,13 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   });
   assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
   return result;
+}
+
+/** Errors: RUNAWAY for a task whose chain of delegations was cut. */
+async function assertNoRunaway(ledger: Ledger, { body: { tenant, rootTaskId: root }, attempt }: Execution): Promise<void> {
+  if (root === null) return;
+  const reason = await retryWhileAway(() => readCut(ledger, { tenant, root }), { signal: attempt.signal });
+  if (reason !== null) throw new TaskFailure('RUNAWAY', reason);
 }
 
 /** Far deeper than anybody nests on purpose, and far from what overflows the stack of readers and writers of JSON. */

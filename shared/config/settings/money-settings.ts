@@ -32,6 +32,14 @@ const modelSchema = z.strictObject({
 export const modelsSchema = z.record(modelNameSchema, modelSchema).default({});
 export type ModelSettings = z.infer<typeof modelsSchema>;
 
+/** When tasks that delegate to each other are cut. */
+export const runawaySettingsSchema = z.strictObject({
+  /** Delegations one after another, from a task to its last descendant. Defaults to 20. */
+  maxDepth: int(20),
+  /** Tasks that descend from one. Defaults to 1000. */
+  maxDescendants: int(1000),
+});
+
 /** What is kept of what agents used. */
 export const usageSettingsSchema = z.strictObject({
   /** Rows of one tenant and day: one per agent, model and source. What comes beyond is counted as `other`. Defaults to 500. */

@@ -7,7 +7,7 @@ import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, task
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
-import { modelsSchema, usageSettingsSchema } from './money-settings.ts';
+import { modelsSchema, runawaySettingsSchema, usageSettingsSchema } from './money-settings.ts';
 import { providersSchema, throttleSettingsSchema } from './provider-settings.ts';
 import { circuitSettingsSchema, modelCallSettingsSchema } from './model-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
@@ -49,6 +49,7 @@ export const settingsSchema = z.strictObject({
   modelCalls: modelCallSettingsSchema,
   circuits: circuitSettingsSchema,
   usage: usageSettingsSchema.prefault({}),
+  runaways: runawaySettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
   fleet: fleetSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),

@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, type NewTask, readState } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import { outcomeRecord, type TaskOutcome, type TaskState, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
+import { outcomeRecord, type TaskOutcome, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { makeRoomFor } from '../tickets/make-room.ts';
 import { firstTicket } from '../tickets/ticket.ts';
@@ -11,6 +11,7 @@ import { estimateByPace, type Standing } from '../why/pace.ts';
 import { buildTask } from './build-task.ts';
 import { assertTimeout } from './check-request.ts';
 import { acceptAtFleetRates } from './fleet-rates.ts';
+import { findParentage, joinTree } from './join-tree.ts';
 import type { Pressure } from '../pressure/signal.ts';
 import { assertNotShed, reportPressure } from './pressure.ts';
 import { type AcceptRequest, digestOf, type Intake } from './request.ts';
@@ -20,13 +21,15 @@ import { readStanding } from './standing.ts';
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
  * `limit.budget`,
- * `task.not-found` (of the parent), `task.unmet-requirements`, `tenant.disabled`, `tenant.ended`.
+ * `task.not-found` (of the parent), `task.runaway`, `task.unmet-requirements`, `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
     const task = await prepareTask(intake, request);
     await assertNotShed(intake, task);
+    const leaveTree = await joinTree(intake, task);
     const answer = await acceptAtFleetRates(intake.ledger, task, () => acceptMessage(intake.ledger, task));
+    if (answer.kind !== 'accepted') await leaveTree();
     return await reportAcceptance(intake, task, answer);
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.
@@ -40,8 +43,8 @@ async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewT
   const { ledger } = intake;
   assertAllowed(ledger, request);
   const definition = await findDefinition(intake, request.tenant, request.agent);
-  const parent = await findParent(ledger, request);
-  return buildTask(request, definition, ledger, parent?.priority);
+  const { tenant, parentTaskId } = request;
+  return buildTask(request, definition, ledger, parentTaskId === undefined ? null : await findParentage(ledger, tenant, parentTaskId));
 }
 
 /** Errors: `limit.storage`, `request.invalid`. */
@@ -60,13 +63,6 @@ export async function findDefinition(
   if (!definition) throw new MusterError('agent.unknown', `There is no agent "${agent}"`, { details: { agent } });
   await intake.assertBudgets?.(tenant, agent);
   return definition;
-}
-
-async function findParent(ledger: Ledger, { tenant, parentTaskId }: AcceptRequest): Promise<TaskState | null> {
-  if (parentTaskId === undefined) return null;
-  const parent = await readState(ledger, tenant, parentTaskId);
-  if (!parent) throw new MusterError('task.not-found', `There is no parent task ${parentTaskId}`);
-  return parent;
 }
 
 /** What the same request under the same key made before; null when there is none. */

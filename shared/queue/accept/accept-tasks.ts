@@ -70,7 +70,7 @@ function prepareOffer({ ledger }: Intake, request: AcceptRequest, definitions: D
     assertAllowed(ledger, request);
     const definition = definitions.get(request.agent);
     if (definition === undefined || definition instanceof Error) return definition ?? null;
-    const task = buildTask(request, definition, ledger, undefined);
+    const task = buildTask(request, definition, ledger, null);
     return ledger.fleetRates.bounds(task.rateClass) ? null : task;
   } catch (error) {
     return toError(error);

@@ -16,6 +16,7 @@ import {
   type TaskBody,
 } from '../../tasks/index.ts';
 import { checkRequest } from './check-request.ts';
+import type { Parentage } from './join-tree.ts';
 import { type AcceptRequest, digestOf } from './request.ts';
 
 /**
@@ -25,14 +26,14 @@ export function buildTask(
   request: AcceptRequest,
   definition: AgentDefinition,
   { settings, limitsOf }: Pick<Ledger, 'settings' | 'limitsOf'>,
-  parentPriority: number | undefined,
+  parentage: Parentage | null,
 ): NewTask {
   checkRequest(request, settings);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
-  const body = newBody(request, source, resolveExecution(request, definition, settings, source));
+  const body = { ...newBody(request, source, resolveExecution(request, definition, settings, source)), ...treeOf(parentage) };
   return {
     body,
-    ...rankOf(request, source, parentPriority),
+    ...rankOf(request, source, parentage?.priority),
     ...(request.skip
       ? { lane: null, sharedLanes: [] }
       : lanesOf(request, definition, { settings, limits: limitsOf(request.tenant) }, source)),
@@ -68,7 +69,7 @@ function hintsOf(
   };
 }
 
-function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): TaskBody {
+function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): Omit<TaskBody, 'rootTaskId' | 'depth'> {
   return {
     id: request.id ?? newTaskId(),
     tenant: request.tenant,
@@ -100,6 +101,10 @@ function originOf({ parentTaskId, correlationId, scheduleId, sourceId, trigger }
     sourceId: sourceId ?? null,
     trigger: trigger ?? null,
   };
+}
+
+function treeOf(parentage: Parentage | null): Pick<TaskBody, 'rootTaskId' | 'depth'> {
+  return { rootTaskId: parentage?.rootTaskId ?? null, depth: parentage?.depth ?? null };
 }
 
 type Conversation = Pick<TaskBody, 'channel' | 'session' | 'user' | 'visitor' | 'reply'>;

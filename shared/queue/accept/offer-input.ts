@@ -32,7 +32,7 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   if (earlier) return earlier;
   if (target.state.status !== 'running') throw await notRunning(intake, target);
   const definition = await findDefinition(intake, input.tenant, target.body.agent);
-  const task = buildTask(request, definition, intake.ledger, undefined);
+  const task = buildTask(request, definition, intake.ledger, null);
   const answer = await acceptAtFleetRates(intake.ledger, task, () => offerMessage(intake.ledger, task, input.task));
   if (answer.kind !== 'refused') return await reportAcceptance(intake, task, answer);
   if (answer.why === 'not-running') throw await notRunning(intake, target);

@@ -4,10 +4,11 @@ import {
   type PriorityAnswer,
   promoteDue,
   readState,
+  liftCut,
   type ReopenAnswer,
   reopenTask,
 } from '../../ledger/index.ts';
-import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf } from '../../tasks/index.ts';
+import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf, type TaskState } from '../../tasks/index.ts';
 import type { Intake } from '../accept/request.ts';
 import { makeRoomFor, type MakeRoomPorts } from './make-room.ts';
 import { ticketId } from './ticket.ts';
@@ -50,7 +51,7 @@ export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
  * Opens a permanently failed task again, with all its attempts anew. A task that waits in a backoff or for its provider starts now,
- * with the attempts that it has. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
+ * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
 export async function retryTask({ ledger, queues }: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
   const state = await readState(ledger, tenant, id);
@@ -58,9 +59,15 @@ export async function retryTask({ ledger, queues }: RetryParts, tenant: string, 
   if (retryAtOf(state) !== undefined && (await promoteDue(ledger, tenant, [id], action ?? true))[0]?.kind === 'promoted') {
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'queued' };
   }
+  await liftOwnCut(ledger, tenant, id, state);
   const answer = await reopenTask(ledger, { tenant, id, lane: state.lane ?? null }, action);
   // The chore `remove-tickets` removes it when that fails here.
   const failed = queues.get(ledger.keys.shardOf(tenant), state.queue);
   if (answer.kind === 'reopened') await failed.remove(ticketId(id, state.ticket)).catch(() => undefined);
   return answer;
+}
+
+/** Lets the chain of delegations go on that the task failed with. */
+async function liftOwnCut(ledger: Intake['ledger'], tenant: string, id: string, { error }: TaskState): Promise<void> {
+  if (error?.code === 'RUNAWAY') await liftCut(ledger, tenant, id);
 }

@@ -1,0 +1,47 @@
+import { shardKeys } from '../context.ts';
+import type { Ledger } from '../ledger.ts';
+import { readTask } from '../read/read-tasks.ts';
+
+/** A task that others descend from, by delegation. */
+export interface TreeRoot {
+  tenant: string;
+  root: string;
+}
+
+/** `full`: the root has as many descendants as it may. `cut`: no more are accepted, for this reason. */
+export type DescendantAnswer = { kind: 'counted' | 'full' } | { kind: 'cut'; reason: string };
+
+/** Counts a task that is about to be accepted among the descendants of its root. */
+export async function countDescendant(ledger: Ledger, { tenant, root }: TreeRoot): Promise<DescendantAnswer> {
+  const { runaways, tasks } = ledger.settings;
+  const bounds = [runaways.maxDescendants, tasks.retentionMs];
+  const [kind, reason = ''] = (await ledger.run('count-descendant', [ledger.keys.tenant(tenant).taskTree(root)], bounds)) as [
+    DescendantAnswer['kind'],
+    string?,
+  ];
+  return kind === 'cut' ? { kind, reason } : { kind };
+}
+
+/** Takes back the count of a task that was not accepted. */
+export async function uncountDescendant({ redis, keys }: Ledger, { tenant, root }: TreeRoot): Promise<void> {
+  await redis.hincrby(keys.tenant(tenant).taskTree(root), 'tasks', -1);
+}
+
+/** Lets none of the root's descendants be accepted or start any more, and notifies its tenant. Returns false when it was cut before. */
+export async function cutTree(ledger: Ledger, { tenant, root }: TreeRoot, reason: string): Promise<boolean> {
+  const { taskTree, events } = ledger.keys.tenant(tenant);
+  const { events: eventSettings, tasks } = ledger.settings;
+  const options = JSON.stringify({ tenant, channel: shardKeys(ledger, tenant).signal, maxEvents: eventSettings.maxPerTenant });
+  return (await ledger.run('cut-tree', [taskTree(root), events], [options, root, reason, tasks.retentionMs])) === 1;
+}
+
+/** Why descendants of the root do not start any more; null when they do. */
+export async function readCut({ redis, keys }: Ledger, { tenant, root }: TreeRoot): Promise<string | null> {
+  return await redis.hget(keys.tenant(tenant).taskTree(root), 'cut');
+}
+
+/** Lets the relatives of a task be accepted and start again, as many as from the beginning. */
+export async function liftCut(ledger: Ledger, tenant: string, id: string): Promise<void> {
+  const root = (await readTask(ledger, tenant, id))?.body.rootTaskId ?? id;
+  await ledger.redis.unlink(ledger.keys.tenant(tenant).taskTree(root));
+}
