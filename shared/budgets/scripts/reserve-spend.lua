@@ -31,21 +31,24 @@ local function add_to_sum(name, change)
   if redis.call('HINCRBY', KEYS[2], 'sum:' .. name, change) <= 0 then redis.call('HDEL', KEYS[2], 'sum:' .. name) end
 end
 
+-- `field`: perhaps of an open call, whose attempt may have ended.
+local function release_if_ended(field, text)
+  if string.sub(field, 1, 5) ~= 'call:' then return end
+  local call = cjson.decode(text or redis.call('HGET', KEYS[2], field))
+  if redis.call('ZSCORE', KEYS[1], call.lease) then return end
+  redis.call('HDEL', KEYS[2], field)
+  for _, name in ipairs(call.amount > 0 and call.windows or {}) do add_to_sum(name, -call.amount) end
+end
+
 local function release_ended()
   local all = redis.call('HGETALL', KEYS[2])
-  for at = 1, #all, 2 do
-    if string.sub(all[at], 1, 5) == 'call:' then
-      local call = cjson.decode(all[at + 1])
-      if not redis.call('ZSCORE', KEYS[1], call.lease) then
-        redis.call('HDEL', KEYS[2], all[at])
-        for _, name in ipairs(call.windows) do add_to_sum(name, -call.amount) end
-      end
-    end
-  end
+  for at = 1, #all, 2 do release_if_ended(all[at], all[at + 1]) end
 end
 
 -- The client sends a call again when the reply was lost.
 if redis.call('HEXISTS', KEYS[2], 'call:' .. id) == 1 then return { 'reserved' } end
+-- Those of killed attempts do not gather, because each call looks at two others.
+for _, field in ipairs(redis.call('HRANDFIELD', KEYS[2], 2)) do release_if_ended(field) end
 local at, spent, reserved = find_exceeded()
 if at and reserved > 0 then
   release_ended()

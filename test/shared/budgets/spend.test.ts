@@ -105,10 +105,16 @@ describe('reserving before a call', () => {
 
   it('gives back what an attempt had reserved whose lease is gone', async () => {
     const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
-    await reserved(tenant, 60, { lease: `${tenant}/killed/1` });
     const goesOn = await reserved(tenant, 30);
+    await reserved(tenant, 60, { lease: `${tenant}/killed/1` });
     expect((await reserve(tenant, 70)).kind).toBe('reserved');
     expect(await reservations(tenant)).toMatchObject({ 'sum:all||total': '100', [`call:${goesOn.id}`]: expect.any(String) as string });
+  });
+
+  it('does not let what killed attempts reserved gather, also where there is room', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 1_000_000 } });
+    for (let count = 0; count < 200; count += 1) await reserved(tenant, 0, { lease: `${tenant}/killed/${count}` });
+    expect(Object.keys(await reservations(tenant)).length).toBeLessThan(50);
   });
 
   it('reserves once when the call comes again because its answer was lost', async () => {
