@@ -5,6 +5,7 @@
 export type { Budget } from './budget.ts';
 export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
+export { previewBudget } from './preview-budget.ts';
 export { explainBudget, readSpending } from './read-spending.ts';
 export { assertBudgets } from './refuse-tasks.ts';
 export { releaseByBudgets } from './release-budgets.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Budget, type BudgetDirectory, readSpending, releaseByBudgets } from '#shared/budgets/index.ts';
+import { type Budget, type BudgetDirectory, previewBudget, readSpending, releaseByBudgets } from '#shared/budgets/index.ts';
 import { budgetFields, budgetSchema } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { toIso } from '#shared/time/index.ts';
+import { systemClock, toIso } from '#shared/time/index.ts';
 import { onePageSchema } from '../lists.ts';
 
 export interface BudgetPorts {
@@ -14,7 +14,7 @@ export interface BudgetPorts {
 
 /** `/v1/budgets`: what a tenant may spend. */
 export function budgetRoutes(ports: BudgetPorts): Route[] {
-  return [getBudgets(ports), getBudget(ports), putBudget(ports), deleteBudget(ports)];
+  return [getBudgets(ports), postBudgetPreview(ports), getBudget(ports), putBudget(ports), deleteBudget(ports)];
 }
 
 /** Tasks that one change of a budget releases at once; others follow within a minute each. */
@@ -146,6 +146,40 @@ function deleteBudget(ports: BudgetPorts): Route {
       call.log.info({ event: 'budget.removed', budget: id, by: call.key?.id }, 'a budget was removed');
       await releaseByBudgets(ports.ledger, ports.budgets, call.tenant, MAX_RELEASED);
       return { status: 204 };
+    },
+  });
+}
+
+const previewSchema = z
+  .strictObject({
+    tasks: z.int().meta({ description: 'Tasks that ran and whose cost is known, as far as they were read.' }),
+    spentMicroUsd: z.int().meta({ description: 'What they cost in all.' }),
+    refused: z.int().meta({ description: 'Tasks that would not have started, because a window was used up.' }),
+    savedMicroUsd: z.int().meta({ description: 'What these cost.' }),
+    warnings: z.int().meta({ description: 'Windows whose soft line would have been crossed.' }),
+    since: z.iso.datetime().nullable().meta({ description: 'The tasks were accepted from then on.' }),
+  })
+  .meta({
+    id: 'BudgetPreview',
+    examples: [
+      { tasks: 812, spentMicroUsd: 9_400_000, refused: 41, savedMicroUsd: 620_000, warnings: 2, since: '2026-05-01T09:00:00.000Z' },
+    ],
+  });
+
+/** `POST /v1/budgets/preview`: what a budget would have done to the tasks of the last seven days. Changes nothing. */
+function postBudgetPreview({ ledger }: BudgetPorts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/budgets/preview',
+    operationId: 'previewBudget',
+    summary: 'What a budget would have done to the tasks of the last seven days',
+    description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',
+    scope: 'read',
+    request: { body: requestSchema },
+    responses: { 200: previewSchema },
+    handle: async ({ body }, { tenant }) => {
+      const preview = await previewBudget(ledger, tenant, body, systemClock.now());
+      return { status: 200, body: { ...preview, since: toIso(preview.since) } };
     },
   });
 }

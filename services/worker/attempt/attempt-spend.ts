@@ -22,7 +22,7 @@ export class AttemptSpend {
   async open(ports: SpendPorts, definition: AgentDefinition): Promise<void> {
     const { attempt, body } = this.#options;
     const { id, tenant, agent, session, scheduleId } = body;
-    const subject = { tenant, agent, session, scheduleId, rootTaskId: id };
+    const subject = { tenant, agent, session, scheduleId, rootTaskId: body.rootTaskId ?? id };
     const request = { id: `${id}/${attempt.ref.token}`, lease: attempt.member, subject };
     const answer = await retryWhileAway(() => reserveSpend(ports, request, 0), { mayRetry: () => attempt.stopped === null });
     if (answer.kind === 'reserved') this.#call = answer.call;

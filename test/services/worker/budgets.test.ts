@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { previewBudget } from '#shared/budgets/preview-budget.ts';
 import { releaseByBudgets } from '#shared/budgets/release-budgets.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
@@ -74,6 +75,21 @@ describe('a task under a budget', () => {
       details: { budget: 'all', usedMicroUsd: COST, lineMicroUsd: COST, until: expect.stringContaining('T00:00:00') as string },
       retryAfterMs: expect.any(Number) as number,
     });
+  });
+
+  it('is in the preview of a budget that would have refused it', async () => {
+    for (const id of [await submit('past'), await submit('past'), await submit('past')])
+      await untilIt('past', id, ({ state }) => state.status === 'completed');
+    const rule = budgetSchema.parse({ scope: 'agent', per: 'total', softMicroUsd: COST, hardMicroUsd: 2 * COST });
+    expect(await previewBudget(parts.ledger, 'past', rule, Date.now())).toMatchObject({
+      tasks: 3,
+      spentMicroUsd: 3 * COST,
+      refused: 1,
+      savedMicroUsd: COST,
+      warnings: 1,
+    });
+    const other = budgetSchema.parse({ scope: 'agent', of: 'another', per: 'total', hardMicroUsd: 0 });
+    expect(await previewBudget(parts.ledger, 'past', other, Date.now())).toMatchObject({ tasks: 3, refused: 0 });
   });
 
   it('is not released while the budget is used up', async () => {
