@@ -153,7 +153,7 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
     const deadline = Date.now() + MINUTE;
     const id = await submit({ deadline: new Date(deadline).toISOString() });
     const { states } = parts.keys.tenant('default');
-    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '{}') as object;
+    const { state } = (await readTask(parts.ledger, 'default', id)) as Task;
     await parts.redis.hset(states, id, JSON.stringify({ ...state, deadline: Date.now() - 1000 }));
     return { id };
   },
