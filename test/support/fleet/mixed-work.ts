@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
+import { readState } from '#shared/ledger/read/read-states.ts';
 import { queueFor, type PriorityInput } from '#shared/tasks/priority.ts';
 import { openTestParts } from '../open-test-parts.ts';
 import type { FleetCall } from './fleet-client.ts';
@@ -71,7 +72,7 @@ export async function submitMixed({ client }: Fleet, { count, workMs, tenants, u
 export async function readUses({ client }: Fleet, tasks: readonly MixedTask[], killedAt: ReadonlyMap<number, number>): Promise<SlotUse[]> {
   const read = async ({ id, tenant, call, queue }: MixedTask): Promise<SlotUse[]> => {
     const [record, attempts] = await Promise.all([client.call('GET', `/v1/tasks/${id}`, call), client.attempts(id, call)]);
-    return attempts.map(({ number, worker, startedAt, endedAt }) => ({
+    return attempts.map(({ worker, startedAt, endedAt }, position) => ({
       task: id,
       tenant,
       queue,
@@ -79,7 +80,8 @@ export async function readUses({ client }: Fleet, tasks: readonly MixedTask[], k
       acceptedAt: Date.parse(record.body.createdAt),
       startedAt: Date.parse(startedAt),
       endedAt: Math.min(Date.parse(endedAt ?? ''), killedAt.get(pidOf(worker)) ?? Infinity),
-      attempt: number,
+      // By its place: an attempt that a kill interrupted does not count, and the next one has its number.
+      attempt: position + 1,
     }));
   };
   return (await pMap(tasks, read, { concurrency: AT_ONCE })).flat();
@@ -88,6 +90,24 @@ export async function readUses({ client }: Fleet, tasks: readonly MixedTask[], k
 /** A worker's name ends with its pid and a few random digits. */
 function pidOf(worker: string): number {
   return Number(worker.split('-').at(-2));
+}
+
+/**
+ * Those of tasks that no kill touched: that ran once, and whose ticket was never lost with a worker that had taken it and not begun. Such a
+ * ticket comes back after seconds, and nobody knows of its task meanwhile.
+ */
+export async function untouchedByKills(redisUrl: string, shards: number, uses: readonly SlotUse[]): Promise<SlotUse[]> {
+  const parts = await openTestParts({ redisUrl, env: { SHARDS: `${shards}` } });
+  const restarted = new Set(uses.filter(({ attempt }) => attempt > 1).map(({ task }) => task));
+  const wasLost = async ({ task, tenant, queue }: SlotUse): Promise<boolean> => {
+    const state = await readState(parts.ledger, tenant, task);
+    const job = await parts.queues.get(parts.keys.shardOf(tenant), queue).getJob(task);
+    return (state?.ticket ?? 1) > 1 || (job?.attemptsStarted ?? 1) > 1;
+  };
+  const once = uses.filter(({ task }) => !restarted.has(task));
+  const areLost = await pMap(once, wasLost, { concurrency: AT_ONCE });
+  await parts.close();
+  return once.filter((_, position) => !areLost[position]);
 }
 
 /**
