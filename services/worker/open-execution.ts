@@ -30,7 +30,14 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     catalog: parts.catalog,
     spending: parts,
     ...openRunners(parts),
-    modelCalls: new ModelCalls({ redis: parts.redis, keys: parts.keys, throttle: parts.throttle, settings: config.settings, log }),
+    modelCalls: new ModelCalls({
+      redis: parts.redis,
+      keys: parts.keys,
+      throttle: parts.throttle,
+      budgets: parts.budgets,
+      settings: config.settings,
+      log,
+    }),
     schedules: openScheduleParts(parts),
     graceMs: config.settings.worker.cancelGraceMs,
   };

@@ -2,11 +2,11 @@
  * Budgets: what a tenant, an agent, a session, a schedule or a task may spend by the hour, the day, the month or in all. What a call can cost
  * is reserved before it and settled after it, once; what a budget holds is released when it has room.
  */
-export type { Budget } from './budget.ts';
+export type { Budget, SpendSubject } from './budget.ts';
 export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
 export { previewBudget } from './preview-budget.ts';
 export { explainBudget, readSpending } from './read-spending.ts';
 export { assertBudgets } from './refuse-tasks.ts';
 export { releaseByBudgets } from './release-budgets.ts';
-export { reserveSpend, settleSpend, type SpendCall, type SpendPorts } from './spend.ts';
+export { reserveSpend, settleSpend, type SpendAnswer, type SpendCall, type SpendPorts, type SpendRequest } from './spend.ts';

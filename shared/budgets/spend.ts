@@ -19,6 +19,8 @@ export interface SpendRequest {
   /** The lease of its attempt: when that ends, so does what it reserved. */
   readonly lease: string;
   readonly subject: SpendSubject;
+  /** Budgets that count it, and whose lines it may pass: those that downgrade to its model. Defaults to none. */
+  readonly beyond?: readonly string[];
 }
 
 /** An admitted call, until it is settled. */
@@ -72,7 +74,7 @@ async function reserveUnder(
 ): Promise<SpendAnswer> {
   const { tenant } = request.subject;
   const now = systemClock.now();
-  const windows = windowsFor(budgets, request.subject, now);
+  const windows = windowsFor(withoutLines(budgets, request.beyond), request.subject, now);
   const call = { id: request.id, tenant, windows };
   if (windows.length === 0) return { kind: 'reserved', call };
   const own = keys.tenant(tenant);
@@ -86,6 +88,10 @@ async function reserveUnder(
   );
   const window = kind === 'exceeded' ? windows[number - 1] : undefined;
   return window ? exceeded(window, { spent: Number(spent), reserved: Number(reserved), amount, now }) : { kind: 'reserved', call };
+}
+
+function withoutLines(budgets: readonly Budget[], ids: readonly string[] = []): readonly Budget[] {
+  return ids.length === 0 ? budgets : budgets.map((budget) => (ids.includes(budget.id) ? { ...budget, hardMicroUsd: null } : budget));
 }
 
 interface Refused {

@@ -2,9 +2,10 @@ import { wrapLanguageModel } from 'ai';
 import type { AgentModel, AgentUsage } from '../config/index.ts';
 import { HeldFailure, TaskFailure } from '../errors/index.ts';
 import type { ProviderAccount } from '../providers/index.ts';
+import { priceUsage } from '../usage/index.ts';
 import type { CallUsage } from './call-meter.ts';
 import { mayFallBack } from './call-failure.ts';
-import { type AdmittedCall, admitCall, type Caller, type GatePorts, failureOfProbe, reportEnd } from './call-gate.ts';
+import { type Downgrade, type AdmittedCall, admitCall, type Caller, type GatePorts, failureOfProbe, reportEnd } from './call-gate.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
 import { type CallEnd, GatedCall } from './gated-call.ts';
 import { passStream } from './gateway-stream.ts';
@@ -22,7 +23,7 @@ export interface ModelSource {
   /** Turns an error of the AI SDK into the failure of the attempt. The SDK's own holds the request, prompt included. */
   readonly failureOf: (error: unknown) => TaskFailure;
   /** What a call cost in millionths of a US dollar by the agent's own price of the model; undefined where it has none. */
-  readonly ownCostOf: (usage: CallUsage) => number | undefined;
+  readonly ownCostOf: (usage: Pick<CallUsage, 'inputTokens' | 'outputTokens'>) => number | undefined;
 }
 
 export interface AttemptModelsOptions extends GatePorts {
@@ -42,6 +43,7 @@ interface Failed {
   error: unknown;
   /** Whether another model may answer instead. */
   mayFallBack: boolean;
+  downgrade?: Downgrade | null;
 }
 
 type Run<T> = (model: AgentModel, call: GatedCall) => Promise<T>;
@@ -86,12 +88,17 @@ export class AttemptModels {
     const params = { ...given, abortSignal: this.#signalOf(given) };
     const candidates = candidatesFor(this.#options, source);
     const failures: Failed[] = [];
+    const beyond: string[] = [];
     for (const [at, model] of candidates.entries()) {
       if (at > 0) this.#options.onNote(`${candidates[at - 1]}: ${describeFailure(failures.at(-1))}; ${model} was called instead`);
-      const answer = await this.#try(source, { model, params: boundOutput(this.#options.settings, model, params) }, run);
+      const answer = await this.#try(source, { model, params: boundOutput(this.#options.settings, model, params), beyond }, run);
       if (answer.kind === 'answered') return answer.value;
       failures.push(answer);
-      if (!answer.mayFallBack) break;
+      const { downgrade } = answer;
+      if (downgrade && !beyond.includes(downgrade.budget)) {
+        beyond.push(downgrade.budget);
+        candidates.splice(at + 1, Infinity, downgrade.model);
+      } else if (!answer.mayFallBack) break;
     }
     // An attempt waits for the model that it asked for, unless another was called and failed.
     const { error } = failures.findLast((failure) => !(failure.error instanceof HeldFailure)) ?? failures[0] ?? {};
@@ -101,14 +108,18 @@ export class AttemptModels {
 
   async #try<T>(
     source: ModelSource,
-    { model, params }: { model: string; params: CallOptions & { abortSignal: AbortSignal } },
+    { model, params, beyond }: { model: string; params: CallOptions & { abortSignal: AbortSignal }; beyond: readonly string[] },
     run: Run<T>,
   ): Promise<{ kind: 'answered'; value: T } | Failed> {
-    const { caller, now } = this.#options;
+    const { caller, now, settings } = this.#options;
     const inputTokens = estimateInputTokens(params);
     const tokens = inputTokens + (params.maxOutputTokens ?? 0);
     const isFirst = !this.#hasCalled;
-    const gate = await admitCall(this.#options, caller, { account: source.account, model, tokens, isFirst, signal: params.abortSignal });
+    const max = { inputTokens, outputTokens: params.maxOutputTokens ?? settings.modelCalls.maxOutputTokens };
+    const maxMicroUsd = this.#costOf(source, model, max) ?? 0;
+    const request = { account: source.account, model, tokens, maxMicroUsd, beyond, isFirst, signal: params.abortSignal };
+    const gate = await admitCall(this.#options, caller, request);
+    if (gate.kind === 'refused') return { kind: 'failed', error: gate.failure, mayFallBack: false, downgrade: gate.downgrade };
     if (gate.kind === 'held') return { kind: 'failed', error: gate.failure, mayFallBack: gate.isWalled };
     this.#hasCalled = true;
     const settle = (end: CallEnd): Promise<void> => this.#settle(source, call, gate.call, end);
@@ -163,7 +174,13 @@ export class AttemptModels {
         ...(isEstimated ? { isEstimated } : {}),
         ...(cost === undefined ? {} : { costMicroUsd: cost }),
       });
-    await reportEnd(this.#options, caller, admitted, end);
+    const costMicroUsd = this.#costOf(source, call.model, end.usage);
+    await reportEnd(this.#options, caller, admitted, { ...end, costMicroUsd });
+  }
+
+  #costOf(source: ModelSource, model: string, tokens: Pick<CallUsage, 'inputTokens' | 'outputTokens'>): number | null {
+    const own = model === source.name ? source.ownCostOf(tokens) : undefined;
+    return own ?? priceUsage(this.#options.settings.models, model, tokens);
   }
 }
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { budgetFailure, type SpendAnswer, type SpendCall, type SpendRequest, type SpendSubject } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
 import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
@@ -12,14 +14,23 @@ import type { CallEnd } from './gated-call.ts';
 export interface GatePorts {
   readonly settings: Pick<Settings, 'models' | 'modelCalls' | 'circuits'>;
   readonly circuits: Pick<Circuits, 'admit' | 'report'>;
+  readonly spending: Spending;
   readonly throttle: Pick<ProviderThrottle, 'admitCall' | 'reportCall'>;
   readonly log: Log;
+}
+
+/** Reserves what a call may cost, and counts what it did. */
+export interface Spending {
+  readonly reserve: (request: SpendRequest, maxMicroUsd: number) => Promise<SpendAnswer>;
+  readonly settle: (call: SpendCall, costMicroUsd: number) => Promise<unknown>;
 }
 
 /** The attempt that calls models. */
 export interface Caller {
   readonly ref: AttemptRef;
   readonly agent: string;
+  /** Whose spending its calls are. */
+  readonly subject: SpendSubject;
   readonly band: PriorityBand;
   /** Of its tenant, among others that wait for a provider. */
   readonly weight: number;
@@ -31,6 +42,10 @@ export interface GateRequest {
   readonly model: string;
   /** Of the input, and of the output at most. */
   readonly tokens: number;
+  /** What it costs at most, in millionths of a US dollar; 0 where its price is not known. */
+  readonly maxMicroUsd: number;
+  /** Budgets whose line it may pass, because they downgrade to its model. */
+  readonly beyond: readonly string[];
   /** Whether the attempt called no model before. */
   readonly isFirst: boolean;
   readonly signal: AbortSignal;
@@ -40,27 +55,48 @@ export interface GateRequest {
 export interface AdmittedCall {
   readonly permit: CallPermit;
   readonly circuit: Extract<CircuitAnswer, { kind: 'go' }>;
+  readonly spend: SpendCall;
+  readonly signal: AbortSignal;
 }
 
-/** `walled`: the provider takes no calls of this model for a longer time, so that another one may be called instead. */
-export type GateAnswer = { kind: 'go'; call: AdmittedCall } | { kind: 'held'; failure: HeldFailure; isWalled: boolean };
+export type GateAnswer =
+  | { kind: 'go'; call: AdmittedCall }
+  /** `isWalled`: the provider takes no calls of this model for a longer time, so that another one may be called instead. */
+  | { kind: 'held'; failure: HeldFailure; isWalled: boolean }
+  /** A budget has no room for it; it may have some for the other model. */
+  | { kind: 'refused'; failure: TaskFailure; downgrade: Downgrade | null };
+
+/** What a used up budget leaves. */
+export interface Downgrade {
+  model: string;
+  /** Whose line its calls may pass. */
+  budget: string;
+}
 
 /**
- * Asks whatever a call has to pass: the circuit of its agent and endpoint, and the throttle of its account and model, at the same time.
- * Waits while Redis is away. Rejects with the signal's reason when it aborts.
+ * Asks whatever a call has to pass, at the same time: the circuit of its agent and endpoint, the throttle of its account and model, and the
+ * budgets that count it. Waits while Redis is away. Rejects with the signal's reason when it aborts.
  */
 export async function admitCall(ports: GatePorts, caller: Caller, request: GateRequest): Promise<GateAnswer> {
   const { account, model, tokens, isFirst, signal } = request;
   const { ref, band, weight } = caller;
-  const [circuit, admission] = await Promise.all([
+  const lease = leaseMember(ref);
+  // The same when it is sent again.
+  const spending = { id: `${lease}/${randomUUID()}`, lease, subject: caller.subject, beyond: request.beyond };
+  const [circuit, admission, spend] = await Promise.all([
     retryWhileAway(() => ports.circuits.admit(circuitCall(caller, account)), { signal }),
     retryWhileAway(() => ports.throttle.admitCall({ account, model, place: ref, band, weight, tokens, isFirst }, signal), { signal }),
+    retryWhileAway(() => ports.spending.reserve(spending, request.maxMicroUsd), { signal }),
   ]);
+  if (circuit.kind === 'go' && admission.kind === 'go' && spend.kind === 'reserved')
+    return { kind: 'go', call: { permit: admission.permit, circuit, spend: spend.call, signal } };
+  if (admission.kind === 'go') await ports.throttle.reportCall(admission.permit, { tokens: 0 });
+  if (spend.kind === 'reserved') await ports.spending.settle(spend.call, 0);
+  else return { kind: 'refused', failure: budgetFailure(spend), downgrade: downgradeOf(spend) };
   if (circuit.kind === 'wait') {
-    if (admission.kind === 'go') await ports.throttle.reportCall(admission.permit, { tokens: 0 });
     return { kind: 'held', failure: heldByCircuit(account, circuit, ports.settings.circuits.maxHoldMs), isWalled: false };
   }
-  if (admission.kind === 'go') return { kind: 'go', call: { permit: admission.permit, circuit } };
+  if (admission.kind === 'go') throw new Error('A call that may go was refused');
   const { because, hold, holdMs, untilMs } = admission;
   const until = new Date(untilMs).toISOString();
   const text = because === 'wall' ? `${account.name} takes no calls of ${model}` : `${account.name} has no room for a call of ${model}`;
@@ -69,11 +105,19 @@ export async function admitCall(ports: GatePorts, caller: Caller, request: GateR
   return { kind: 'held', failure, isWalled: because === 'wall' };
 }
 
-/** Counts the end of an admitted call with its throttle and its circuit. Never rejects. */
-export async function reportEnd(ports: GatePorts, caller: Caller, { permit, circuit }: AdmittedCall, end: CallEnd): Promise<void> {
+/** Counts the end of an admitted call with its throttle, its circuit and its budgets. Never rejects. */
+export async function reportEnd(
+  ports: GatePorts,
+  caller: Caller,
+  { permit, circuit, spend, signal }: AdmittedCall,
+  end: CallEnd & { costMicroUsd: number | null },
+): Promise<void> {
   const { inputTokens, outputTokens } = end.usage;
   await Promise.all([
     ports.throttle.reportCall(permit, { ...end.answer, tokens: inputTokens + outputTokens }),
+    retryWhileAway(() => ports.spending.settle(spend, end.costMicroUsd ?? 0), { mayRetry: () => !signal.aborted }).catch((error: unknown) =>
+      ports.log.error({ err: error }, 'the cost of a model call could not be counted'),
+    ),
     reportEndToCircuit(ports, circuitCall(caller, permit.account), circuit, end),
   ]);
 }
@@ -118,4 +162,8 @@ function heldByCircuit(
 ): HeldFailure {
   const message = `${endpoint} failed ${failures} times in a row (${reason}), and one call at a time tries it again`;
   return new HeldFailure('PROVIDER_ERROR', message, { hold, retryAfterMs: maxHoldMs });
+}
+
+function downgradeOf({ atHard, downgradeTo, budget }: Extract<SpendAnswer, { kind: 'exceeded' }>): Downgrade | null {
+  return atHard === 'downgrade' && downgradeTo !== null ? { model: downgradeTo, budget: budget.id } : null;
 }

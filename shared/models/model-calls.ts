@@ -1,10 +1,11 @@
+import { type BudgetDirectory, reserveSpend, settleSpend } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ProviderThrottle } from '../providers/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
 import { AttemptModels, type AttemptModelsOptions } from './attempt-models.ts';
-import type { GatePorts } from './call-gate.ts';
+import type { GatePorts, Spending } from './call-gate.ts';
 import { Circuits } from './circuits/circuits.ts';
 import { Latencies } from './latencies.ts';
 
@@ -13,6 +14,7 @@ interface ModelCallPorts {
   readonly keys: Keys;
   readonly settings: Settings;
   readonly throttle: ProviderThrottle;
+  readonly budgets: BudgetDirectory;
   readonly log: Log;
 }
 
@@ -22,7 +24,11 @@ export class ModelCalls {
 
   constructor(ports: ModelCallPorts) {
     const { settings, throttle, log } = ports;
-    this.#shared = { settings, throttle, log, now, circuits: new Circuits(ports), latencies: new Latencies(systemClock) };
+    const spending: Spending = {
+      reserve: (request, maxMicroUsd) => reserveSpend(ports, request, maxMicroUsd),
+      settle: (call, costMicroUsd) => settleSpend(ports, call, costMicroUsd),
+    };
+    this.#shared = { settings, throttle, spending, log, now, circuits: new Circuits(ports), latencies: new Latencies(systemClock) };
   }
 
   /** The model calls of one attempt. */

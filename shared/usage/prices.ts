@@ -8,7 +8,7 @@ type Tokens = Pick<ModelUsage, 'inputTokens' | 'outputTokens' | 'cachedInputToke
  * What tokens of a model cost, in millionths of a US dollar, an integer; null for an unknown model, or one without both prices. A dollar for
  * a million tokens is a millionth for one.
  */
-function priceUsage(models: ModelSettings, model: string, { inputTokens, outputTokens, cachedInputTokens }: Tokens): number | null {
+export function priceUsage(models: ModelSettings, model: string, { inputTokens, outputTokens, cachedInputTokens }: Tokens): number | null {
   const prices = Object.hasOwn(models, model) ? models[model] : undefined;
   if (prices?.inputUsdPerMTok === undefined || prices.outputUsdPerMTok === undefined) return null;
   const cached = Math.min(cachedInputTokens ?? 0, inputTokens);

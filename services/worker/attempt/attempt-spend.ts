@@ -1,8 +1,16 @@
-import { budgetFailure, reserveSpend, settleSpend, type SpendCall, type SpendPorts } from '#shared/budgets/index.ts';
+import { budgetFailure, reserveSpend, settleSpend, type SpendCall, type SpendPorts, type SpendSubject } from '#shared/budgets/index.ts';
 import type { AgentDefinition } from '#shared/config/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
 import type { TaskBody, TaskUsage } from '#shared/tasks/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
+
+/** Kinds of agents whose model calls meet the budgets one by one. */
+const CALLS_MODELS: ReadonlySet<AgentDefinition['kind']> = new Set(['openai', 'function']);
+
+/** Whose spending a task's is. */
+export function spendSubject({ id, tenant, agent, session, scheduleId, rootTaskId }: TaskBody): SpendSubject {
+  return { tenant, agent, session, scheduleId, rootTaskId: rootTaskId ?? id };
+}
 
 interface AttemptSpendOptions {
   readonly attempt: RunningAttempt;
@@ -21,15 +29,13 @@ export class AttemptSpend {
   /** Throws what ends the attempt when a budget is used up. A downgrade is for those who call models, which decide by themselves. */
   async open(ports: SpendPorts, definition: AgentDefinition): Promise<void> {
     const { attempt, body } = this.#options;
-    const { id, tenant, agent, session, scheduleId } = body;
-    const subject = { tenant, agent, session, scheduleId, rootTaskId: body.rootTaskId ?? id };
-    const request = { id: `${id}/${attempt.ref.token}`, lease: attempt.member, subject };
+    const request = { id: `${body.id}/${attempt.ref.token}`, lease: attempt.member, subject: spendSubject(body) };
     const answer = await retryWhileAway(() => reserveSpend(ports, request, 0), { mayRetry: () => attempt.stopped === null });
     if (answer.kind === 'reserved') this.#call = answer.call;
-    else if (answer.atHard !== 'downgrade' || definition.kind !== 'openai') throw budgetFailure(answer);
+    else if (answer.atHard !== 'downgrade' || !CALLS_MODELS.has(definition.kind)) throw budgetFailure(answer);
   }
 
-  /** Counts what the attempt has cost in all, as far as that is known. */
+  /** Counts what the attempt has cost besides its model calls, as far as that is known. */
   async settle(ports: SpendPorts, usage: TaskUsage | null | undefined): Promise<void> {
     const call = this.#call;
     if (!call) return;

@@ -45,6 +45,11 @@ export class AttemptUsage {
     this.#changed();
   }
 
+  /** Whether it called models through the gateway. */
+  get hasCalls(): boolean {
+    return this.#called !== null || this.#counted !== null;
+  }
+
   /** Adds a model call whose settlement counted it, and noted it with the attempt. */
   addCounted(used: TaskUsage): void {
     this.#counted = sumUsage(this.#counted, used);

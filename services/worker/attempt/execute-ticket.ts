@@ -94,10 +94,10 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   }
 }
 
-/** Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
-async function countCost({ spending }: ExecuteTicketParts, { spend, log }: Execution, end: AttemptEnd): Promise<void> {
+/** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
+async function countCost({ spending }: ExecuteTicketParts, { spend, usage, log }: Execution, end: AttemptEnd): Promise<void> {
   await spend
-    .settle(spending, end.usage)
+    .settle(spending, usage.hasCalls ? null : end.usage)
     .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
 }
 

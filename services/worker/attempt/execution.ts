@@ -7,7 +7,7 @@ import type { Clock } from '#shared/time/index.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { AttemptOutput } from './attempt-output.ts';
 import { AttemptUsage } from './attempt-usage.ts';
-import { AttemptSpend } from './attempt-spend.ts';
+import { AttemptSpend, spendSubject } from './attempt-spend.ts';
 import { RunningAttempt } from './running-attempt.ts';
 import { TaskLogWriter } from './task-log-writer.ts';
 
@@ -60,7 +60,13 @@ export function openExecution(
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const usage = new AttemptUsage({ ledger, attempt, body, log });
   const models = modelCalls.open({
-    caller: { ref: attempt.ref, agent: body.agent, band: priorityBand(state.queue, state.priority), weight: weightOf(ledger, body.tenant) },
+    caller: {
+      ref: attempt.ref,
+      agent: body.agent,
+      subject: spendSubject(body),
+      band: priorityBand(state.queue, state.priority),
+      weight: weightOf(ledger, body.tenant),
+    },
     signal: () => attempt.signal,
     onUsage: (used) => usage.addCall(used),
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),

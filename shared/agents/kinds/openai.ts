@@ -10,6 +10,7 @@ import { openModelSource } from '../model-source.ts';
 import { createModelFetch, type OpenaiDefaults, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
+type Tokens = Pick<CallUsage, 'inputTokens' | 'outputTokens'>;
 type Part = TextStreamPart<ToolSet>;
 
 /** Agents that are models behind an OpenAI-compatible endpoint. */
@@ -77,12 +78,12 @@ function openModel(
   const { traceparent } = context.trace;
   const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators });
   const fetch = options.fetchFor(endpoint.baseUrl);
-  const ownCostOf = (usage: CallUsage): number | undefined => ownCost(definition.priceMicroUsdPerMillion, usage);
+  const ownCostOf = (usage: Tokens): number | undefined => ownCost(definition.priceMicroUsdPerMillion, usage);
   const source = openModelSource({ ...endpoint, account, name: definition.model, traceparent, fetch, ownCostOf }, options.clock);
   return { model: models.wrap(source), signal, failureOf: source.failureOf };
 }
 
-function ownCost(price: Definition['priceMicroUsdPerMillion'], { inputTokens, outputTokens }: CallUsage): number | undefined {
+function ownCost(price: Definition['priceMicroUsdPerMillion'], { inputTokens, outputTokens }: Tokens): number | undefined {
   return price === undefined ? undefined : Math.round((inputTokens * price.input + outputTokens * price.output) / 1_000_000);
 }
 

@@ -1,0 +1,98 @@
+import type { ServerResponse } from 'node:http';
+import { generateText } from 'ai';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import { readSpending } from '#shared/budgets/read-spending.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+import { useRedis } from '../../support/redis/use-redis.ts';
+import { useWorker } from '../../support/use-worker.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+/** Of one call of the dear model: 100 tokens in and 100 out, a millionth of a dollar each. */
+const COST = 200;
+const usage = { prompt_tokens: 100, completion_tokens: 100, total_tokens: 200 };
+
+const answer = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(
+    JSON.stringify({
+      id: 'x',
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+      usage,
+    }),
+  );
+};
+
+const endpoint = await startFakeHttpEndpoint(answer);
+afterAll(() => endpoint.close());
+
+/** Calls the dear model three times. */
+const asks: AgentFunction = async ({ input }, { model }) => {
+  for (let call = 0; call < 3; call += 1) await generateText({ model: model('dear'), prompt: input, maxOutputTokens: 100 });
+  return 'done';
+};
+
+const { url } = await useRedis();
+const parts = closeAfterTests(
+  await openTestParts({
+    redisUrl: url,
+    env: { OPENAI_BASE_URL: `${endpoint.url}/v1` },
+    settings: {
+      agents: { asks: { kind: 'function', run: asks } },
+      models: { dear: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 }, cheap: { inputUsdPerMTok: 0.1, outputUsdPerMTok: 0.1 } },
+    },
+  }),
+);
+await useWorker(parts);
+
+const run = async (tenant: string, rule: object): Promise<{ task: Task; models: unknown[] }> => {
+  const before = endpoint.requests.length;
+  await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', ...rule }));
+  const { id } = await acceptTask(parts, { tenant, agent: 'asks', input: 'x' });
+  const task = await waitFor(
+    async () => {
+      const found = await readTask(parts.ledger, tenant, id);
+      return found && (isTerminal(found.state.status) || found.state.hold) ? found : null;
+    },
+    { deadlineMs: 10_000, what: `the end of ${id}` },
+  );
+  return { task, models: endpoint.requests.slice(before).map(({ body }) => (JSON.parse(body) as { model: string }).model) };
+};
+
+const spent = async (tenant: string): Promise<object | null> => {
+  const [budget] = await parts.budgets.of(tenant);
+  return budget === undefined ? null : await readSpending(parts, tenant, budget);
+};
+
+describe('a budget inside of a run', () => {
+  it('denies the call that it has no room for, and counts each call that was made once', async () => {
+    const { task, models } = await run('denied', { hardMicroUsd: 2 * COST });
+    expect(models).toEqual(['dear', 'dear']);
+    expect(task.state).toMatchObject({
+      status: 'permanently_failed',
+      error: { code: 'BUDGET_EXCEEDED' },
+      usage: { costMicroUsd: 2 * COST },
+    });
+    expect(await spent('denied')).toMatchObject({ spentMicroUsd: 2 * COST, reservedMicroUsd: 0 });
+  });
+
+  it('holds the task where it pauses', async () => {
+    const { task } = await run('paused', { hardMicroUsd: COST, atHard: 'pause' });
+    expect(task.state).toMatchObject({ status: 'queued', gate: 'budget', hold: { gate: 'budget' } });
+  });
+
+  it('leaves the named model where it downgrades, which may pass the line and counts', async () => {
+    const { task, models } = await run('downgraded', { hardMicroUsd: COST, atHard: 'downgrade', downgradeTo: 'cheap' });
+    expect(models).toEqual(['dear', 'cheap', 'cheap']);
+    expect(task.state).toMatchObject({ status: 'completed', usage: { costMicroUsd: COST + (2 * COST) / 10 } });
+    expect(await spent('downgraded')).toMatchObject({ spentMicroUsd: COST + (2 * COST) / 10 });
+  });
+});
