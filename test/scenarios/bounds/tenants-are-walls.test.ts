@@ -10,7 +10,17 @@ let dashboardUrl: string;
 let mine: FleetCall;
 let theirs: FleetCall;
 /** What tenant `theirs` has. */
-let own: { task: string; failed: string; agent: string; hook: string; schedule: string; delivery: string; action: string; keyId: string };
+let own: {
+  task: string;
+  failed: string;
+  agent: string;
+  hook: string;
+  schedule: string;
+  delivery: string;
+  action: string;
+  budget: string;
+  keyId: string;
+};
 
 const UNKNOWN_TASK = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
@@ -19,6 +29,8 @@ async function makeTenant(id: string): Promise<FleetCall & { keyId: string }> {
   const made = await fleet.client.make(`/v1/tenants/${id}/keys`, { name: 'all', scopes: ['admin'] });
   return { key: made.secret, keyId: made.id };
 }
+
+const budget = { scope: 'tenant', per: 'day', hardMicroUsd: 1_000_000 };
 
 beforeAll(async () => {
   fleet = await openFleet({ settings: { deliveries: { callbacks: { retryMs: [] } } } });
@@ -32,6 +44,7 @@ beforeAll(async () => {
   theirs = call;
   const agent = { kind: 'http', url: 'https://agents.example/run', headers: { 'x-secret': 'only theirs' } };
   await fleet.client.call('PUT', '/v1/agents/private', { ...theirs, body: agent });
+  await fleet.client.call('PUT', '/v1/budgets/spend', { ...theirs, body: budget });
   const hook = await fleet.client.make('/v1/hooks', { provider: 'none', agent: 'private' }, { ...theirs, url: webhooksUrl });
   own = {
     task: await fleet.client.submit({ session: 'shared', context: { workMs: [120_000] } }, theirs),
@@ -42,6 +55,7 @@ beforeAll(async () => {
     ),
     agent: 'private',
     hook: hook.id,
+    budget: 'spend',
     schedule: (await fleet.client.make('/v1/schedules', { every: '1d', agent: 'work', message: 'x' }, theirs)).id,
     delivery: '',
     action: (await fleet.client.call('POST', '/v1/tasks/actions', { ...theirs, body: { action: 'retry', filter: { agent: 'nobody' } } }))
@@ -72,7 +86,7 @@ async function endpoints(url?: string): Promise<string[]> {
 }
 
 describe('an id of another tenant', () => {
-  type Ids = { tasks: string; failed: string; agents: string; hooks: string; schedules: string; deliveries: string; actions: string };
+  type Ids = Record<'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets', string>;
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
     ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries'].map(
       (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
@@ -100,6 +114,8 @@ describe('an id of another tenant', () => {
     ['GET', `/v1/hooks/${ids.hooks}`, ids.hooks],
     ['PATCH', `/v1/hooks/${ids.hooks}`, ids.hooks, { enabled: false }],
     ['DELETE', `/v1/hooks/${ids.hooks}`, ids.hooks],
+    ['GET', `/v1/budgets/${ids.budgets}`, ids.budgets],
+    ['DELETE', `/v1/budgets/${ids.budgets}`, ids.budgets],
   ];
 
   it('is answered like one that is not there, at every endpoint', async () => {
@@ -111,6 +127,7 @@ describe('an id of another tenant', () => {
       schedules: UNKNOWN_TASK,
       deliveries: `${UNKNOWN_TASK}-callback`,
       actions: UNKNOWN_TASK,
+      budgets: 'nowhere',
     });
     for (const [position, [method, path, id, body]] of calls({
       tasks: own.task,
@@ -120,6 +137,7 @@ describe('an id of another tenant', () => {
       schedules: own.schedule,
       deliveries: own.delivery,
       actions: own.action,
+      budgets: own.budget,
     }).entries()) {
       const url = path.startsWith('/v1/hooks') ? { url: webhooksUrl } : {};
       const [, unknownPath = '', unknownId = '', unknownBody] = unknown[position] ?? [];
@@ -134,6 +152,7 @@ describe('an id of another tenant', () => {
     expect((await fleet.client.task(own.task, theirs)).status).toBe('running');
     expect((await fleet.client.task(own.failed, theirs)).status).toBe('permanently_failed');
     expect((await fleet.client.call('GET', '/v1/agents/private', theirs)).status).toBe(200);
+    expect((await fleet.client.call('GET', '/v1/budgets/spend', theirs)).body).toMatchObject(budget);
     expect((await fleet.client.call('GET', `/v1/hooks/${own.hook}`, { ...theirs, url: webhooksUrl })).body.enabled).toBe(true);
   });
 
@@ -154,9 +173,10 @@ describe('an id of another tenant', () => {
       schedules: ':id',
       deliveries: ':id',
       actions: ':id',
+      budgets: ':id',
     }).map(([method, path]) => `${method} ${path}`);
-    // PUT makes an agent of one's own under the same name.
-    const known = new Set([...tested, 'PUT /v1/agents/:id', 'POST /hooks/:id']);
+    // PUT makes an agent or a budget of one's own under the same name.
+    const known = new Set([...tested, 'PUT /v1/agents/:id', 'PUT /v1/budgets/:id', 'POST /hooks/:id']);
     // A session is a name, and none is unknown; see below.
     for (const [method, path] of sessionCalls(':id')) known.add(`${method} ${path}`);
     for (const [method, path] of fleetCalls(':id')) known.add(`${method} ${path}`);

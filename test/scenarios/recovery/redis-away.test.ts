@@ -96,10 +96,13 @@ describe('a producer whose reply from Redis was lost', () => {
     proxy = await startRedisProxy(fleet.redis.port);
     api = await fleet.start('api', { REDIS_URL: proxy.url });
     await fleet.start('worker');
+    const submit = (body: unknown, key: string): Promise<Reply> =>
+      fleet.client.call('POST', '/v1/tasks', { body, headers: { 'idempotency-key': key } });
     // The server does not know a script before its first run, and would only say so.
-    await fleet.client.ended([await fleet.client.submit(echo)], 10_000);
+    const first = await submit({ agent: 'echo', input: 'before' }, 'order-0');
+    await fleet.client.ended([first.body.id], 10_000);
     const body = { agent: 'work', input: 'the one input' };
-    const send = (): Promise<Reply> => fleet.client.call('POST', '/v1/tasks', { body, headers: { 'idempotency-key': 'order-1' } });
+    const send = (): Promise<Reply> => submit(body, 'order-1');
     proxy.loseAnswerTo(body.input);
     const lost = await send();
     expect([lost.status, lost.body.code]).toEqual([503, 'unavailable.redis']);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keysOf } from '#shared/providers/throttle-scripts.ts';
 import { useParts } from '../../support/use-parts.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { openTrial } from './throttle-trial.ts';
 
 const parts = await useParts();
@@ -136,9 +137,9 @@ describe('a wall', () => {
 
 /** Tries until a call may go, as later calls of attempts do. */
 async function pollForPermit<Permit>(permitOf: (call: { isFirst: false }) => Promise<Permit>): Promise<Permit> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const permit = await permitOf({ isFirst: false }).catch(() => null);
-    if (permit !== null) return permit;
-  }
-  throw new Error('No call could go');
+  return await waitFor(() => permitOf({ isFirst: false }).catch(() => null), {
+    deadlineMs: 10_000,
+    everyMs: 5,
+    what: 'a call that may go',
+  });
 }

@@ -24,6 +24,7 @@ function anExecution(deadline: number, deadlineAborts: boolean): Execution {
     state: { timeoutMs: 5 },
     output: writer,
     taskLog: writer,
+    models: { close: () => Promise.resolve() },
   } as never;
 }
 
