@@ -1,6 +1,6 @@
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import { readTask } from '../read/read-tasks.ts';
+import { readHeads } from '../read/read-states.ts';
 
 /** A task that others descend from, by delegation. */
 export interface TreeRoot {
@@ -42,6 +42,6 @@ export async function readCut({ redis, keys }: Ledger, { tenant, root }: TreeRoo
 
 /** Lets the relatives of a task be accepted and start again, as many as from the beginning. */
 export async function liftCut(ledger: Ledger, tenant: string, id: string): Promise<void> {
-  const root = (await readTask(ledger, tenant, id))?.body.rootTaskId ?? id;
+  const root = (await readHeads(ledger, tenant, [id])).get(id)?.rootTaskId ?? id;
   await ledger.redis.unlink(ledger.keys.tenant(tenant).taskTree(root));
 }

@@ -50,7 +50,7 @@ function toState(id: string, text: string, first: string): TaskState | MusterErr
 }
 
 /** What of a task's body stands before its input. */
-type TaskHead = Pick<TaskBody, 'id' | 'agent' | 'source' | 'session' | 'scheduleId'>;
+export type TaskHead = Pick<TaskBody, 'id' | 'agent' | 'source' | 'session' | 'scheduleId' | 'parentTaskId' | 'rootTaskId' | 'depth'>;
 
 /** Tasks read together: Redis answers no one else meanwhile. */
 const HEADS_TOGETHER = 200;

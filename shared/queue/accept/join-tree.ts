@@ -1,5 +1,14 @@
 import { MusterError } from '../../errors/index.ts';
-import { countDescendant, cutTree, type Ledger, type NewTask, readTask, uncountDescendant } from '../../ledger/index.ts';
+import {
+  countDescendant,
+  cutTree,
+  type Ledger,
+  type NewTask,
+  readHeads,
+  readState,
+  type TaskHead,
+  uncountDescendant,
+} from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { Task } from '../../tasks/index.ts';
 
@@ -14,9 +23,10 @@ export interface Parentage {
 
 /** What the parent of a new task passes on to it. Errors: `task.not-found`. */
 export async function findParentage(ledger: Ledger, tenant: string, parentTaskId: string): Promise<Parentage> {
-  const parent = await readTask(ledger, tenant, parentTaskId);
-  if (!parent) throw new MusterError('task.not-found', `There is no parent task ${parentTaskId}`);
-  return { priority: parent.state.priority, rootTaskId: parent.body.rootTaskId ?? parentTaskId, depth: (parent.body.depth ?? 0) + 1 };
+  const [state, heads] = await Promise.all([readState(ledger, tenant, parentTaskId), readHeads(ledger, tenant, [parentTaskId])]);
+  const head = heads.get(parentTaskId);
+  if (!state || !head) throw new MusterError('task.not-found', `There is no parent task ${parentTaskId}`);
+  return { priority: state.priority, rootTaskId: head.rootTaskId ?? parentTaskId, depth: (head.depth ?? 0) + 1 };
 }
 
 interface TreeParts {
@@ -57,10 +67,10 @@ async function describeChain(ledger: Ledger, { tenant, agent, parentTaskId, root
   const agents = [agent];
   let next = parentTaskId;
   while (next !== null && agents.length < MAX_NAMED) {
-    const parent: Task | null = await readTask(ledger, tenant, next);
+    const parent: TaskHead | undefined = (await readHeads(ledger, tenant, [next])).get(next);
     if (!parent) break;
-    agents.unshift(parent.body.agent);
-    next = parent.body.parentTaskId;
+    agents.unshift(parent.agent);
+    next = parent.parentTaskId;
   }
   const begin = next === null ? '' : '... > ';
   return `${begin}${agents.join(' > ')} (${depth} delegations below task ${rootTaskId})`;
