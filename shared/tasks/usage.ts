@@ -115,27 +115,21 @@ interface CountedUse {
   source: Source;
   /** All that was used. */
   usage: TaskUsage;
-  /** What of it is not in the rows yet; null for nothing. By default all. */
-  uncounted?: TaskUsage | null;
-  /** Model calls to add, under the first model. */
-  calls?: number;
+  /** Model calls through the gateway, by model. */
+  calls?: Readonly<Record<string, number>> | undefined;
   /** Attempts to add, under the first model. */
   attempts?: number;
 }
 
 /** The rows of a tenant's day that a use adds to, for `count-usage.lua`. */
-export function usageRows({ agent, source, usage, uncounted = usage, calls = 0, attempts = 0 }: CountedUse): UsageRow[] {
-  const first = Object.keys(partsOf(usage))[0] ?? '';
-  const parts: Record<string, ModelUsage | null> = uncounted === null ? { [first]: null } : { ...partsOf(uncounted) };
-  if (!Object.hasOwn(parts, first)) parts[first] = null;
-  return Object.entries(parts).map(([model, used]) => {
-    const counted = model === first ? { ...figuresOf(used), calls, attempts } : figuresOf(used);
+export function usageRows({ agent, source, usage, calls = {}, attempts = 0 }: CountedUse): UsageRow[] {
+  return Object.entries(partsOf(usage)).map(([model, used], at) => {
+    const counted = { ...figuresOf(used), calls: calls[model] ?? 0, attempts: at === 0 ? attempts : 0 };
     return [rowName({ agent, source, model }), USAGE_FIGURES.map((figure) => counted[figure])];
   });
 }
 
-function figuresOf(used: ModelUsage | null): UsageFigures {
-  if (used === null) return noFigures();
+function figuresOf(used: ModelUsage): UsageFigures {
   const { isEstimated = false, costMicroUsd, ...tokens } = used;
   const money = { costMicroUsd: costMicroUsd ?? 0, unknown: costMicroUsd === null ? 1 : 0 };
   return { ...noFigures(), ...tokens, ...money, estimated: isEstimated ? 1 : 0 };

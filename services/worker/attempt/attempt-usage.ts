@@ -22,10 +22,10 @@ export class AttemptUsage {
   readonly #options: AttemptUsageOptions;
   /** What the agent reported. */
   #reported: TaskUsage | null = null;
-  /** What is in the rows of the day already. */
-  #counted: TaskUsage | null = null;
   /** What its model calls used. */
   #called: TaskUsage | null = null;
+  /** How many of these there were, by model. */
+  readonly #calls: Record<string, number> = {};
   #isSending = false;
   #isSent = true;
 
@@ -41,29 +41,25 @@ export class AttemptUsage {
 
   /** Adds a model call that ended. With such calls nothing else that the agent says counts: it would be the same tokens again. */
   addCall(used: AgentUsage): void {
+    const model = used.model ?? '';
+    this.#calls[model] = (this.#calls[model] ?? 0) + 1;
     this.#called = sumUsage(this.#called, this.#price(used));
     this.#changed();
   }
 
   /** Whether it called models through the gateway. */
   get hasCalls(): boolean {
-    return this.#called !== null || this.#counted !== null;
-  }
-
-  /** Adds a model call whose settlement counted it, and noted it with the attempt. */
-  addCounted(used: TaskUsage): void {
-    this.#counted = sumUsage(this.#counted, used);
+    return this.#called !== null;
   }
 
   /** What the attempt used in all; `answered`: what its answer says that it used, instead of what was reported before. */
-  end(answered: AgentUsage | undefined): Pick<AttemptEnd, 'usage' | 'uncounted'> {
+  end(answered: AgentUsage | undefined): Pick<AttemptEnd, 'usage' | 'calls'> {
     if (answered !== undefined) this.#reported = this.#price(answered);
-    const uncounted = this.#uncounted;
-    return { usage: sumUsage(this.#counted, uncounted), uncounted };
+    return { usage: this.#used, calls: this.#calls };
   }
 
-  get #uncounted(): TaskUsage | null {
-    return this.#called ?? (this.#counted === null ? this.#reported : null);
+  get #used(): TaskUsage | null {
+    return this.#called ?? this.#reported;
   }
 
   #price(used: AgentUsage): TaskUsage {
@@ -94,8 +90,7 @@ export class AttemptUsage {
   /** What counts when this process is lost: more may have been used since. */
   #ifLost(): RunningUsage {
     const { agent, source } = this.#options.body;
-    const usage = estimatedUsage(sumUsage(this.#counted, this.#uncounted) ?? NOTHING);
-    const uncounted = this.#uncounted && estimatedUsage(this.#uncounted);
-    return { usage, rows: usageRows({ agent, source, usage, uncounted, attempts: 1 }) };
+    const usage = estimatedUsage(this.#used ?? NOTHING);
+    return { usage, rows: usageRows({ agent, source, usage, calls: this.#calls, attempts: 1 }) };
   }
 }

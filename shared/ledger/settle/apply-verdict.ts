@@ -14,8 +14,8 @@ import {
 /** What an ended attempt used; null, as without it, for nothing that is known. */
 interface Used {
   usage?: TaskUsage | null;
-  /** What of it is not in the rows of the day yet; by default all. Model calls through the gateway are. */
-  uncounted?: TaskUsage | null;
+  /** Its model calls through the gateway, by model. */
+  calls?: Readonly<Record<string, number>>;
 }
 
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */

@@ -122,8 +122,8 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
 }
 
 /** JSON of what the attempt adds to the rows of its day. */
-function usageOf({ agent, source }: Pick<FirstState, 'agent' | 'source'>, { usage, uncounted = usage }: AttemptEnd): string {
-  return usage ? JSON.stringify(usageRows({ agent, source, usage, uncounted: uncounted ?? null, attempts: 1 })) : '';
+function usageOf({ agent, source }: Pick<FirstState, 'agent' | 'source'>, { usage, calls }: AttemptEnd): string {
+  return usage ? JSON.stringify(usageRows({ agent, source, usage, calls, attempts: 1 })) : '';
 }
 
 const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);

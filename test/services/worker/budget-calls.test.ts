@@ -6,6 +6,7 @@ import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { readSpending } from '#shared/budgets/read-spending.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { readUsageGroups } from '#shared/usage/read-usage.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
@@ -72,6 +73,12 @@ const spent = async (tenant: string): Promise<object | null> => {
   return budget === undefined ? null : await readSpending(parts, tenant, budget);
 };
 
+/** From yesterday, should a day turn meanwhile. */
+const today = (): { groupBy: 'model'; since: number; until: number } => {
+  const until = Date.now();
+  return { groupBy: 'model', since: until - 86_400_000, until };
+};
+
 describe('a budget inside of a run', () => {
   it('denies the call that it has no room for, and counts each call that was made once', async () => {
     const { task, models } = await run('denied', { hardMicroUsd: 2 * COST });
@@ -94,5 +101,7 @@ describe('a budget inside of a run', () => {
     expect(models).toEqual(['dear', 'cheap', 'cheap']);
     expect(task.state).toMatchObject({ status: 'completed', usage: { costMicroUsd: COST + (2 * COST) / 10 } });
     expect(await spent('downgraded')).toMatchObject({ spentMicroUsd: COST + (2 * COST) / 10 });
+    const { items } = await readUsageGroups({ ...parts, settings: parts.config.settings }, { ...today(), tenants: ['downgraded'] });
+    expect(Object.fromEntries(items.map(({ group, calls }) => [group, calls]))).toEqual({ dear: 1, cheap: 2 });
   });
 });

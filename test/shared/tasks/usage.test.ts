@@ -23,7 +23,7 @@ describe('a sum of usages', () => {
 describe('the rows of a use', () => {
   it('are one for each model, and read as they were written', () => {
     const usage = sumUsage(named('a|b c', small), named('d', estimatedUsage({ ...small, costMicroUsd: null })));
-    const rows = usageRows({ agent: 'writer', source: 'chat', usage, calls: 3, attempts: 1 });
+    const rows = usageRows({ agent: 'writer', source: 'chat', usage, calls: { d: 2, 'a|b c': 3 }, attempts: 1 });
     const read = rows.map(([name, figures]) => parseUsageRow(name, figures.join(' ')));
     expect(read).toMatchObject([
       {
@@ -31,16 +31,16 @@ describe('the rows of a use', () => {
         isOther: false,
         figures: { costMicroUsd: 3, unknown: 0, calls: 3, attempts: 1 },
       },
-      { name: { model: 'd' }, figures: { inputTokens: 1, costMicroUsd: 0, unknown: 1, estimated: 1, calls: 0, attempts: 0 } },
+      { name: { model: 'd' }, figures: { inputTokens: 1, costMicroUsd: 0, unknown: 1, estimated: 1, calls: 2, attempts: 0 } },
     ]);
   });
 
-  it('count calls and the attempt under the first model, also when its tokens are counted already', () => {
+  it('count calls under their models, and the attempt once', () => {
     const usage = sumUsage(named('a', small), named('b', small));
-    const rows = usageRows({ agent: 'writer', source: 'chat', usage, uncounted: named('b', small), attempts: 1 });
-    expect(rows.map(([name, figures]) => [name, figures.at(-1), figures[0]])).toEqual([
-      ['writer|chat|b', 0, 1],
-      ['writer|chat|a', 1, 0],
+    const rows = usageRows({ agent: 'writer', source: 'chat', usage, calls: { b: 2 }, attempts: 1 });
+    expect(rows.map(([name, figures]) => [name, figures.at(-2), figures.at(-1)])).toEqual([
+      ['writer|chat|a', 0, 1],
+      ['writer|chat|b', 2, 0],
     ]);
   });
 

@@ -84,9 +84,9 @@ describe('what an attempt used', () => {
     expect(await rows()).toEqual({ 'echo|api|large': '10 0 0 0 10 0 0 0 1' });
   });
 
-  it('leaves the rows alone where model calls were counted already, and counts the attempt', async () => {
-    await test.settle(await running(), { ...DONE, usage: used('large', 10), uncounted: null });
-    expect(await rows()).toEqual({ 'echo|api|large': '0 0 0 0 0 0 0 0 1' });
+  it('counts model calls under their models', async () => {
+    await test.settle(await running(), { ...DONE, usage: used('large', 10), calls: { large: 3 } });
+    expect(await rows()).toEqual({ 'echo|api|large': '10 0 0 0 10 0 0 3 1' });
   });
 
   it('counts as other, by source, what comes when a day has its last row', async () => {
