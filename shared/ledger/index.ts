@@ -18,6 +18,7 @@ export {
   reopenTask,
 } from './change-task.ts';
 export { countDescendant, cutTree, liftCut, readCut, uncountDescendant } from './accept/task-tree.ts';
+export { assertNotFailing, explainFailures, forgetFailures, releaseAll, releaseIfResumed } from './settle/agent-failures.ts';
 export { dropBlame, readBlame, writeBlame } from './claim/blame.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export {

@@ -4,6 +4,7 @@ import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/i
 import { configuredFleetLimits, FleetRates, type FleetShare } from '../tenants/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript, runTogether, type Script, type ScriptCall } from '../redis/index.ts';
+import { Recent } from '../time/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
 import { ClaimPace } from './claim/claim-pace.ts';
@@ -50,6 +51,8 @@ export type HoldReaders = Partial<Record<TaskHold['gate'], (tenant: string, what
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
   readonly holds: HoldReaders;
+  /** Agents, as `<tenant>/<agent>`, that did not fail too often in a row, as read a moment ago. */
+  readonly working: Recent<string, true>;
   fleetLimits(): FleetLimits;
   /** Rates of all tenants together. */
   readonly fleetRates: FleetRates;
@@ -62,6 +65,10 @@ export interface Ledger extends Readonly<LedgerOptions> {
   /** Runs calls of one script for tenants of one shard in one round trip; see `runTogether` of scripts. */
   runTogether(name: ScriptName, calls: readonly ScriptCall[], common: string): ReturnType<typeof runTogether>;
 }
+
+/** Agents that one process knows to work, and for how long, ms. */
+const MAX_WORKING = 10_000;
+const WORKING_MS = 1000;
 
 export type ScriptName =
   | 'accept-plain-tasks'
@@ -102,6 +109,7 @@ export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string
     fleetLimits,
     fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
     holds: options.holds ?? {},
+    working: new Recent({ maxEntries: MAX_WORKING, keepMs: WORKING_MS }),
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),
     batches: new CallBatches(),

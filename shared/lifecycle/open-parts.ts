@@ -2,7 +2,7 @@ import { AgentCaps, AgentCatalog } from '../agents/index.ts';
 import { assertBudgets, BudgetDirectory, explainBudget } from '../budgets/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
-import { createLedger, type IssuedTicket, type Ledger } from '../ledger/index.ts';
+import { createLedger, explainFailures, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
 import { explainCircuit } from '../models/index.ts';
@@ -153,6 +153,7 @@ function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
     holds: {
       budget: (tenant, what) => explainBudget({ redis, keys, budgets }, tenant, what),
       provider: (tenant, id) => explainProvider({ redis, keys, settings }, tenant, id),
+      failures: (tenant, agent) => explainFailures({ redis, keys }, tenant, agent),
       circuit: (tenant, name) => explainCircuit({ redis, keys }, tenant, name),
     },
   });

@@ -23,6 +23,8 @@ function keysUnder(prefix: string) {
     usageDay: (day: number) => `${prefix}usage:${day}`,
     /** Hash: of a root task, how many descend from it, and why they were cut. Kept: `tasks.retentionMs` after the last. Bound: roots. */
     taskTree: (root: string) => `${prefix}tree:${root}`,
+    /** Hash: agent -> JSON of its tasks that failed in a row. Kept: until one completes or a person retries. Bound: agents. */
+    failing: `${prefix}failing`,
     /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
     output: (id: string) => `${prefix}output:${id}`,
     /** Stream: JSON of what a task's agent reports. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */

@@ -2,7 +2,7 @@ import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, 
 import type { SpendPorts } from '#shared/budgets/index.ts';
 import type { AgentResult } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
-import { type Ledger, readCut } from '#shared/ledger/index.ts';
+import { assertNotFailing, type Ledger, readCut } from '#shared/ledger/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
 import { isDeeper } from '#shared/tasks/index.ts';
 import { runAsAttempt } from '../watchdog/current-attempt.ts';
@@ -77,7 +77,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
-  await assertNoRunaway(ledger, execution);
+  await Promise.all([assertNoRunaway(ledger, execution), retryWhileAway(() => assertNotFailing(ledger, body), { signal: attempt.signal })]);
   await execution.spend.open(spending, entry.definition);
   const { text, given } = await gatherInput(ledger, execution);
   attempt.throwIfStopped();

@@ -1,5 +1,5 @@
 import type { AgentLog } from '#shared/config/index.ts';
-import { type AttemptEnd, type Ledger, type SettleAnswer, settleAttempt } from '#shared/ledger/index.ts';
+import { type AttemptEnd, type Ledger, releaseIfResumed, type SettleAnswer, settleAttempt } from '#shared/ledger/index.ts';
 import type { TicketResult } from '#shared/queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '#shared/redis/index.ts';
 import { isTerminal } from '#shared/tasks/index.ts';
@@ -29,12 +29,17 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     const ranMs = clock.monotonic() - claimedFrom;
     countEnd(parts.ledger, execution, { end, settled, ranMs });
     report(log, end, settled, ranMs);
+    if (end.kind === 'interrupted' && end.hold) await releaseIfResumed(parts.ledger, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
     return result;
   } finally {
     keeper.release(attempt);
   }
+}
+
+function ignoreUntilDue(): void {
+  // The task is checked again after `runaways.maxHoldMs`.
 }
 
 /** The ledger decides by the token whether the attempt is still this worker's: `lost` when it is not, or when Redis stays away. */

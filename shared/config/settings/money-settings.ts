@@ -32,12 +32,16 @@ const modelSchema = z.strictObject({
 export const modelsSchema = z.record(modelNameSchema, modelSchema).default({});
 export type ModelSettings = z.infer<typeof modelsSchema>;
 
-/** When tasks that delegate to each other are cut. */
+/** When work that does not end by itself is cut. */
 export const runawaySettingsSchema = z.strictObject({
   /** Delegations one after another, from a task to its last descendant. Defaults to 20. */
   maxDepth: int(20),
   /** Tasks that descend from one. Defaults to 1000. */
   maxDescendants: int(1000),
+  /** Tasks of one agent and tenant that fail for good in a row, after which its tasks are held; 0 for no bound. Defaults to 100. */
+  maxFailures: int(100, 0),
+  /** A task that such failures hold is checked again after so long, in milliseconds. Defaults to 30 minutes. */
+  maxHoldMs: int(1_800_000, 1000),
 });
 
 /** What is kept of what agents used. */

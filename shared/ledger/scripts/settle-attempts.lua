@@ -20,7 +20,8 @@
 -- KEYS[18] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[19] usage_day: hash, what the tenant's agents used this day by row
 -- KEYS[20] running_usage: hash, what running attempts of the tenant have used by `<id>:<token>`, JSON
--- KEYS[21...] per task: with a lane, its holders and its line
+-- KEYS[21] failing: hash, failures of the tenant's agents in a row, JSON
+-- KEYS[22...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] ids: text, of the tasks, separated by commas
 -- ARGV[3...] per task: one settlement
@@ -43,6 +44,7 @@
 --   shared: JSON, its sharedLanes, or empty without such lanes
 --   has_deadline: `1`, or empty
 --   usage: JSON, rows that the attempt adds to the day's, or empty when it used nothing
+--   agent: text, its agent when it completed, with ` <code>` when it failed for good, else empty
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -60,19 +62,21 @@
 -- include: preemption
 -- include: iterate
 -- include: count-usage
+-- include: failures
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local next_key, next_arg = iterate(KEYS, 21), iterate(ARGV, 3)
+local next_key, next_arg = iterate(KEYS, 22), iterate(ARGV, 3)
 gather_grants(context)
 -- What all settlements of the call write to the keys that they share.
 local states, outputs, results, leases, ungranted, index, ended, deadlines = {}, {}, {}, {}, {}, {}, {}, {}
-local events, critical, yielding, used = {}, {}, {}, {}
+local events, critical, yielding, used, ends = {}, {}, {}, {}, {}
 
 local function read_settlement(id)
   local settlement = {
     id = id, token = next_arg(), limit = tonumber(next_arg()), class = next_arg(), seen = next_arg(), next = next_arg(),
     status = next_arg(), continuation = next_arg(), at = next_arg(), level = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
     attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '', usage = next_arg(),
+    agent = next_arg(),
   }
   if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
   return settlement
@@ -196,6 +200,10 @@ local function settle(settlement, state)
   leases[#leases + 1] = shard_member(context, id) .. '/' .. settlement.token
   append(states, id, settlement.next)
   if settlement.usage ~= '' then used[#used + 1] = settlement end
+  if settlement.agent ~= '' then
+    local agent, code = string.match(settlement.agent, '^(%S+) ?(.*)$')
+    ends[#ends + 1] = { id = id, agent = agent, code = code }
+  end
   return { 'settled' }
 end
 
@@ -230,6 +238,7 @@ for _, settlement in ipairs(used) do
   count_usage(KEYS[19], cjson.decode(settlement.usage), context.usage)
   redis.call('HDEL', KEYS[20], settlement.id .. ':' .. settlement.token)
 end
+count_failures(context, KEYS[21], ends)
 -- A task that cannot be read holds up its lanes, and not those who settle.
 for _, lane in pairs(freed) do isolate(promote_shared, context, { lane }) end
 write_grants(context)

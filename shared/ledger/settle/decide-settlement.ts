@@ -3,6 +3,7 @@ import { type FirstState, type TaskState, type TaskStatus, usageRows } from '../
 import type { AttemptRef } from '../claim/leases.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { levelName } from '../grants/tickets.ts';
+import { agentEnd } from './agent-failures.ts';
 import { applyVerdict, type AttemptEnd, type Settlement } from './apply-verdict.ts';
 
 /** What the worker knows of the task: its state as the claim stored it, what it began with, and Redis's time now, ms since the epoch. */
@@ -34,6 +35,7 @@ export interface Decision extends Omit<AttemptRef, 'token'> {
   shared: string;
   hasDeadline: 1 | '';
   usage: string;
+  agentEnd: string;
   /** When the attempt ended, ms since the epoch: its usage counts for that day. */
   endedAt: number;
 }
@@ -61,6 +63,7 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
     fact: factOf(settlement),
     attempt: ended === null ? '' : JSON.stringify(ended),
     usage: usageOf(running, verdict),
+    agentEnd: agentEnd(state),
     endedAt: seen.now,
     ...answerOf(verdict),
   };
@@ -81,6 +84,7 @@ function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first,
     next: completedShort(stored, completedAt, verdict.usage ?? null),
     events: 'task.completed',
     usage: usageOf(first, verdict),
+    agentEnd: first.agent,
     endedAt: completedAt,
     ...answerOf(verdict),
   };
@@ -117,6 +121,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     shared: sharedLanes === undefined ? '' : scriptJson(sharedLanes),
     hasDeadline: deadline === undefined ? '' : 1,
     usage: '',
+    agentEnd: '',
     endedAt,
   };
 }

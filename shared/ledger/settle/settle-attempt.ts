@@ -62,6 +62,7 @@ const ARGUMENTS = [
   'shared',
   'hasDeadline',
   'usage',
+  'agentEnd',
 ] as const satisfies readonly (keyof Decision)[];
 
 /** Settles attempts of tenants of one shard. */
@@ -82,10 +83,9 @@ function settleCall(ledger: Ledger, decisions: readonly Decision[]): TenantCall 
   const tenant = decisions[0]?.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
-  const hasUsage = decisions.some(({ usage }) => usage !== '');
   return {
     tenant,
-    ...(hasUsage ? { options: { usage: usageBounds(ledger) } } : {}),
+    options: optionsFor(ledger, decisions),
     keys: [
       ...contextKeys(ledger, tenant),
       shard.leases,
@@ -98,9 +98,20 @@ function settleCall(ledger: Ledger, decisions: readonly Decision[]): TenantCall 
       shard.due,
       keys.usageDay(usageDay(Math.max(...decisions.map(({ endedAt }) => endedAt)))),
       keys.runningUsage,
+      keys.failing,
       ...laneKeys(ledger, tenant, decisions),
     ],
     args: [decisions.map(({ id }) => id).join(','), ...decisions.flatMap((decision) => ARGUMENTS.map((name) => decision[name]))],
+  };
+}
+
+/** The bounds of what these decisions count. */
+function optionsFor(ledger: Ledger, decisions: readonly Decision[]): Record<string, unknown> {
+  const hasUsage = decisions.some(({ usage }) => usage !== '');
+  const hasFailed = decisions.some(({ status }) => status === 'permanently_failed');
+  return {
+    ...(hasUsage ? { usage: usageBounds(ledger) } : {}),
+    ...(hasFailed ? { maxFailures: ledger.settings.runaways.maxFailures } : {}),
   };
 }
 

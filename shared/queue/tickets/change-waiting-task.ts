@@ -1,9 +1,11 @@
 import {
   changePriority,
+  forgetFailures,
   type NewPriority,
   type PriorityAnswer,
   promoteDue,
   readState,
+  releaseAll,
   liftCut,
   type ReopenAnswer,
   reopenTask,
@@ -51,11 +53,26 @@ export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
  * Opens a permanently failed task again, with all its attempts anew. A task that waits in a backoff or for its provider starts now,
- * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
+ * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on, and that of any task those that
+ * its agent's failures hold. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
-export async function retryTask({ ledger, queues }: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
+export async function retryTask(parts: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
+  const { ledger } = parts;
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'unknown' };
+  const answer = await startAgain(parts, { tenant, id, state, action });
+  if (answer.kind === 'reopened') await resumeAgent(ledger, tenant, state);
+  return answer;
+}
+
+interface Retried {
+  tenant: string;
+  id: string;
+  state: TaskState;
+  action: string | undefined;
+}
+
+async function startAgain({ ledger, queues }: RetryParts, { tenant, id, state, action }: Retried): Promise<ReopenAnswer> {
   if (retryAtOf(state) !== undefined && (await promoteDue(ledger, tenant, [id], action ?? true))[0]?.kind === 'promoted') {
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'queued' };
   }
@@ -67,7 +84,14 @@ export async function retryTask({ ledger, queues }: RetryParts, tenant: string, 
   return answer;
 }
 
+/** A task that is held anew before this is released with the others. */
+async function resumeAgent(ledger: Intake['ledger'], tenant: string, { agent, hold }: TaskState): Promise<void> {
+  const hasFailed = await forgetFailures(ledger, { tenant, agent });
+  // Also when an earlier call forgot the failures and was lost before this.
+  if (hasFailed || hold?.gate === 'failures') await releaseAll(ledger, tenant, agent);
+}
+
 /** Lets the chain of delegations go on that the task failed with. */
-async function liftOwnCut(ledger: Intake['ledger'], tenant: string, id: string, { error }: TaskState): Promise<void> {
-  if (error?.code === 'RUNAWAY') await liftCut(ledger, tenant, id);
+async function liftOwnCut(ledger: Intake['ledger'], tenant: string, id: string, { error, hold }: TaskState): Promise<void> {
+  if (error?.code === 'RUNAWAY' && !hold) await liftCut(ledger, tenant, id);
 }

@@ -9,7 +9,7 @@ const TASKS = 300;
 const RETRIED = CODES[0];
 
 beforeEach(async () => {
-  fleet = await openFleet({ settings: { actions: { stepTasks: 2, pollMs: 100, leaseMs: 1000 } } });
+  fleet = await openFleet({ settings: { actions: { stepTasks: 2, pollMs: 100, leaseMs: 1000 }, runaways: { maxFailures: 0 } } });
   await fleet.start('api');
 });
 afterEach(async () => {

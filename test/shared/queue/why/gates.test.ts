@@ -102,6 +102,7 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   },
   budget: () => held('budget'),
   circuit: () => held('circuit'),
+  failures: () => held('failures'),
   suspect: async () => {
     const id = await submit();
     await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });
