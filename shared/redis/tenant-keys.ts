@@ -21,8 +21,10 @@ function keysUnder(prefix: string) {
     runningUsage: `${prefix}running-usage`,
     /** Hash: agent, source and model -> what was used of it on one day since 1970. Kept: `usage.retentionDays`. Bound: `usage.maxRows`. */
     usageDay: (day: number) => `${prefix}usage:${day}`,
-    /** Hash: of a root task, how many descend from it, and why they were cut. Kept: `tasks.retentionMs` after the last. Bound: roots. */
+    /** Hash: of a root task, how many descend from it, since when, and why they were cut. Kept: `tasks.retentionMs` after the last. Bound: roots. */
     taskTree: (root: string) => `${prefix}tree:${root}`,
+    /** Hash: root task -> tasks made below it within a minute, with all of them and the largest part. Kept: a minute. Bound: `runaways.maxMadePerMinute`. */
+    delegated: `${prefix}delegated`,
     /** Hash: agent -> JSON of its tasks that failed in a row. Kept: until one completes or a person retries. Bound: agents. */
     failing: `${prefix}failing`,
     /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */

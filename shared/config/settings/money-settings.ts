@@ -38,6 +38,10 @@ export const runawaySettingsSchema = z.strictObject({
   maxDepth: int(20),
   /** Tasks that descend from one. Defaults to 1000. */
   maxDescendants: int(1000),
+  /** How long after a task's first descendant there may be others, in milliseconds. Defaults to 7 days. */
+  maxTreeMs: int(604_800_000),
+  /** Tasks that tasks of one tenant may make within a minute. Defaults to 3000. */
+  maxMadePerMinute: int(3000),
   /** Tasks of one agent and tenant that fail for good in a row, after which its tasks are held; 0 for no bound. Defaults to 100. */
   maxFailures: int(100, 0),
   /** A task that such failures hold is checked again after so long, in milliseconds. Defaults to 30 minutes. */

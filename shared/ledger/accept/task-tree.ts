@@ -8,18 +8,39 @@ export interface TreeRoot {
   root: string;
 }
 
-/** `full`: the root has as many descendants as it may. `cut`: no more are accepted, for this reason. */
-export type DescendantAnswer = { kind: 'counted' | 'full' } | { kind: 'cut'; reason: string };
+/**
+ * `full`: the root has as many descendants as it may; `old`: it has had some for as long as it may. `cut`: no more are accepted, for this
+ * reason. `fast`: the tenant's tasks made too many tasks within a minute, `made` of them below `root`, which is to be cut; then others may
+ * go on. `busy`: the same, and no root made most of them.
+ */
+export type DescendantAnswer =
+  | { kind: 'counted' | 'full' | 'old' }
+  | { kind: 'cut'; reason: string }
+  | { kind: 'fast'; root: string; made: number }
+  | { kind: 'busy'; retryAfterMs: number };
 
 /** Counts a task that is about to be accepted among the descendants of its root. */
 export async function countDescendant(ledger: Ledger, { tenant, root }: TreeRoot): Promise<DescendantAnswer> {
   const { runaways, tasks } = ledger.settings;
-  const bounds = [runaways.maxDescendants, tasks.retentionMs];
-  const [kind, reason = ''] = (await ledger.run('count-descendant', [ledger.keys.tenant(tenant).taskTree(root)], bounds)) as [
+  const keys = ledger.keys.tenant(tenant);
+  const bounds = [runaways.maxDescendants, runaways.maxTreeMs, runaways.maxMadePerMinute, tasks.retentionMs];
+  const [kind, first = '', made] = (await ledger.run('count-descendant', [keys.taskTree(root), keys.delegated], [root, ...bounds])) as [
     DescendantAnswer['kind'],
-    string?,
+    (string | number)?,
+    number?,
   ];
-  return kind === 'cut' ? { kind, reason } : { kind };
+  switch (kind) {
+    case 'cut':
+      return { kind, reason: `${first}` };
+    case 'fast':
+      return { kind, root: `${first}`, made: Number(made) };
+    case 'busy':
+      return { kind, retryAfterMs: Number(first) };
+    case 'counted':
+    case 'full':
+    case 'old':
+      return { kind };
+  }
 }
 
 /** Takes back the count of a task that was not accepted. */

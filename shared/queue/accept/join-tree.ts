@@ -10,7 +10,9 @@ import {
   uncountDescendant,
 } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import type { Task } from '../../tasks/index.ts';
+import type { TaskBody } from '../../tasks/index.ts';
+import { publicTenantId } from '../../tenants/index.ts';
+import { REFUSAL_HELPS } from '../why/helps.ts';
 
 /** What a task has of the one that delegated it. */
 export interface Parentage {
@@ -34,25 +36,74 @@ interface TreeParts {
   readonly log: Log;
 }
 
+type Delegated = TaskBody & { rootTaskId: string; depth: number };
+
+/** Roots that one request cuts at most, before it is refused. */
+const MAX_CUTS = 3;
+
 /**
  * Counts a delegated task among the descendants of its root. Returns how to take that back when the task is not accepted.
- * Errors: `task.runaway` when the chain is too long or the root has too many descendants, from then on for all of them.
+ * Errors: `task.runaway` when the chain is too long, or the root has too many descendants or has had some for too long, from then on for all
+ * of them; `limit.rate` when the tenant's tasks make too many tasks and no root is to blame.
  */
-export async function joinTree({ ledger, log }: TreeParts, { body }: NewTask): Promise<() => Promise<void>> {
+export async function joinTree(parts: TreeParts, { body }: NewTask): Promise<() => Promise<void>> {
+  const { rootTaskId, depth } = body;
+  if (rootTaskId === null || depth === null) return () => Promise.resolve();
+  const place = { tenant: body.tenant, root: rootTaskId };
+  await countIn(parts, { ...body, rootTaskId, depth });
+  return () => uncountDescendant(parts.ledger, place);
+}
+
+async function countIn(parts: TreeParts, body: Delegated): Promise<void> {
+  const { ledger } = parts;
   const { tenant, rootTaskId: root, depth } = body;
-  if (root === null || depth === null) return () => Promise.resolve();
-  const { maxDepth, maxDescendants } = ledger.settings.runaways;
-  const place = { tenant, root };
-  const answer = depth > maxDepth ? ({ kind: 'deep' } as const) : await countDescendant(ledger, place);
-  if (answer.kind === 'counted') return () => uncountDescendant(ledger, place);
-  if (answer.kind === 'cut') throw runaway(root, answer.reason);
-  const why =
-    answer.kind === 'deep'
-      ? `tasks delegate more than ${maxDepth} times one after another`
-      : `one task led to more than ${maxDescendants} others`;
-  const reason = `Runaway: ${why}: ${await describeChain(ledger, body)}`;
-  if (await cutTree(ledger, place, reason)) log.error({ event: 'task.runaway', task: root, tenant, reason }, 'a runaway was cut');
-  throw runaway(root, reason);
+  const { maxDepth, maxDescendants, maxTreeMs, maxMadePerMinute } = ledger.settings.runaways;
+  if (depth > maxDepth) throw await cut(parts, body, `tasks delegate more than ${maxDepth} times one after another`);
+  for (let cuts = 0; cuts < MAX_CUTS; cuts += 1) {
+    const answer = await countDescendant(ledger, { tenant, root });
+    switch (answer.kind) {
+      case 'counted':
+        return;
+      case 'cut':
+        throw runaway(root, answer.reason);
+      case 'full':
+        throw await cut(parts, body, `one task led to more than ${maxDescendants} others`);
+      case 'old':
+        throw await cut(parts, body, `one task led to others for more than ${maxTreeMs} ms`);
+      case 'busy':
+        throw tooFast(tenant, maxMadePerMinute, answer.retryAfterMs);
+      case 'fast': {
+        const why = `tasks made more than ${maxMadePerMinute} others within a minute, ${answer.made} of them below task ${answer.root}`;
+        if (answer.root === root) throw await cut(parts, body, why);
+        await cutRoot(parts, { tenant, root: answer.root }, `Runaway: ${why}`);
+      }
+    }
+  }
+  throw tooFast(tenant, maxMadePerMinute, RETRY_MS);
+}
+
+/** Others were cut for what they made, which leaves room in a moment. */
+const RETRY_MS = 1000;
+
+/** Cuts the tree of a task, with its chain in the reason. Returns the error for its request. */
+async function cut(parts: TreeParts, body: Delegated, why: string): Promise<MusterError> {
+  const { tenant, rootTaskId: root } = body;
+  const reason = `Runaway: ${why}: ${await describeChain(parts.ledger, body)}`;
+  await cutRoot(parts, { tenant, root }, reason);
+  return runaway(root, reason);
+}
+
+async function cutRoot({ ledger, log }: TreeParts, place: { tenant: string; root: string }, reason: string): Promise<void> {
+  const { tenant, root: task } = place;
+  if (await cutTree(ledger, place, reason)) log.error({ event: 'task.runaway', task, tenant, reason }, 'a runaway was cut');
+}
+
+function tooFast(tenant: string, max: number, retryAfterMs: number): MusterError {
+  const details = { scope: 'delegation', helps: REFUSAL_HELPS.rate };
+  return new MusterError('limit.rate', `Tasks of tenant ${publicTenantId(tenant)} made ${max} others within a minute`, {
+    details,
+    retryAfterMs,
+  });
 }
 
 function runaway(rootTaskId: string, reason: string): MusterError {
@@ -63,7 +114,7 @@ function runaway(rootTaskId: string, reason: string): MusterError {
 const MAX_NAMED = 8;
 
 /** The agents of a chain of delegations, from its root, the last ones at least. */
-async function describeChain(ledger: Ledger, { tenant, agent, parentTaskId, rootTaskId, depth }: Task['body']): Promise<string> {
+async function describeChain(ledger: Ledger, { tenant, agent, parentTaskId, rootTaskId, depth }: Delegated): Promise<string> {
   const agents = [agent];
   let next = parentTaskId;
   while (next !== null && agents.length < MAX_NAMED) {
