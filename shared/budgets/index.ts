@@ -2,7 +2,7 @@
  * Budgets: what a tenant, an agent, a session, a schedule or a task may spend by the hour, the day, the month or in all. What a call can cost
  * is reserved before it and settled after it, once; what a budget holds is released when it has room.
  */
-export type { Budget, SpendSubject } from './budget.ts';
+export { type Budget, dollars, type SpendSubject } from './budget.ts';
 export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
 export { previewBudget } from './preview-budget.ts';

@@ -64,6 +64,7 @@ export {
   parseUsageRow,
   sumUsage,
   usageDay,
+  knownCost,
   usageRows,
 } from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';

@@ -64,6 +64,13 @@ function addUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   return sum;
 }
 
+/** The parts of a cost that are known, in millionths of a US dollar. */
+export function knownCost(usage: TaskUsage | null | undefined): number {
+  if (!usage) return 0;
+  const parts = Object.values(usage.byModel ?? {}).map(({ costMicroUsd }) => costMicroUsd ?? 0);
+  return usage.costMicroUsd ?? parts.reduce((sum, cost) => sum + cost, 0);
+}
+
 /** Usage as the API shows it. */
 export function usageRecord(usage: TaskUsage | undefined): Record<string, unknown> | null {
   if (!usage) return null;

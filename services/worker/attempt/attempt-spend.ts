@@ -1,7 +1,7 @@
 import { budgetFailure, reserveSpend, settleSpend, type SpendCall, type SpendPorts, type SpendSubject } from '#shared/budgets/index.ts';
 import type { AgentDefinition } from '#shared/config/index.ts';
 import { retryWhileAway } from '#shared/redis/index.ts';
-import type { TaskBody, TaskUsage } from '#shared/tasks/index.ts';
+import { knownCost, type TaskBody, type TaskUsage } from '#shared/tasks/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 /** Kinds of agents whose model calls meet the budgets one by one. */
@@ -42,11 +42,4 @@ export class AttemptSpend {
     const mayRetry = (): boolean => this.#options.attempt.stopped?.kind !== 'lease-lost';
     await retryWhileAway(() => settleSpend(ports, call, knownCost(usage)), { mayRetry });
   }
-}
-
-/** The parts of a cost that are known, in millionths of a US dollar. */
-function knownCost(usage: TaskUsage | null | undefined): number {
-  if (!usage) return 0;
-  const parts = Object.values(usage.byModel ?? {}).map(({ costMicroUsd }) => costMicroUsd ?? 0);
-  return usage.costMicroUsd ?? parts.reduce((sum, cost) => sum + cost, 0);
 }

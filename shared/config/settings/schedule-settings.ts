@@ -37,6 +37,8 @@ export const schedulerSettingsSchema = z.strictObject({
   maxQueuedRuns: int(10),
   /** Failed runs in a row after which a schedule is paused; 0 is never. */
   maxFailures: int(10, 0),
+  /** What failed runs of a schedule may cost on one day of UTC, in millionths of a US dollar; then it is paused. 0 for no bound. */
+  maxFailedMicroUsd: int(10_000_000, 0),
   /** How long a schedule that has ended can be read, with the key under which it was made. */
   endedRetentionMs: int(30 * 86_400_000, 1000),
   maxSchedulesPerTenant: int(200_000),

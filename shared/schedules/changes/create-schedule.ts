@@ -125,6 +125,7 @@ const INITIAL_STATE = {
   lastRunId: null,
   runCount: 0,
   failures: 0,
+  failedCost: null,
   countedUpTo: null,
   counted: [],
 } satisfies Partial<Schedule>;

@@ -84,7 +84,15 @@ function pauseSchedule(schedule: Schedule): Schedule {
 
 /** Resumes from now on, without catching up the pause. A one-shot whose time has passed is late, and `missed` decides whether it fires. */
 export function resumeSchedule(schedule: Schedule, now: number, parts: ScheduleParts): Schedule {
-  const active: Schedule = { ...schedule, status: 'active', pausedReason: null, heldBy: null, failures: 0, spreadFor: null };
+  const active: Schedule = {
+    ...schedule,
+    status: 'active',
+    pausedReason: null,
+    heldBy: null,
+    failures: 0,
+    failedCost: null,
+    spreadFor: null,
+  };
   if (active.rule.kind === 'once' && active.rule.at <= now) {
     const hasFired = active.lastOccurrence === active.rule.at;
     return hasFired ? active : { ...active, nextFireAt: active.rule.at, wakeAt: now };

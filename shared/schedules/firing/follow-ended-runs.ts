@@ -1,7 +1,8 @@
 import type { SchedulerSettings } from '../../config/index.ts';
 import { truncate } from '../../text/index.ts';
 import { acknowledgeEnded, type EndedTask, listEndedBefore, readTasks } from '../../ledger/index.ts';
-import type { Task } from '../../tasks/index.ts';
+import { knownCost, type Task, usageDay } from '../../tasks/index.ts';
+import { dollars } from '../../budgets/index.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
@@ -17,7 +18,7 @@ interface EndedRun {
 }
 
 /**
- * Updates schedules from the ends of their runs: one-shots end, and schedules whose runs fail in a row are paused. An end stays in the
+ * Updates schedules from the ends of their runs: one-shots end, and schedules whose runs fail in a row, or cost too much without a result, are paused. An end stays in the
  * ledger until this is saved, and counts once, however often it is read. `before`: only earlier ends, ms since the epoch.
  */
 export async function followEndedRuns(parts: ScheduleParts, shard: number, before?: number): Promise<void> {
@@ -100,14 +101,30 @@ function endOneShot(change: ScheduleChange, task: Task): ScheduleChange {
 }
 
 /** A cancelled run counts neither as a failure nor as a success. */
-function countFailures(change: ScheduleChange, task: Task, { maxFailures }: SchedulerSettings): ScheduleChange {
+function countFailures(change: ScheduleChange, task: Task, settings: SchedulerSettings): ScheduleChange {
   const { status } = task.state;
   const hasFailed = status === 'permanently_failed' || status === 'stale';
   const failures = status === 'completed' ? 0 : change.schedule.failures + Number(hasFailed);
-  const schedule = { ...change.schedule, failures };
-  if (maxFailures === 0 || failures < maxFailures || schedule.status !== 'active') return { ...change, schedule };
-  const reason = `${failures} runs in a row failed; the last one: ${reasonOf(task)}`;
-  return { schedule: haltSchedule(schedule, 'paused', reason), event: 'paused' };
+  const failedCost = hasFailed ? addFailedCost(change.schedule, task) : change.schedule.failedCost;
+  const schedule = { ...change.schedule, failures, failedCost };
+  const why = hasFailed && schedule.status === 'active' ? reasonToPause(schedule, settings) : null;
+  if (why === null) return { ...change, schedule };
+  return { schedule: haltSchedule(schedule, 'paused', `${why}; the last one: ${reasonOf(task)}`), event: 'paused' };
+}
+
+function reasonToPause({ failures, failedCost }: Schedule, { maxFailures, maxFailedMicroUsd }: SchedulerSettings): string | null {
+  if (maxFailures > 0 && failures >= maxFailures) return `${failures} runs in a row failed`;
+  const cost = failedCost?.microUsd ?? 0;
+  if (maxFailedMicroUsd === 0 || cost < maxFailedMicroUsd) return null;
+  return `failed runs cost ${dollars(cost)} in one day, of ${dollars(maxFailedMicroUsd)}`;
+}
+
+/** Adds what a failed run cost to its day. Ends of an earlier day that come late count for none. */
+function addFailedCost({ failedCost }: Schedule, { state }: Task): Schedule['failedCost'] {
+  const cost = knownCost(state.usage);
+  const day = usageDay(state.completedAt ?? 0);
+  if (cost === 0 || (failedCost !== null && day < failedCost.day)) return failedCost;
+  return { day, microUsd: cost + (failedCost?.day === day ? failedCost.microUsd : 0) };
 }
 
 const REASON_CHARACTERS = 500;

@@ -88,6 +88,8 @@ const storedSchema = z.object({
   runCount: z.number().int().default(0),
   /** Failed runs in a row. */
   failures: z.number().int().default(0),
+  /** What failed runs cost on the newest day with one, in millionths of a US dollar; `day`: days since 1970, in UTC. */
+  failedCost: z.object({ day: z.number().int(), microUsd: z.number().int() }).nullable().default(null),
   /** Ends of runs up to this one, by their order, are counted; see `followEndedRuns`. */
   countedUpTo: text,
   /** Counted ends after it: ends may be written out of order. */

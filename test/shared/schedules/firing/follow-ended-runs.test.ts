@@ -6,6 +6,7 @@ import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';
+import type { TaskUsage } from '#shared/tasks/usage.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 
 const t = await useSchedules();
@@ -47,10 +48,10 @@ describe('a one-shot', () => {
   });
 });
 
-async function fail(id: string, message: string): Promise<void> {
+async function fail(id: string, message: string, usage: TaskUsage | null = null): Promise<void> {
   const attempt = await driveTasks(t.fleet).start(id);
   const error = { code: 'AGENT_ERROR', message, retryable: false };
-  await settleAttempt(t.parts.ledger, attempt, { kind: 'failed', error, delayMs: null, usage: null });
+  await settleAttempt(t.parts.ledger, attempt, { kind: 'failed', error, delayMs: null, usage });
 }
 
 async function failTimes(schedule: Schedule, times: number): Promise<void> {
@@ -120,5 +121,45 @@ describe('runs that fail in a row', () => {
     await followEndedRuns(t.parts, 0);
     expect((await t.read(schedule)).failures).toBe(1);
     expect(await t.parts.redis.zcard(key)).toBe(0);
+  });
+});
+
+describe('failed runs that cost money', () => {
+  const HALF_A_DOLLAR = 500_000;
+  const usage: TaskUsage = { inputTokens: 1, outputTokens: 1, costMicroUsd: HALF_A_DOLLAR };
+
+  async function failAtCost(schedule: Schedule, costMicroUsd: number | null = HALF_A_DOLLAR): Promise<Schedule> {
+    await fail(await fireNext(schedule), 'no answer', { ...usage, costMicroUsd });
+    await followEndedRuns(t.parts, 0);
+    return await t.read(schedule);
+  }
+
+  it('pause their schedule when they cost too much in one day, also with successes in between', async () => {
+    t.set({ maxFailures: 0, maxFailedMicroUsd: 2 * HALF_A_DOLLAR });
+    const schedule = await t.make();
+    expect(await failAtCost(schedule)).toMatchObject({ status: 'active', failedCost: { microUsd: HALF_A_DOLLAR } });
+    await driveTasks(t.fleet).complete(await fireNext(schedule), 'done');
+    expect(await failAtCost(schedule, null)).toMatchObject({ status: 'active', failures: 1, failedCost: { microUsd: HALF_A_DOLLAR } });
+    expect(await failAtCost(schedule)).toMatchObject({
+      status: 'paused',
+      pausedReason: 'failed runs cost $1.00 in one day, of $1.00; the last one: no answer',
+      nextFireAt: null,
+    });
+  });
+
+  it('count anew on another day', async () => {
+    t.set({ maxFailures: 0, maxFailedMicroUsd: 2 * HALF_A_DOLLAR });
+    const schedule = await t.make();
+    const { failedCost, ...first } = await failAtCost(schedule);
+    const yesterday = { day: (failedCost?.day ?? 0) - 1, microUsd: HALF_A_DOLLAR };
+    expect(await t.parts.store.saveAndLog(TENANT, [{ schedule: { ...first, failedCost: yesterday } }])).toHaveLength(1);
+    expect(await failAtCost(schedule)).toMatchObject({ status: 'active', failedCost });
+  });
+
+  it('pause nothing without a bound', async () => {
+    t.set({ maxFailures: 0, maxFailedMicroUsd: 0 });
+    const schedule = await t.make();
+    await failAtCost(schedule);
+    expect(await failAtCost(schedule)).toMatchObject({ status: 'active', failedCost: { microUsd: 2 * HALF_A_DOLLAR } });
   });
 });
