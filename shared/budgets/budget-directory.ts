@@ -1,4 +1,4 @@
-import { type BudgetRule, budgetSchema, type Settings } from '../config/index.ts';
+import { type BudgetRule, budgetSchema, RUNAWAY_BUDGET, type Settings } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import { type Keys, readRecords, type RedisClient } from '../redis/index.ts';
 import { tenantClosed } from '../tenants/index.ts';
@@ -17,7 +17,12 @@ const FRESH_MS = 1000;
 /** Tenants whose own budgets are remembered. */
 const MAX_TENANTS = 1000;
 
-const NONE: readonly Budget[] = [];
+/** The bound on what a task and all that it leads to may cost. */
+function runawayBudgets({ runaways: { maxCostMicroUsd } }: Pick<Settings, 'runaways'>): readonly Budget[] {
+  if (maxCostMicroUsd === 0) return [];
+  const rule = budgetSchema.parse({ scope: 'task', per: 'total', hardMicroUsd: maxCostMicroUsd });
+  return [{ ...rule, id: RUNAWAY_BUDGET, origin: 'config' }];
+}
 
 type Written = 'new' | 'replaced' | 'removed' | 'unknown' | 'full' | 'ended';
 
@@ -33,6 +38,8 @@ interface Remembered {
 export class BudgetDirectory {
   readonly #options: BudgetDirectoryOptions;
   readonly #configured: ReadonlyMap<string, readonly Budget[]>;
+  /** What all tenants have. */
+  readonly #everyones: readonly Budget[];
   /** By shard, how often the own budgets of each tenant were changed. */
   readonly #versions: Recent<number, Promise<Readonly<Record<string, string>>>>;
   readonly #own = new Recent<string, Remembered>({ maxEntries: MAX_TENANTS });
@@ -42,21 +49,26 @@ export class BudgetDirectory {
     const { keys, settings } = options;
     this.#versions = new Recent({ maxEntries: keys.shards, keepMs: FRESH_MS });
     const configured = settings.budgets.map(({ tenant, ...rule }) => ({ tenant, budget: { ...rule, origin: 'config' } satisfies Budget }));
+    this.#everyones = runawayBudgets(settings);
     const byTenant = Map.groupBy(configured, ({ tenant }) => tenant);
-    this.#configured = new Map([...byTenant].map(([tenant, own]) => [tenant, own.map(({ budget }) => budget)]));
+    this.#configured = new Map([...byTenant].map(([tenant, own]) => [tenant, [...own.map(({ budget }) => budget), ...this.#everyones]]));
   }
 
   /** The budgets that hold, as known at most a second ago. */
   async of(tenant: string): Promise<readonly Budget[]> {
     const shard = this.#options.keys.shardOf(tenant);
     const version = (await (this.#versions.get(shard) ?? this.#readVersions(shard)))[tenant];
-    const configured = this.#configured.get(tenant) ?? NONE;
+    const configured = this.#configuredFor(tenant);
     if (version === undefined) return configured;
     const known = this.#own.get(tenant);
     if (known?.version === version) return known.budgets;
     const budgets = await this.list(tenant);
     this.#own.set(tenant, { version, budgets });
     return budgets;
+  }
+
+  #configuredFor(tenant: string): readonly Budget[] {
+    return this.#configured.get(tenant) ?? this.#everyones;
   }
 
   /** The same, as they are now; the same list when nothing changed. */
@@ -70,7 +82,7 @@ export class BudgetDirectory {
     const { redis, keys } = this.#options;
     const stored = await redis.hgetall(keys.tenant(tenant).budgets);
     const own = readRecords(Object.entries(stored), (json, id): Budget => ({ ...budgetSchema.parse(JSON.parse(json)), id, origin: 'api' }));
-    return [...(this.#configured.get(tenant) ?? []), ...own.items].toSorted((one, other) => one.id.localeCompare(other.id));
+    return [...this.#configuredFor(tenant), ...own.items].toSorted((one, other) => one.id.localeCompare(other.id));
   }
 
   /** Makes or replaces a budget. Returns whether it is new. Errors: `budget.operator-only`, `request.invalid`, `tenant.ended`. */
@@ -100,7 +112,7 @@ export class BudgetDirectory {
   }
 
   async #write(tenant: string, id: string, json: string): Promise<Written> {
-    if (this.#configured.get(tenant)?.some((budget) => budget.id === id) === true)
+    if (this.#configuredFor(tenant).some((budget) => budget.id === id))
       throw new MusterError('budget.operator-only', `The budget "${id}" comes from the configuration and is changed there`);
     const { redis, keys, settings } = this.#options;
     const shard = keys.shardOf(tenant);

@@ -1,3 +1,4 @@
+import { RUNAWAY_BUDGET } from '../config/index.ts';
 import { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { systemClock } from '../time/index.ts';
 import { dollars, holdOf } from './budget.ts';
@@ -15,10 +16,15 @@ export function budgetFailure(refused: ExceededBudget): TaskFailure {
     lineMicroUsd,
     until: until === null ? null : new Date(until).toISOString(),
   };
+  if (budget.id === RUNAWAY_BUDGET && atHard === 'deny') return new TaskFailure('RUNAWAY', describeRunaway(refused), { details });
   const message = describeExceeded(refused);
   if (atHard !== 'pause') return new TaskFailure('BUDGET_EXCEEDED', message, { details });
   const wait = until === null ? {} : { retryAfterMs: Math.max(1, until - systemClock.now()) };
   return new HeldFailure('BUDGET_EXCEEDED', message, { details, hold: { gate: 'budget', what: holdOf(refused) }, ...wait });
+}
+
+function describeRunaway({ counted, usedMicroUsd, lineMicroUsd }: ExceededBudget): string {
+  return `Runaway: task ${counted} and what it led to cost ${dollars(usedMicroUsd)}, and may cost ${dollars(lineMicroUsd)}`;
 }
 
 type Exceeded = Pick<ExceededBudget, 'budget' | 'usedMicroUsd' | 'reservedMicroUsd' | 'lineMicroUsd'>;

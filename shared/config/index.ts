@@ -62,7 +62,7 @@ export {
   tenantLimitsPatchSchema,
   tenantLimitsSchema,
 } from './settings/limits-settings.ts';
-export { type ModelSettings, modelNameSchema } from './settings/money-settings.ts';
+export { type ModelSettings, modelNameSchema, RUNAWAY_BUDGET } from './settings/money-settings.ts';
 export { rateWindows } from './settings/rates.ts';
 export type { SchedulerSettings } from './settings/schedule-settings.ts';
 export { type BudgetRule, budgetFields, budgetSchema } from './settings/budget-settings.ts';

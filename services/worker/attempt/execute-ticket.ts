@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '#shared/config/index.ts';
-import { type AttemptEnd, type ClaimIsolation, claimTask, type TaskPlace, type TicketClaim } from '#shared/ledger/index.ts';
+import { type AttemptEnd, type ClaimIsolation, claimTask, cutTree, type TaskPlace, type TicketClaim } from '#shared/ledger/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { isRedisUnavailable } from '#shared/redis/index.ts';
 import { wait } from '#shared/time/index.ts';
@@ -80,6 +80,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
     const end = { ...classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes }), ...used };
     await countCost(parts, execution, end);
+    await cutRunaway(parts, execution, end);
     const settling = settleAndReport(parts, execution, end);
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
@@ -99,6 +100,15 @@ async function countCost({ spending }: ExecuteTicketParts, { spend, usage, log }
   await spend
     .settle(spending, usage.hasCalls ? null : end.usage)
     .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
+}
+
+/** A task that failed as part of a runaway takes what it leads to with it, where that was not cut before. */
+async function cutRunaway({ ledger }: ExecuteTicketParts, { body, log }: Execution, end: AttemptEnd): Promise<void> {
+  if (end.kind !== 'failed' || end.error.code !== 'RUNAWAY') return;
+  const { tenant, id, rootTaskId: root } = body;
+  await cutTree(ledger, { tenant, root: root ?? id }, end.error.message).catch((error: unknown) =>
+    log.error({ err: error }, 'a runaway could not be cut'),
+  );
 }
 
 /** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */

@@ -38,6 +38,8 @@ export const runawaySettingsSchema = z.strictObject({
   maxDepth: int(20),
   /** Tasks that descend from one. Defaults to 1000. */
   maxDescendants: int(1000),
+  /** What a task and all that it leads to may cost, in millionths of a US dollar; 0 for no bound, which is the default. */
+  maxCostMicroUsd: int(0, 0),
   /** How long after a task's first descendant there may be others, in milliseconds. Defaults to 7 days. */
   maxTreeMs: int(604_800_000),
   /** Tasks that tasks of one tenant may make within a minute. Defaults to 3000. */
@@ -47,6 +49,9 @@ export const runawaySettingsSchema = z.strictObject({
   /** A task that such failures hold is checked again after so long, in milliseconds. Defaults to 30 minutes. */
   maxHoldMs: int(1_800_000, 1000),
 });
+
+/** Names the budget that `runaways.maxCostMicroUsd` is. No other budget has such a name. */
+export const RUNAWAY_BUDGET = 'runaways.maxCostMicroUsd';
 
 /** What is kept of what agents used. */
 export const usageSettingsSchema = z.strictObject({

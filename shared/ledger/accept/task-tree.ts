@@ -1,3 +1,4 @@
+import { RUNAWAY_BUDGET } from '../../config/index.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { readHeads } from '../read/read-states.ts';
@@ -61,8 +62,9 @@ export async function readCut({ redis, keys }: Ledger, { tenant, root }: TreeRoo
   return await redis.hget(keys.tenant(tenant).taskTree(root), 'cut');
 }
 
-/** Lets the relatives of a task be accepted and start again, as many as from the beginning. */
+/** Lets the relatives of a task be accepted and start again, as many and at as much cost as from the beginning. */
 export async function liftCut(ledger: Ledger, tenant: string, id: string): Promise<void> {
   const root = (await readHeads(ledger, tenant, [id])).get(id)?.rootTaskId ?? id;
-  await ledger.redis.unlink(ledger.keys.tenant(tenant).taskTree(root));
+  const { taskTree, spent } = ledger.keys.tenant(tenant);
+  await ledger.redis.unlink(taskTree(root), spent(`${RUNAWAY_BUDGET}|${root}|total`));
 }

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { useParts } from '../../support/use-parts.ts';
+import { useWorker } from '../../support/use-worker.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const TENANT = 'default';
+const COST = 600;
+const MAX_COST = 1000;
+
+const buys: AgentFunction = () => Promise.resolve({ output: 'done', usage: { inputTokens: 1, outputTokens: 1, costMicroUsd: COST } });
+
+const parts = await useParts({ agents: { buys: { kind: 'function', run: buys } }, runaways: { maxCostMicroUsd: MAX_COST } });
+await useWorker(parts);
+
+const submit = async (parentTaskId?: string): Promise<string> =>
+  (await acceptTask(parts, { tenant: TENANT, agent: 'buys', input: 'x', ...(parentTaskId === undefined ? {} : { parentTaskId }) })).id;
+
+const ended = async (id: string): Promise<TaskState> =>
+  await waitFor(
+    async () => {
+      const state = (await readTask(parts.ledger, TENANT, id))?.state;
+      return state && isTerminal(state.status) ? state : null;
+    },
+    { deadlineMs: 10_000, what: `the end of ${id}` },
+  );
+
+const notices = async (root: string): Promise<number> => {
+  const entries = await parts.redis.xrange(parts.keys.tenant(TENANT).events, '-', '+');
+  return entries.filter(([, fields]) => fields.includes('task.runaway') && fields.includes(root)).length;
+};
+
+describe('a task that with what it leads to costs too much', () => {
+  it('is cut: what waits fails without running, no more is accepted, and a retry by a person begins anew', async () => {
+    const root = await submit();
+    expect(await ended(root)).toMatchObject({ status: 'completed' });
+    expect(await ended(await submit(root))).toMatchObject({ status: 'completed' });
+    const late = await submit(root);
+    const reason = `Runaway: task ${root} and what it led to cost $0.0012, and may cost $0.0010`;
+    expect(await ended(late)).toMatchObject({
+      status: 'permanently_failed',
+      error: { code: 'RUNAWAY', message: reason, retryable: false },
+    });
+    await expect(submit(root)).rejects.toMatchObject({ code: 'task.runaway', message: reason });
+    expect(await notices(root)).toBe(1);
+    expect(await ended(await submit())).toMatchObject({ status: 'completed' });
+    expect(await retryTask(parts, TENANT, late)).toMatchObject({ kind: 'reopened' });
+    expect(await ended(late)).toMatchObject({ status: 'completed' });
+    expect(await ended(await submit(root))).toMatchObject({ status: 'completed' });
+  });
+});
