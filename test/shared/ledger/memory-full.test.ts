@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { acceptMessage, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
 import { isRedisUnavailable } from '#shared/redis/availability.ts';
 import { ledgerProblems } from './support/ledger-problems.ts';
-import { DONE, retry, type Held } from './support/test-ledger.ts';
+import { aTask, DONE, retry, TENANT, type Held, type TaskWish } from './support/test-ledger.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';
 
 const LANE = { lane: { name: 'session:s', limit: 1 }, yields: true };
@@ -58,6 +59,33 @@ describe('without memory for more', () => {
     await test.endLease(running);
     const answer = await withoutMemory(step);
     expect(answer instanceof Error && !isRedisUnavailable(answer)).toBe(false);
+    expect(await ledgerProblems(test)).toEqual([]);
+  });
+
+  it.each<[what: string, wish: TaskWish]>([
+    ['that waits for its lane', LANE],
+    ['that goes by its mode', { ...LANE, mode: 'collect' }],
+    ['that nothing can hold back', {}],
+  ])('a task %s that is accepted again stays as it is', async (_what, wish) => {
+    const task = aTask(wish);
+    expect((await acceptMessage(test.ledger, task)).kind).toBe('accepted');
+    const before = await test.read(task.body.id);
+    const answer = await withoutMemory(() => acceptMessage(test.ledger, task));
+    expect(answer instanceof Error ? isRedisUnavailable(answer) : answer).toEqual(
+      wish.lane ? true : { kind: 'duplicate', id: task.body.id },
+    );
+    expect(await test.read(task.body.id)).toEqual(before);
+    expect(await ledgerProblems(test)).toEqual([]);
+    expect(await acceptMessage(test.ledger, task)).toEqual({ kind: 'duplicate', id: task.body.id });
+  });
+
+  it('tasks of one call are refused without a trace', async () => {
+    const bodies = test.keys.tenant(TENANT).bodies;
+    const before = await test.redis.hkeys(bodies);
+    const tasks = [aTask(LANE), aTask({ key: 'k', sharedLanes: [{ name: 'gpu', limit: 1 }] }), aTask({ key: 'other' })];
+    const answers = await withoutMemory(() => acceptNewTasks(test.ledger, tasks));
+    expect(answers).toSatisfy((all: unknown[]) => all.every((answer) => answer instanceof Error && isRedisUnavailable(answer)));
+    expect(await test.redis.hkeys(bodies)).toEqual(before);
     expect(await ledgerProblems(test)).toEqual([]);
   });
 });
