@@ -53,6 +53,7 @@
 -- include: admission
 -- include: depth
 -- include: iterate
+-- include: requests
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
@@ -112,14 +113,13 @@ local function accept(request)
   return conclude_request(context, intake, request, answer or admit_any(request))
 end
 
-local answers = { {}, '', 0 }
-local id = next_arg()
-while id do
-  local request = read_request(id)
+local answers, requests = { {}, '', 0 }, {}
+for id in next_arg do requests[#requests + 1] = read_request(id) end
+if not closed then prepare_requests(context, requests) end
+for position, request in ipairs(requests) do
   local answer = isolate(accept, request)
   if answer[1] == 'failed' then forget_failed(context, request) end
-  answers[#answers + 1] = answer
-  id = next_arg()
+  answers[position + 3] = answer
 end
 answers[2] = close_intake(context, intake)
 answers[3] = depth_of(context.live)

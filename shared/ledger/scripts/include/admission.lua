@@ -42,16 +42,24 @@ local function check_rates(context, intake, class)
   return 0, times
 end
 
+-- The request that came under the caller's key before, or nil.
+local function known_request(request)
+  if request.known == nil then return request.known_key and redis.call('GET', request.known_key) end
+  return request.known
+end
+
 -- Why a request is not accepted, as its answer: it came before, or its rate is used up. Nil when it may be; then its body is stored.
--- `request`: id, known_key (or nil), digest, rate_class (or empty), body and lookups.
+-- `request`: id, known_key (or nil), digest, rate_class (or empty), body and lookups, and what `prepare_requests` noted.
 local function refuse_request(context, intake, request)
-  local known = request.known_key and redis.call('GET', request.known_key)
+  local known = known_request(request)
   if known then
     local first, known_digest = string.match(known, '^(%S+) (.*)$')
     return { known_digest == request.digest and 'duplicate' or 'conflict', first }
   end
   -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
-  if redis.call('HSETNX', context.bodies, request.id, request.body) == 0 then return { 'duplicate', request.id } end
+  if not request.has_body and redis.call('HSETNX', context.bodies, request.id, request.body) == 0 then
+    return { 'duplicate', request.id }
+  end
   request.has_body = true
   if request.rate_class == '' then return nil end
   local after, detail = check_rates(context, intake, request.rate_class)
@@ -184,7 +192,7 @@ local function is_free_now(context, intake, request)
     if room_in_lane(context, intake, lane) < 1 then return false end
   end
   if not has_room(context, request.class) then return false end
-  return not request.has_lane or redis.call('EXISTS', request.held, request.wait) == 0
+  return not request.has_lane or request.lane_is_empty or redis.call('EXISTS', request.held, request.wait) == 0
 end
 
 -- Accepts a task without reading its state when no lane, time or cap keeps it waiting. Returns its answer, or nil.
