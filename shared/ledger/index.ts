@@ -43,7 +43,7 @@ export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
-export { countHeld, listHolds, releaseHeld } from './grants/release-held.ts';
+export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/release-held.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
 export { idAt } from './read/id-at.ts';

@@ -44,8 +44,10 @@ export interface HoldReport {
   until: number | null;
 }
 
-/** Read what holds a tenant's tasks, by gate; null for what does not hold any more. */
-export type HoldReaders = Partial<Record<TaskHold['gate'], (tenant: string, what: string) => Promise<HoldReport | null>>>;
+/** Reads what holds a tenant's task; null for what does not hold any more. `ahead`: tasks of the tenant that it releases before. */
+type HoldReader = (tenant: string, what: string, ahead: number) => Promise<HoldReport | null>;
+/** By gate. */
+export type HoldReaders = Partial<Record<TaskHold['gate'], HoldReader>>;
 
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {

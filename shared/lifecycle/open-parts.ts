@@ -90,7 +90,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
-  const throttle = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log });
+  const throttle = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log, counts: metrics.counts });
   metrics.start();
   throttle.start();
   const reading = [tenants.start(), fleetLimits.start(), agentCaps.start()];
@@ -152,7 +152,7 @@ function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
     onTicket: (ticket) => relayTicket({ relay, log }, ticket),
     holds: {
       budget: (tenant, what) => explainBudget({ redis, keys, budgets }, tenant, what),
-      provider: (tenant, id) => explainProvider({ redis, keys, settings }, tenant, id),
+      provider: (tenant, what, ahead) => explainProvider({ redis, keys, settings }, { tenant, what, ahead }),
       failures: (tenant, agent) => explainFailures({ redis, keys }, tenant, agent),
       circuit: (tenant, name) => explainCircuit({ redis, keys }, tenant, name),
     },

@@ -6,7 +6,7 @@ import { Ticker } from '../time/index.ts';
 import { CodeLabels } from './code-labels.ts';
 import { allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
 import { ServiceTimes, weightOf } from './service-times.ts';
-import { addAgent, addMinute, addTotals, type Counts } from './stored-counts.ts';
+import { addAgent, addCalls, addMinute, addTotals, type Counts } from './stored-counts.ts';
 
 export interface FleetMetricsOptions {
   redis: RedisClient;
@@ -93,7 +93,7 @@ export class FleetMetrics {
     for (const [tenant, counts] of taken.tenants) this.#owed.push(...this.#tenantAdditions(tenant, counts, minute));
   }
 
-  #fleetAdditions({ tenants, agents }: TakenCounts, minute: number): Addition[] {
+  #fleetAdditions({ tenants, agents, calls }: TakenCounts, minute: number): Addition[] {
     const { keys, settings } = this.#options;
     const [totals, inMinute]: [Counts, Counts] = [new Map(), new Map()];
     for (const series of allSeries(tenants)) {
@@ -101,6 +101,7 @@ export class FleetMetrics {
       addMinute(inMinute, series);
     }
     for (const [agent, used] of agents) addAgent(totals, Object.hasOwn(settings.agents, agent) ? agent : OTHER_AGENT, used);
+    addCalls(totals, calls);
     const { tenantStates } = keys.shard(0);
     return [
       addCounts(tenantStates, keys.fleet.metrics, ['', 0], totals),

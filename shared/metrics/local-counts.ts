@@ -37,10 +37,15 @@ export interface AgentCounts {
   throttled: number;
 }
 
+/** How a call of a model ended. `refused`: its provider takes no calls for a while. */
+type CallResult = 'answered' | 'refused' | 'failed';
+
 /** What was counted since the last `take`. */
 export interface TakenCounts {
   tenants: Map<string, TenantCounts>;
   agents: Map<string, AgentCounts>;
+  /** By `<account>|<model>|<result>`. */
+  calls: Map<string, number>;
 }
 
 /** The code of an attempt that a provider put off; it costs no attempt. */
@@ -53,6 +58,7 @@ export class LocalCounts {
   readonly #isOn: boolean;
   #tenants = new Map<string, TenantCounts>();
   #agents = new Map<string, AgentCounts>();
+  #calls = new Map<string, number>();
 
   /** Counts nothing where no counter would be read. */
   constructor(isOn: boolean) {
@@ -60,7 +66,7 @@ export class LocalCounts {
   }
 
   get isEmpty(): boolean {
-    return this.#tenants.size === 0;
+    return this.#tenants.size === 0 && this.#calls.size === 0;
   }
 
   /** The codes of the attempts counted so far. */
@@ -122,11 +128,17 @@ export class LocalCounts {
     addOne(seriesOf(this.#of(tenant).series, task).ended, status);
   }
 
+  /** Counts a call of a model by its labels, of which there are few. */
+  modelCalled({ account, model }: { account: string; model: string }, result: CallResult): void {
+    if (this.#isOn) addOne(this.#calls, `${account}|${model}|${result}`);
+  }
+
   /** Hands out what was counted, and begins anew. */
   take(): TakenCounts {
-    const taken = { tenants: this.#tenants, agents: this.#agents };
+    const taken = { tenants: this.#tenants, agents: this.#agents, calls: this.#calls };
     this.#tenants = new Map();
     this.#agents = new Map();
+    this.#calls = new Map();
     return taken;
   }
 

@@ -19,6 +19,7 @@ export const FAMILIES = [
   'tokens',
   'cost',
   'throttled',
+  'calls',
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
@@ -45,6 +46,11 @@ export function addAgent(counts: Counts, agent: string, used: AgentCounts): void
   add(counts, `tokens|${agent}|output`, used.outputTokens);
   add(counts, `cost|${agent}`, used.costMicroUsd);
   add(counts, `throttled|${agent}`, used.throttled);
+}
+
+/** Adds calls of models, by account, model and result. */
+export function addCalls(counts: Counts, calls: ReadonlyMap<string, number>): void {
+  for (const [labels, count] of calls) add(counts, `calls|${labels}`, count);
 }
 
 /** Adds to the counters of one minute. */

@@ -122,7 +122,7 @@ export class AttemptModels {
     if (gate.kind === 'refused') return { kind: 'failed', error: gate.failure, mayFallBack: false, downgrade: gate.downgrade };
     if (gate.kind === 'held') return { kind: 'failed', error: gate.failure, mayFallBack: gate.isWalled };
     this.#hasCalled = true;
-    const settle = (end: CallEnd): Promise<void> => this.#settle(source, call, gate.call, end);
+    const settle = (end: CallEnd): Promise<HeldFailure | null> => this.#settle(source, call, gate.call, end);
     const call = new GatedCall({ model, params, inputTokens, now, settle });
     this.#open.add(call);
     try {
@@ -150,16 +150,16 @@ export class AttemptModels {
     });
   }
 
-  /** Settles a call that failed. Returns why; null for one that was stopped. */
+  /** Settles a call that failed. Returns why, a hold where the provider takes no calls for a while; null for one that was stopped. */
   async #fail(source: ModelSource, call: GatedCall, error: unknown): Promise<TaskFailure | null> {
     const isAborted = call.params.abortSignal?.aborted === true;
     const failure = isAborted ? null : source.failureOf(error);
-    await call.fail(error, failure);
-    this.#failure = failure ?? undefined;
-    return failure;
+    const shown = (await call.fail(error, failure)) ?? failure;
+    this.#failure = shown ?? undefined;
+    return shown;
   }
 
-  async #settle(source: ModelSource, call: GatedCall, admitted: AdmittedCall, end: CallEnd): Promise<void> {
+  async #settle(source: ModelSource, call: GatedCall, admitted: AdmittedCall, end: CallEnd): Promise<HeldFailure | null> {
     const { latencies, caller, onUsage } = this.#options;
     this.#open.delete(call);
     this.#failure = undefined;
@@ -175,7 +175,7 @@ export class AttemptModels {
         ...(cost === undefined ? {} : { costMicroUsd: cost }),
       });
     const costMicroUsd = this.#costOf(source, call.model, end.usage);
-    await reportEnd(this.#options, caller, admitted, { ...end, costMicroUsd });
+    return await reportEnd(this.#options, caller, admitted, { ...end, costMicroUsd });
   }
 
   #costOf(source: ModelSource, model: string, tokens: Pick<CallUsage, 'inputTokens' | 'outputTokens'>): number | null {

@@ -10,9 +10,12 @@ export function isEndpointFailure({ code }: TaskFailure): boolean {
   return ENDPOINT_CODES.has(code);
 }
 
+/** What a provider refuses for a while. */
+const REFUSALS: ReadonlySet<string> = new Set(['THROTTLED', 'PROVIDER_QUOTA']);
+
 /** Whether another model may answer a call that failed so. */
 export function mayFallBack(failure: TaskFailure): boolean {
-  return isEndpointFailure(failure) || failure.code === 'THROTTLED';
+  return isEndpointFailure(failure) || REFUSALS.has(failure.code);
 }
 
 /** Statuses of an endpoint that is not there, whatever it was sent. */

@@ -4,7 +4,7 @@ import type { Settings } from '../config/index.ts';
 import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
-import type { CallPermit, ProviderAccount, ProviderThrottle } from '../providers/index.ts';
+import type { CallHold, CallPermit, ProviderAccount, ProviderThrottle } from '../providers/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import type { PriorityBand } from '../tasks/index.ts';
 import type { CircuitAnswer, CircuitCall, Circuits } from './circuits/circuits.ts';
@@ -97,29 +97,40 @@ export async function admitCall(ports: GatePorts, caller: Caller, request: GateR
     return { kind: 'held', failure: heldByCircuit(account, circuit, ports.settings.circuits.maxHoldMs), isWalled: false };
   }
   if (admission.kind === 'go') throw new Error('A call that may go was refused');
-  const { because, hold, holdMs, untilMs } = admission;
-  const until = new Date(untilMs).toISOString();
-  const text = because === 'wall' ? `${account.name} takes no calls of ${model}` : `${account.name} has no room for a call of ${model}`;
-  const code = because === 'wall' ? 'PROVIDER_QUOTA' : 'THROTTLED';
-  const failure = new HeldFailure(code, `${text} until ${until} (${because})`, { hold, retryAfterMs: holdMs });
-  return { kind: 'held', failure, isWalled: because === 'wall' };
+  return { kind: 'held', failure: heldByProvider(request, admission), isWalled: admission.because === 'wall' };
 }
 
-/** Counts the end of an admitted call with its throttle, its circuit and its budgets. Never rejects. */
+/** What a call that has to wait for its provider, or that it refused, means for its attempt. The refusal is the cause. */
+function heldByProvider(
+  { account, model }: Pick<CallPermit, 'account' | 'model'>,
+  { because, untilMs, hold, holdMs }: CallHold,
+  refusal?: TaskFailure,
+): HeldFailure {
+  const isWalled = because === 'wall';
+  const text = isWalled ? `${account.name} takes no calls of ${model}` : `${account.name} has no room for a call of ${model}`;
+  const message = `${text} until ${new Date(untilMs).toISOString()} (${refusal?.message ?? because})`;
+  return new HeldFailure(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, { hold, retryAfterMs: holdMs, cause: refusal });
+}
+
+/**
+ * Counts the end of an admitted call with its throttle, its circuit and its budgets. Resolves with the failure that holds its task when the
+ * provider takes no calls for a while. Never rejects.
+ */
 export async function reportEnd(
   ports: GatePorts,
   caller: Caller,
   { permit, circuit, spend, signal }: AdmittedCall,
   end: CallEnd & { costMicroUsd: number | null },
-): Promise<void> {
+): Promise<HeldFailure | null> {
   const { inputTokens, outputTokens } = end.usage;
-  await Promise.all([
+  const [hold] = await Promise.all([
     ports.throttle.reportCall(permit, { ...end.answer, tokens: inputTokens + outputTokens }),
     retryWhileAway(() => ports.spending.settle(spend, end.costMicroUsd ?? 0), { mayRetry: () => !signal.aborted }).catch((error: unknown) =>
       ports.log.error({ err: error }, 'the cost of a model call could not be counted'),
     ),
     reportEndToCircuit(ports, circuitCall(caller, permit.account), circuit, end),
   ]);
+  return hold && end.failure && heldByProvider(permit, hold, end.failure);
 }
 
 async function reportEndToCircuit(

@@ -1,4 +1,4 @@
-import type { TaskFailure } from '../errors/index.ts';
+import type { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { CallMeter, type CallUsage } from './call-meter.ts';
 import { type CallAnswer, failedAnswer, goodAnswer } from './call-answer.ts';
 import type { CallOptions } from './language-model.ts';
@@ -20,8 +20,8 @@ export interface GatedCallOptions {
   readonly params: CallOptions;
   readonly inputTokens: number;
   readonly now: () => number;
-  /** Counts the call; called once. */
-  readonly settle: (end: CallEnd) => Promise<void>;
+  /** Counts the call; called once. Resolves with what holds its task when it was refused. */
+  readonly settle: (end: CallEnd) => Promise<HeldFailure | null>;
 }
 
 /** GatedCall is responsible for one call of one model from its admission to its settlement, which happens once, however the call ends. */
@@ -33,7 +33,7 @@ export class GatedCall {
   readonly #startedAt: number;
   #beganAfterMs: number | null = null;
   #headers: Readonly<Record<string, string | undefined>> | undefined;
-  #settling: Promise<void> | undefined;
+  #settling: Promise<HeldFailure | null> | undefined;
 
   constructor({ model, params, inputTokens, now, settle }: GatedCallOptions) {
     this.model = model;
@@ -54,18 +54,18 @@ export class GatedCall {
   }
 
   /** The answer came to its end. */
-  succeed(): Promise<void> {
-    return this.#settle({ usage: this.meter.usage, answer: goodAnswer(this.#headers), failure: null, isAborted: false });
+  async succeed(): Promise<void> {
+    await this.#settle({ usage: this.meter.usage, answer: goodAnswer(this.#headers), failure: null, isAborted: false });
   }
 
-  /** It was refused, broke off or was left by its caller. */
-  fail(error: unknown, failure: TaskFailure | null): Promise<void> {
+  /** It was refused, broke off or was left by its caller. Resolves with what holds its task when it was refused. */
+  fail(error: unknown, failure: TaskFailure | null): Promise<HeldFailure | null> {
     const isAborted = failure === null;
     const answer = isAborted && this.#headers ? goodAnswer(this.#headers) : failedAnswer(error);
     return this.#settle({ usage: this.meter.usageAtFailure(isAborted), answer, failure, isAborted });
   }
 
-  #settle(end: Omit<CallEnd, 'beganAfterMs'>): Promise<void> {
+  #settle(end: Omit<CallEnd, 'beganAfterMs'>): Promise<HeldFailure | null> {
     return (this.#settling ??= this.#options.settle({ ...end, beganAfterMs: this.#beganAfterMs }));
   }
 }

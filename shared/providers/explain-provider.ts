@@ -8,17 +8,30 @@ export interface ProviderHold {
   until: number | null;
 }
 
-/** Explains what holds a tenant's tasks by the id of a throttle; null when it was forgotten. Of other tenants it says nothing. */
-export async function explainProvider(ports: ThrottlePorts, tenant: string, id: string): Promise<ProviderHold | null> {
-  const view = await readThrottle(ports, id);
+/**
+ * Explains what holds a task by the id of a throttle; null when it was forgotten. Of other tenants it says nothing. `ahead`: tasks of the
+ * same tenant that go before it.
+ */
+export async function explainProvider(
+  ports: ThrottlePorts,
+  { tenant, what, ahead }: { tenant: string; what: string; ahead: number },
+): Promise<ProviderHold | null> {
+  const view = await readThrottle(ports, what);
   if (view === null) return null;
   const { account, model, block, requestsPerMinute, tokensPerMinute, concurrent, requests, tokens, running } = view;
   const used = { requestsPerMinute, requests, tokensPerMinute, tokens, concurrent, running };
   const facts = { account: account.name, model, ...used };
-  if (block === null) return { detail: rateDetail(view), facts, until: null };
+  if (block === null) return { detail: rateDetail(view), facts, until: turnOf(view, ahead) };
   const { kind, scope, reason, untilMs } = block;
   const refusal = { blocked: kind, scope, reason, probe: probeFor(tenant, block) };
   return { detail: blockDetail(view, block), facts: { ...facts, ...refusal }, until: untilMs };
+}
+
+/** When the turn of a task should come, where tenants take turns evenly; null when that does not depend on the rate alone. */
+function turnOf({ pace, waitingTenants, waitingTasks }: ThrottleView, ahead: number): number | null {
+  if (pace === null) return null;
+  const before = Math.min((ahead + 1) * Math.max(1, waitingTenants), Math.max(ahead + 1, waitingTasks)) - 1;
+  return Math.round(pace.nextMs + before * pace.eachMs);
 }
 
 /** Which call tries now, as far as the tenant may know it. */

@@ -4,6 +4,8 @@
  */
 export { type ProviderAccount, accountOf } from './account.ts';
 export { explainProvider } from './explain-provider.ts';
-export { type CallPermit, ProviderThrottle } from './provider-throttle.ts';
+export type { CallHold, CallPermit } from './model-call.ts';
+export { modelLabels } from './model-labels.ts';
+export { ProviderThrottle } from './provider-throttle.ts';
 export { type ThrottleView, listThrottles } from './read-throttles.ts';
 export { releaseWaiting } from './release-waiting.ts';

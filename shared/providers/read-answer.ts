@@ -48,6 +48,8 @@ const TOO_MANY = 429;
 const UNAVAILABLE = 503;
 /** Anthropic's. */
 const OVERLOADED = 529;
+/** How OpenAI refuses one request that no minute has room for, by 429 too; others go on. */
+const TOO_LARGE = /\brequest too large\b/i;
 /** How providers name a limit of a day in words. */
 const OF_A_DAY = /\b(?:per day|daily|RPD|TPD)\b|PerDay/i;
 
@@ -57,7 +59,7 @@ export function readRefusal(answer: ProviderAnswer, nowMs: number): Refusal | nu
   const reason = error.code ?? error.type ?? `status ${status}`;
   const ms = readDelay(answer, nowMs);
   if (isOutOfQuota(answer)) return { kind: 'wall', scope: 'account', ms, reason };
-  if (status === TOO_MANY) return { kind: isOfDay(answer) ? 'wall' : 'cooldown', scope: 'model', ms, reason };
+  if (status === TOO_MANY) return isTooLarge(answer) ? null : { kind: kindOf(answer), scope: 'model', ms, reason };
   // Without a time, an endpoint that fails is the circuit's concern.
   const isOverloaded = status === OVERLOADED || (status === UNAVAILABLE && ms !== undefined);
   return isOverloaded ? { kind: 'cooldown', scope: 'endpoint', ms, reason } : null;
@@ -67,8 +69,12 @@ function isOutOfQuota({ status, error }: ProviderAnswer): boolean {
   return status === QUOTA_STATUS || [error?.code, error?.type].some((name) => QUOTA_CODES.has(name ?? ''));
 }
 
-function isOfDay({ error }: ProviderAnswer): boolean {
-  return [error?.code, error?.type, error?.message].some((text) => OF_A_DAY.test(text ?? ''));
+function isTooLarge({ error }: ProviderAnswer): boolean {
+  return TOO_LARGE.test(error?.message ?? '');
+}
+
+function kindOf({ error }: ProviderAnswer): Refusal['kind'] {
+  return [error?.code, error?.type, error?.message].some((text) => OF_A_DAY.test(text ?? '')) ? 'wall' : 'cooldown';
 }
 
 /** How long the provider wants no calls: as it says, or until the limit that is used up is there again. */

@@ -30,12 +30,17 @@ export interface ThrottleView extends ThrottledModel {
   running: number;
   /** Tenants with tasks that wait for it. */
   waitingTenants: number;
+  /** Tasks that wait for it. */
+  waitingTasks: number;
+  /** Where only its rate holds calls back: when the next may go, and the time from one to the next, ms; null else. */
+  pace: { nextMs: number; eachMs: number } | null;
   block: StandingBlock | null;
   lastCallMs: number;
 }
 
 const CONCURRENCY = 20;
 const WINDOW_S = 60;
+const MINUTE_MS = 60_000;
 
 /** Every model that was called lately, the last one first, at most `max`. */
 export async function listThrottles(ports: ThrottlePorts, max: number): Promise<ThrottleView[]> {
@@ -51,31 +56,56 @@ export async function readThrottle(ports: ThrottlePorts, id: string): Promise<Th
   if (target === null) return null;
   const keys = keysOf(ports, target);
   const now = await redisNow(redis);
-  const [state, window, running, account, endpoint, lastCall, ...waiting] = await Promise.all([
+  const [state, window, running, account, endpoint, turns, lastCall, ...waiting] = await Promise.all([
     redis.hgetall(keys.state),
     redis.hgetall(keys.window),
     redis.zcount(keys.calls, now, '+inf'),
     redis.hgetall(keys.account),
     redis.hgetall(keys.endpoint),
+    redis.hgetall(keys.turns),
     redis.zscore(keys.throttles, id),
     ...THROTTLE_BANDS.map((_, position) => redis.zcard(keys.flows[position] ?? '')),
   ]);
   const { requestsPerMinute, tokensPerMinute, concurrent } = target.account.limits;
   const guess = Number(state['guess_until'] ?? 0) > now ? state['guess'] : undefined;
   const blocks = [blockOf(state, 'model', now), blockOf(account, 'account', now), blockOf(endpoint, 'endpoint', now)];
+  const block = blocks.filter((each) => each !== null).toSorted((a, b) => b.untilMs - a.untilMs)[0] ?? null;
+  const rates = {
+    requests: least(requestsPerMinute, state['learned_requests'], guess),
+    tokens: least(tokensPerMinute, state['learned_tokens']),
+  };
   return {
     ...target,
     id,
-    requestsPerMinute: least(requestsPerMinute, state['learned_requests'], guess),
-    tokensPerMinute: least(tokensPerMinute, state['learned_tokens']),
+    requestsPerMinute: rates.requests,
+    tokensPerMinute: rates.tokens,
     concurrent: concurrent ?? null,
     isLearned: requestsPerMinute === undefined && tokensPerMinute === undefined,
     ...usedOf(window, now),
     running,
     waitingTenants: waiting.reduce((total, count) => total + count, 0),
-    block: blocks.filter((block) => block !== null).toSorted((a, b) => b.untilMs - a.untilMs)[0] ?? null,
+    waitingTasks: waitingTasks(turns),
+    pace: block === null && state['because'] !== 'concurrent' ? paceOf(ports, state, rates, now) : null,
+    block,
     lastCallMs: Number(lastCall ?? 0),
   };
+}
+
+/** The counts of the flows, as `include/flows.lua` keeps them. */
+function waitingTasks(turns: Readonly<Record<string, string>>): number {
+  return Object.entries(turns).reduce((total, [field, count]) => total + (field.startsWith('n:') ? Math.max(0, Number(count)) : 0), 0);
+}
+
+function paceOf(
+  { settings }: ThrottlePorts,
+  state: Readonly<Record<string, string>>,
+  { requests, tokens }: { requests: number | null; tokens: number | null },
+  now: number,
+): ThrottleView['pace'] {
+  const { average = '0', last = '0', requests_at: requestsAt = '0', tokens_at: tokensAt = '0' } = state;
+  const eachMs = Math.max(requests === null ? 0 : MINUTE_MS / requests, tokens === null ? 0 : (Number(average) * MINUTE_MS) / tokens);
+  const spreadFrom = Math.max(requests === null ? 0 : Number(requestsAt), tokens === null ? 0 : Number(tokensAt));
+  return eachMs === 0 ? null : { eachMs, nextMs: Math.max(now, Number(last), spreadFrom - settings.throttle.burst * MINUTE_MS) };
 }
 
 function least(...limits: (number | string | undefined)[]): number | null {

@@ -30,12 +30,16 @@ function scriptOf(name: 'admit-call' | 'report-call' | 'reserve-calls' | 'settle
   return script;
 }
 
+/** Among whose tasks a call's task waits. */
+export interface CallFlow {
+  readonly tenant: string;
+  readonly band: ThrottleBand;
+  readonly weight: number;
+}
+
 /** A call as `admit-call.lua` takes it. */
-export interface AdmissionInput {
+export interface AdmissionInput extends CallFlow {
   permit: string;
-  tenant: string;
-  band: ThrottleBand;
-  weight: number;
   tokens: number;
   isFirst: boolean;
   /** Whether an earlier attempt of its task may have been released with a place for this call. */
@@ -69,6 +73,8 @@ export interface ReportInput {
   permit: string;
   at: number;
   booked: number;
+  /** Where its task waits after a refusal. */
+  flow: CallFlow;
   used?: number | undefined;
   isUnused?: boolean | undefined;
   isAnswered?: boolean | undefined;
@@ -78,26 +84,22 @@ export interface ReportInput {
 }
 
 const flag = z.int().transform((value) => value === 1);
-const reportedSchema = z.tuple([flag, flag, flag]);
+const reportedSchema = z.tuple([flag, flag, flag, z.int()]);
 
-/** Returns whether tasks wait for the model, whether a wall rose, and whether one fell. */
+/** Returns whether tasks wait for the model, whether a wall rose, whether one fell, and until when its refusal holds, ms; 0 for none. */
 export async function reportCall(
   ports: ThrottlePorts,
   target: ThrottledModel,
   report: ReportInput,
 ): Promise<z.infer<typeof reportedSchema>> {
-  const { state, window, calls, account, endpoint, waits } = keysOf(ports, target);
+  const { state, window, calls, account, endpoint, waits, turns, flows } = keysOf(ports, target);
+  const keys = [state, window, calls, account, endpoint, waits, turns, ...flows];
   const args = [scriptJson(optionsOf(ports, target)), scriptJson(report)];
-  return reportedSchema.parse(
-    await runScript(ports.redis, scriptOf('report-call'), [state, window, calls, account, endpoint, waits], args),
-  );
+  return reportedSchema.parse(await runScript(ports.redis, scriptOf('report-call'), keys, args));
 }
 
 /** A flow whose task was given a call. */
-export interface BookedCall {
-  band: ThrottleBand;
-  tenant: string;
-}
+export type BookedCall = Pick<CallFlow, 'band' | 'tenant'>;
 
 /** Books calls for tasks that wait, at most `max`; flows in `excluded` are passed over. */
 export async function reserveCalls(

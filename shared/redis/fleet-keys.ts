@@ -69,7 +69,7 @@ function keysUnder(prefix: string) {
     servedPlatform: (name: string) => `${prefix}served-platform:${name}`,
     /** String: JSON of a worker's report of its own end. Kept: ten minutes. Bound: one per worker that ended so. */
     blame: (worker: string) => `${prefix}blame:${worker}`,
-    /** Hash: `<family>|<labels>` -> count since the installation. Kept: for good. Bound: queues, bands, sources, `metrics.maxCodes` and agents. */
+    /** Hash: `<family>|<labels>` -> count since the installation. Kept: for good. Bound: queues, bands, sources, `metrics.maxCodes`, agents and models. */
     metrics: `${prefix}metrics`,
     /** Hash: counts of the fleet in one minute since 1970. Kept: `metrics.windowMs`. Bound: `metrics.windowMs`. */
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,

@@ -53,6 +53,7 @@ const STORED_FAMILIES: readonly StoredOptions[] = [
   { family: 'tokens', name: 'muster_tokens_total', help: 'Tokens of models', labels: ['agent', 'direction'] },
   { family: 'cost', name: 'muster_cost_usd_total', help: 'Cost of models in US dollars', labels: ['agent'], scale: MICRO_PER_USD },
   { family: 'throttled', name: 'muster_throttles_total', help: 'Attempts that a provider put off', labels: ['agent'] },
+  { family: 'calls', name: 'muster_model_calls_total', help: 'Calls of models that ended', labels: ['account', 'model', 'result'] },
 ];
 
 /** Registers the families of what the fleet counted. */

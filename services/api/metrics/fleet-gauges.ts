@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { listWorkers, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
+import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
 import { readLoad, type Load, type LoadPorts } from './read-load.ts';
@@ -21,7 +22,13 @@ const FRESH_MS = 1000;
 export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
   const load = memoize(() => readLoad(ports, null));
   const shards = memoize(() => readShards(ports.ledger));
-  const gauges = [...loadGauges(load), ...shardGauges(shards), fleetPressure(ports.ledger), ...workerGauges(ports.ledger)];
+  const gauges = [
+    ...loadGauges(load),
+    ...shardGauges(shards),
+    fleetPressure(ports.ledger),
+    ...workerGauges(ports.ledger),
+    ...providerGauges(ports.ledger),
+  ];
   for (const { name, help, read } of gauges) {
     const samples: FamilyOptions['read'] = async () => (await read()).map(([labels, value]) => ({ labels, value }));
     addFamily(registry, { name, help, type: 'gauge', read: samples });
@@ -149,6 +156,23 @@ function workerGauges({ redis, keys, settings }: Ledger): GaugeOptions[] {
           [{ state: 'used' }, sum(({ running }) => running)],
         ];
       },
+    },
+  ];
+}
+
+function providerGauges(ledger: Ledger): GaugeOptions[] {
+  const { settings } = ledger;
+  const throttles = memoize(() => listThrottles(ledger, settings.throttle.maxRecords));
+  return [
+    {
+      name: 'muster_model_tasks_waiting',
+      help: 'Tasks that wait for a call of a model',
+      read: async () => sumBy(await throttles(), (throttle) => [modelLabels(settings, throttle), throttle.waitingTasks]),
+    },
+    {
+      name: 'muster_model_walls',
+      help: 'Models whose account or day has no calls left',
+      read: async () => sumBy(await throttles(), (throttle) => [modelLabels(settings, throttle), throttle.block?.kind === 'wall' ? 1 : 0]),
     },
   ];
 }

@@ -69,8 +69,14 @@ function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEn
   return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry };
 }
 
-/** The bound holds also where only a release would end the wait: what would have released it may be gone. */
+/**
+ * The bound holds also where only a release would end the wait: what would have released it may be gone. What an agent's own routes say of
+ * a provider's refusal goes before the hold.
+ */
 function classifyHeld(failure: HeldFailure, context: FailedContext): AttemptEnd {
+  const { cause } = failure;
+  const isRouted = cause instanceof TaskFailure && routeOfFailure(cause.code, context.routes) !== routeOfFailure(cause.code);
+  if (isRouted) return classifyFailed(cause, context);
   const delayMs = Math.min(failure.retryAfterMs ?? Infinity, context.settings.retries.maxHoldMs);
   return { kind: 'interrupted', reason: failure.message, delayMs, hold: failure.hold, error: storedError(failure, true, context) };
 }

@@ -1,7 +1,9 @@
 import type { TaskHold } from '../../errors/index.ts';
+import type { TaskBody, TaskState } from '../../tasks/index.ts';
 import { lookupName } from '../read/lookups.ts';
 import type { Ledger } from '../ledger.ts';
 import { idInMember, promoteHeld } from './promote-tasks.ts';
+import { backlogPlace } from './standing.ts';
 
 const NO_END = '\u00ff';
 /** Tasks that one script releases. */
@@ -16,6 +18,17 @@ function prefixOf({ gate, what }: TaskHold): string {
 export async function countHeld({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, hold: TaskHold): Promise<number> {
   const prefix = prefixOf(hold);
   return await redis.zlexcount(keys.tenant(tenant).live, `[${prefix}`, `(${prefix}${NO_END}`);
+}
+
+/** How many of a tenant's tasks this releases before one that it holds. */
+export async function countHeldBefore(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  { tenant, id }: Pick<TaskBody, 'tenant' | 'id'>,
+  { hold, state }: { hold: TaskHold; state: TaskState },
+): Promise<number> {
+  const prefix = prefixOf(hold);
+  const rank = `${10 - state.priority}`.padStart(2, '0');
+  return await redis.zlexcount(keys.tenant(tenant).live, `[${prefix}`, `(${prefix}${rank}/${backlogPlace(state, id)}`);
 }
 
 /** What holds tasks of a tenant now, each once, at most `max`. */

@@ -40,7 +40,7 @@ local function wait_for(because, at, scope, is_over)
   is_over = is_over or at > throttle.now + call.leftMs
   if is_over then
     redis.call('ZREM', KEYS[4], call.permit)
-    if call.isFirst then join_flow(throttle, call) end
+    join_flow(throttle, call)
   end
   set_state(throttle, 'because', because)
   return { 'wait', because, at, throttle.now, scope, is_over and 1 or 0 }

@@ -5,14 +5,21 @@
 -- KEYS[4] account: hash, a refusal of the account
 -- KEYS[5] endpoint: hash, a refusal of the endpoint
 -- KEYS[6] waits: sorted set, model for which tasks wait -> since when, ms
+-- KEYS[7] turns: hash, next turns of bands and flows
+-- KEYS[8] flows-high: sorted set, tenant with tasks of high priority that wait -> its next turn
+-- KEYS[9] flows-normal: sorted set, the same of normal priority
+-- KEYS[10] flows-low: sorted set, the same of low priority
 -- ARGV[1] options: JSON object of id, the limits that are configured, and the settings with their units
--- ARGV[2] report: JSON object of permit, at (ms), booked (tokens), and of what is known: used (tokens), isUnused, isAnswered, block, requests, tokens
--- RETURNS {1 when tasks wait else 0, 1 when a wall rose else 0, 1 when one fell else 0}
+-- ARGV[2] report: JSON object of permit, at (ms), booked (tokens), flow (tenant, band, weight), and of what is known: used (tokens), isUnused,
+--   isAnswered, block, requests, tokens
+-- RETURNS {1 when tasks wait else 0, 1 when a wall rose else 0, 1 when one fell else 0, ms until which its refusal holds, else 0}
 -- include: throttle
 -- include: blocks
+-- include: flows
 local options, report = cjson.decode(ARGV[1]), cjson.decode(ARGV[2])
 local throttle = open_throttle({
-  state = KEYS[1], window = KEYS[2], calls = KEYS[3], account = KEYS[4], endpoint = KEYS[5],
+  state = KEYS[1], window = KEYS[2], calls = KEYS[3], account = KEYS[4], endpoint = KEYS[5], waits = KEYS[6], turns = KEYS[7],
+  flows = { high = KEYS[8], normal = KEYS[9], low = KEYS[10] },
 }, options)
 -- How long a rate holds that was guessed after a refusal, and from how many calls in a minute one is guessed.
 local GUESS_MS = 120000
@@ -44,9 +51,11 @@ if (report.requests or report.tokens) and report.at >= tonumber(throttle.state.l
   set_state(throttle, 'learned_at', report.at, 'foreign_until', math.ceil(math.max(calls_until or 0, tokens_until or 0)))
 end
 
-local rose, fell = false, false
+local rose, fell, blocked_until = false, false, 0
 if report.block then
-  rose = raise_block(throttle, report.block, report.at)
+  rose, blocked_until = raise_block(throttle, report.block, report.at)
+  -- Its task waits for the next call among the others.
+  join_flow(throttle, report.flow)
   local calls = used_at(throttle, throttle.now)
   if report.block.kind == 'cooldown' and report.block.scope == 'model' and not throttle.requests and calls >= MIN_GUESSED then
     set_state(throttle, 'guess', math.floor(calls * 0.9), 'guess_until', throttle.now + GUESS_MS)
@@ -54,4 +63,4 @@ if report.block then
 elseif report.isAnswered then
   fell = clear_blocks(throttle, report.at)
 end
-return { redis.call('ZSCORE', KEYS[6], options.id) and 1 or 0, rose and 1 or 0, fell and 1 or 0 }
+return { redis.call('ZSCORE', KEYS[6], options.id) and 1 or 0, rose and 1 or 0, fell and 1 or 0, blocked_until }

@@ -7,7 +7,7 @@ import { estimateByPace } from './pace.ts';
 import type { FleetFacts } from './read-facts.ts';
 import { ServiceCosts } from './service-costs.ts';
 import { waitForSlot } from './slot-supply.ts';
-import type { WaitGate, WaitingTask } from './wait-reason.ts';
+import type { GateReport, WaitGate, WaitingTask } from './wait-reason.ts';
 
 export interface StartFacts {
   facts: FleetFacts;
@@ -17,6 +17,8 @@ export interface StartFacts {
   caps: CapPlace;
   /** What it waits for first. */
   gate: WaitGate | null;
+  /** What holds it, if anything does. */
+  hold: Pick<GateReport, 'until'> | null;
 }
 
 /** Of the wait for a slot as it is now, what is left of it on average later: what is in front goes on meanwhile. */
@@ -30,10 +32,12 @@ const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'pa
  * long tasks hold them. Null when unknown.
  */
 export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<number | null> {
-  const { facts, task, front, caps, gate } = start;
+  const { facts, task, front, caps, gate, hold } = start;
   if (isUnforeseen(start)) return null;
   const now = systemClock.now() - facts.skewMs;
   const { notBefore } = task.state;
+  // The time of a hold is its bound.
+  if (hold !== null) return hold.until === null ? null : Math.max(0, hold.until - now);
   if (notBefore !== undefined) return Math.max(0, notBefore - now);
   const costs = new ServiceCosts(facts);
   const costMs = costs.ofTask(task);
@@ -44,8 +48,8 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), facts.limitedMs));
 }
 
-function isUnforeseen({ task: { state }, caps, gate }: StartFacts): boolean {
-  return UNFORESEEN.has(gate) || (gate === 'cap' && caps.limit === 0) || (state.hold !== undefined && state.notBefore === undefined);
+function isUnforeseen({ caps, gate }: StartFacts): boolean {
+  return UNFORESEEN.has(gate) || (gate === 'cap' && caps.limit === 0);
 }
 
 /** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */

@@ -1,5 +1,5 @@
 import type { TaskHold } from '../../errors/index.ts';
-import { countHeld, type Ledger } from '../../ledger/index.ts';
+import { countHeld, countHeldBefore, type Ledger } from '../../ledger/index.ts';
 import { parseTimeline } from '../../tasks/index.ts';
 import { HELPS } from './helps.ts';
 import { closedGate, type GateReport, waitingSince, type WaitingTask } from './wait-reason.ts';
@@ -9,14 +9,19 @@ export async function explainHold(ledger: Ledger, task: WaitingTask): Promise<Ga
   const { hold } = task.state;
   if (!hold) return null;
   const { tenant } = task.body;
-  const [known, held] = await Promise.all([ledger.holds[hold.gate]?.(tenant, hold.what), countHeld(ledger, tenant, hold)]);
-  const { detail, facts, until } = known ?? { detail: noteOf(task, hold), facts: {}, until: null };
+  const [ahead, held] = await Promise.all([
+    countHeldBefore(ledger, task.body, { hold, state: task.state }),
+    countHeld(ledger, tenant, hold),
+  ]);
+  const known = await ledger.holds[hold.gate]?.(tenant, hold.what, ahead);
+  // The bound of a hold is no time that anybody should wait for.
+  const { detail, facts, until } = known ?? { detail: noteOf(task, hold), facts: {}, until: task.state.notBefore ?? null };
   return closedGate(hold.gate, {
     detail,
     helps: HELPS[hold.gate],
     since: waitingSince(task.state),
-    until: until ?? task.state.notBefore ?? null,
-    facts: { what: hold.what, held, ...facts },
+    until,
+    facts: { what: hold.what, held, ahead, ...facts },
   });
 }
 

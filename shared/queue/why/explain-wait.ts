@@ -37,7 +37,8 @@ export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<W
   const toWorker = explainQueue(facts, task, front);
   // A granted task has one reason: the first of the gates that hold it.
   const closed = granted && notBefore === undefined ? toWorker.filter(isClosed).slice(0, 1) : parked.filter(isClosed);
-  const startMs = await estimateStart(ledger, { facts, task, front, lanes, caps, gate: closed[0]?.gate ?? null });
+  const gate = closed[0]?.gate ?? null;
+  const startMs = await estimateStart(ledger, { facts, task, front, lanes, caps, gate, hold });
   const gates = [
     time,
     explainClock(task, facts.skewMs),

@@ -160,6 +160,38 @@ describe('the model calls of an attempt', () => {
   });
 });
 
+const refuse = (response: ServerResponse): void => void response.writeHead(429).end('{"error":{"message":"slow down"}}');
+const reportCall: AttemptModelsOptions['throttle']['reportCall'] = (_permit, { status }) =>
+  Promise.resolve(
+    status === 429 ? { because: 'cooldown', scope: 'model', untilMs: 1, hold: { gate: 'provider', what: 'a' }, holdMs: 1000 } : null,
+  );
+
+describe('a call that its provider refused', () => {
+  const throttle = { ...openGate().throttle, reportCall };
+  const held = { code: 'THROTTLED', hold: { gate: 'provider', what: 'a' }, retryAfterMs: 1000, cause: { code: 'THROTTLED' } };
+
+  it('holds the attempt, be it the first call or a later one', async () => {
+    const { models, source } = open({}, { throttle });
+    const call = (): Promise<unknown> => generateText({ model: models.wrap(source), prompt: 'hello' }).catch((error: unknown) => error);
+    respond['a'] = refuse;
+    const first = await call();
+    expect(first).toBeInstanceOf(HeldFailure);
+    expect(first).toMatchObject(held);
+    respond['a'] = answer;
+    expect(await call()).toMatchObject({ text: 'Hi' });
+    respond['a'] = refuse;
+    expect(await call()).toMatchObject(held);
+    expect(models.failure).toMatchObject(held);
+  });
+
+  it('is answered by a fallback', async () => {
+    respond = { a: refuse, b: answer };
+    const { models, source } = open({ models: { a: { fallback: ['b'] } } }, { throttle });
+    expect((await generateText({ model: models.wrap(source), prompt: 'hello' })).text).toBe('Hi');
+    expect(models.failure).toBeUndefined();
+  });
+});
+
 describe('a fallback', () => {
   const settings = { models: { a: { fallback: ['b', 'c'] } } };
 

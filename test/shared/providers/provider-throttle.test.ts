@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { explainProvider } from '#shared/providers/explain-provider.ts';
+import { throttleId } from '#shared/providers/account.ts';
 import { keysOf } from '#shared/providers/throttle-scripts.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -76,6 +78,29 @@ describe('calls of a model', () => {
   });
 });
 
+describe('a task that waits for its rate', () => {
+  it('is told when its turn should come, by the tasks before it', async () => {
+    const { admit, permitOf, ports, target } = openTrial(parts, { requestsPerMinute: 60 }, { ...NO_WAIT, burst: 0 });
+    const { at } = await permitOf();
+    for (let count = 0; count < 3; count += 1) expect(await admit()).toMatchObject({ because: 'rate' });
+    const providers = { [target.account.name]: { baseUrl: 'http://model.test', requestsPerMinute: 60 } };
+    const what = throttleId(target.account, target.model);
+    const explained = await explainProvider({ ...ports, settings: { ...ports.settings, providers } }, { tenant: 'one', what, ahead: 2 });
+    // The next call goes a second after the first.
+    expect((explained?.until ?? 0) - at).toBeGreaterThanOrEqual(3000);
+  });
+
+  it('has no time where calls wait for the end of others', async () => {
+    const { admit, permitOf, ports, target } = openTrial(parts, { requestsPerMinute: 60, concurrent: 1 }, { ...NO_WAIT, burst: 1 });
+    await permitOf();
+    expect(await admit()).toMatchObject({ because: 'concurrent' });
+    const providers = { [target.account.name]: { baseUrl: 'http://model.test', requestsPerMinute: 60, concurrent: 1 } };
+    const what = throttleId(target.account, target.model);
+    const explained = await explainProvider({ ...ports, settings: { ...ports.settings, providers } }, { tenant: 'one', what, ahead: 0 });
+    expect(explained).toMatchObject({ until: null });
+  });
+});
+
 describe('an answer', () => {
   it('teaches the limits of an account that is not configured', async () => {
     const { admit, permitOf, throttle } = openTrial(parts, {}, { ...NO_WAIT, burst: 1 });
@@ -100,6 +125,18 @@ describe('an answer', () => {
     expect(held).toMatchObject({ kind: 'wait', because: 'cooldown', scope: 'model' });
     expect(held.kind === 'wait' && held.untilMs - Date.now()).toBeGreaterThan(20_000);
     expect(await admit({ model: 'another' })).toMatchObject({ kind: 'go' });
+  });
+
+  it('that refuses a call holds its task among those that wait for the model', async () => {
+    const { permitOf, throttle, ports, target } = openTrial(parts, {}, NO_WAIT);
+    const what = throttleId(target.account, target.model);
+    const hold = await throttle.reportCall(await permitOf({ isFirst: false }), { status: 429, headers: { 'retry-after': '30' } });
+    expect(hold).toMatchObject({ because: 'cooldown', scope: 'model', hold: { gate: 'provider', what } });
+    expect((hold?.untilMs ?? 0) - Date.now()).toBeGreaterThan(20_000);
+    expect(await ports.redis.zscore(ports.keys.fleet.throttleWaits, what)).not.toBeNull();
+    expect(await ports.redis.zcard(keysOf(ports, target).flows[1] ?? '')).toBe(1);
+    const { permitOf: another, throttle: other } = openTrial(parts, {}, NO_WAIT);
+    expect(await other.reportCall(await another(), { status: 200, tokens: 5 })).toBeNull();
   });
 
   it('of an overloaded endpoint cools all its accounts down', async () => {

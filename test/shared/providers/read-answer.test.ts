@@ -60,6 +60,11 @@ describe('a refusal', () => {
     expect(readRefusal(answer, NOW)).toMatchObject(expected);
   });
 
+  it('is no refusal of others when one request is larger than a minute', () => {
+    const message = 'Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 50000.';
+    expect(readRefusal({ status: 429, error: { code: 'rate_limit_exceeded', message } }, NOW)).toBeNull();
+  });
+
   it.each([200, 400, 500, 503])('is no answer of %i without a time', (status) => {
     expect(readRefusal({ status }, NOW)).toBeNull();
   });

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from '#shared/config/settings/settings.ts';
 import type { ThrottledModel, ThrottlePorts } from '#shared/providers/throttle-scripts.ts';
 import { accountOf } from '#shared/providers/account.ts';
-import { ProviderThrottle, type Admission, type CallPermit, type ModelCall } from '#shared/providers/provider-throttle.ts';
+import type { Admission, CallPermit, ModelCall } from '#shared/providers/model-call.ts';
+import { ProviderThrottle } from '#shared/providers/provider-throttle.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { systemClock } from '#shared/time/index.ts';
 
@@ -19,7 +20,7 @@ interface Trial {
 
 /** Calls of a model with these limits, each of a task and an account of its own unless said otherwise. */
 export function openTrial(
-  { redis, keys, log, config }: Parts,
+  { redis, keys, log, config, metrics }: Parts,
   limits: Partial<Provider> = {},
   throttle: Partial<Settings['throttle']> = {},
 ): Trial {
@@ -36,7 +37,7 @@ export function openTrial(
     const place = { tenant: 'one', id: randomUUID(), token: 1 };
     return { ...target, place, band: 'normal', weight: 1, tokens: 100, isFirst: true };
   };
-  const own = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log });
+  const own = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log, counts: metrics.counts });
   const admit: Trial['admit'] = (call = {}, signal = new AbortController().signal) => own.admitCall({ ...usual(), ...call }, signal);
   const permitOf: Trial['permitOf'] = async (call) => {
     const admission = await admit(call);

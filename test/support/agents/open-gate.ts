@@ -4,13 +4,15 @@ import { settingsSchema, type SettingsInput } from '#shared/config/settings/sett
 import { createLog } from '#shared/log/create-log.ts';
 import { systemClock } from '#shared/time/clock.ts';
 
+const flow = { tenant: 'acme', band: 'normal', weight: 1 } as const;
+
 /** What model calls pass in tests without Redis: every call goes. */
 export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOptions, 'signal' | 'onUsage'> {
   return {
     settings: settingsSchema.parse(settings),
     throttle: {
-      admitCall: ({ account, model, tokens }) => Promise.resolve({ kind: 'go', permit: { account, model, tokens, id: 'p', at: 0 } }),
-      reportCall: () => Promise.resolve(),
+      admitCall: ({ account, model, tokens }) => Promise.resolve({ kind: 'go', permit: { account, model, tokens, id: 'p', at: 0, flow } }),
+      reportCall: () => Promise.resolve(null),
     },
     circuits: {
       admit: () => Promise.resolve({ kind: 'go', isKnown: false, isProbe: false, name: 'tested' }),

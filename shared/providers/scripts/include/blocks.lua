@@ -35,12 +35,14 @@ local function start_probe(throttle, due, prober, ms)
   end
 end
 
--- What a call was refused by. A call from before the last refusal changes nothing. Returns whether it is a wall that did not stand.
+-- What a call was refused by. A call from before the last refusal changes nothing. Returns whether it is a wall that did not stand, and until
+-- when the refusal holds.
 local function raise_block(throttle, block, booked_at)
   local options = throttle.options
   for _, each in ipairs(blocks_of(throttle)) do
     local fields = each.fields
-    if each.scope == block.scope and not (fields.block and booked_at < tonumber(fields.refused or 0)) then
+    if each.scope == block.scope then
+      if fields.block and booked_at <= tonumber(fields.refused or 0) then return false, tonumber(fields.block_until) end
       local fails = tonumber(fields.fails or 0)
       local first, longest = options.coolDownMs, 60000
       if block.kind == 'wall' then first, longest = options.probeMs, options.maxProbeMs end
@@ -51,17 +53,17 @@ local function raise_block(throttle, block, booked_at)
       if is_new then redis.call('HSET', each.key, 'since', throttle.now) end
       redis.call('HDEL', each.key, 'probe', 'probe_until')
       redis.call('PEXPIRE', each.key, math.max(options.retentionMs, 2 * ms))
-      return is_new and block.kind == 'wall'
+      return is_new and block.kind == 'wall', at
     end
   end
-  return false
+  return false, throttle.now
 end
 
 -- A call that went after the refusals was answered. Returns whether a wall fell.
 local function clear_blocks(throttle, booked_at)
   local fell = false
   for _, each in ipairs(blocks_of(throttle)) do
-    if each.fields.block and booked_at >= tonumber(each.fields.refused or 0) then
+    if each.fields.block and booked_at > tonumber(each.fields.refused or 0) then
       fell = fell or each.fields.block == 'wall'
       redis.call('HDEL', each.key, 'block', 'block_until', 'reason', 'fails', 'refused', 'since', 'probe', 'probe_until')
     end

@@ -41,6 +41,18 @@ beforeAll(async () => {
     status: 'timeout',
     usage: null,
   });
+  const account = { name: 'of-a-tenant', endpoint: 'http://model.test', limits: {} };
+  const call = {
+    account,
+    model: 'any',
+    place: { tenant: 'default', id: 'task', token: 1 },
+    band: 'normal',
+    weight: 1,
+    tokens: 1,
+    isFirst: true,
+  } as const;
+  const admission = await parts.throttle.admitCall(call, new AbortController().signal);
+  if (admission.kind === 'go') await parts.throttle.reportCall(admission.permit, { status: 402 });
   await parts.metrics.flush();
 });
 
@@ -73,6 +85,9 @@ it('counters are what was counted, in the units of their names', async () => {
       `muster_retries_total{${LABELS}} 1`,
       'muster_tokens_total{agent="echo",direction="input"} 100',
       'muster_cost_usd_total{agent="echo"} 1.5',
+      'muster_model_calls_total{account="other",model="other",result="refused"} 1',
+      'muster_model_tasks_waiting{account="other",model="other"} 1',
+      'muster_model_walls{account="other",model="other"} 1',
     ]),
   );
 });

@@ -25,7 +25,9 @@ async function run(task: { id: string; tenant: string; input: string }): Promise
     throw new HeldFailure('PROVIDER_QUOTA', `the provider: ${admission.because}`, { hold, retryAfterMs: holdMs });
   }
   calls.push({ tenant: task.tenant, id: task.id, at: admission.permit.at });
-  await parts.throttle.reportCall(admission.permit, { status: task.input === 'walled' && calls.length === 1 ? 402 : 200, tokens: 10 });
+  const status = task.input === 'walled' && calls.length === 1 ? 402 : 200;
+  const refusal = await parts.throttle.reportCall(admission.permit, { status, tokens: 10 });
+  if (refusal) throw new HeldFailure('PROVIDER_QUOTA', 'the provider refused', { hold: refusal.hold, retryAfterMs: refusal.holdMs });
   return 'answered';
 }
 
@@ -55,6 +57,8 @@ describe('tasks whose provider allows fewer calls than there are', () => {
       { deadlineMs: 20_000, what: 'a task that waits for the provider' },
     );
     expect(held[0]?.detail).toMatch(/^calls of fast at local take turns: \d+ of 600 calls of the last minute are used$/);
+    // Its turn, and not the bound of the hold.
+    expect(held[0]?.until ?? Infinity).toBeLessThan(Date.now() + 60_000);
     const isEnded = async (): Promise<boolean> =>
       (await Promise.all(tasks.map(({ tenant, id }) => ended(tenant, id)))).every((each) => each);
     await waitFor(isEnded, { deadlineMs: 30_000, what: 'all tasks to be answered' });
