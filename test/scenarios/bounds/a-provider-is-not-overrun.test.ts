@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { LimitedBullmq } from '../../support/agents/limited-bullmq.ts';
+import { LimitedBullmq } from '../../bench/rivals/limited-bullmq.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { startProviderSimulator, type ProviderSimulator } from '../../support/agents/provider-simulator.ts';
 import { waitFor } from '../../support/wait-for.ts';
