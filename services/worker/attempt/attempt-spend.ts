@@ -17,10 +17,21 @@ interface AttemptSpendOptions {
   readonly body: TaskBody;
 }
 
-/** AttemptSpend is responsible for what an attempt spends as a whole: it does not begin under a budget that is used up, and its cost counts once. */
+/** What was reserved when the attempt began. */
+interface OpenedSpend {
+  readonly ports: SpendPorts;
+  readonly call: SpendCall;
+  /** Whether a budget that downgrades leaves it to the model calls. */
+  readonly callsModels: boolean;
+}
+
+/**
+ * AttemptSpend is responsible for what an attempt spends as a whole: it does not begin under a budget that is used up, is stopped when its
+ * reports use one up, and its cost counts once.
+ */
 export class AttemptSpend {
   readonly #options: AttemptSpendOptions;
-  #call: SpendCall | undefined;
+  #opened: OpenedSpend | undefined;
 
   constructor(options: AttemptSpendOptions) {
     this.#options = options;
@@ -29,16 +40,36 @@ export class AttemptSpend {
   /** Throws what ends the attempt when a budget is used up. A downgrade is for those who call models, which decide by themselves. */
   async open(ports: SpendPorts, definition: AgentDefinition): Promise<void> {
     const { attempt, body } = this.#options;
+    const callsModels = CALLS_MODELS.has(definition.kind);
     const request = { id: `${body.id}/${attempt.ref.token}`, lease: attempt.member, subject: spendSubject(body) };
-    const answer = await retryWhileAway(() => reserveSpend(ports, request, 0), { mayRetry: () => attempt.stopped === null });
-    if (answer.kind === 'reserved') this.#call = answer.call;
-    else if (answer.atHard !== 'downgrade' || !CALLS_MODELS.has(definition.kind)) throw budgetFailure(answer);
+    // Budgets that downgrade count what the attempt costs, too.
+    const beyond: string[] = [];
+    for (;;) {
+      const answer = await retryWhileAway(() => reserveSpend(ports, { ...request, beyond }, 0), {
+        mayRetry: () => attempt.stopped === null,
+      });
+      if (answer.kind === 'reserved') {
+        this.#opened = { ports, call: answer.call, callsModels };
+        return;
+      }
+      if (answer.atHard !== 'downgrade' || !callsModels) throw budgetFailure(answer);
+      beyond.push(answer.budget.id);
+    }
+  }
+
+  /** Counts what the agent has reported so far, and stops the attempt when that uses up a budget. */
+  async report(usage: TaskUsage): Promise<void> {
+    if (!this.#opened) return;
+    const { ports, call, callsModels } = this.#opened;
+    const reached = await settleSpend(ports, call, knownCost(usage), true);
+    if (!reached || (reached.atHard === 'downgrade' && callsModels)) return;
+    this.#options.attempt.stop({ kind: 'failed', failure: budgetFailure(reached) });
   }
 
   /** Counts what the attempt has cost besides its model calls, as far as that is known. */
-  async settle(ports: SpendPorts, usage: TaskUsage | null | undefined): Promise<void> {
-    const call = this.#call;
-    if (!call) return;
+  async settle(usage: TaskUsage | null | undefined): Promise<void> {
+    if (!this.#opened) return;
+    const { ports, call } = this.#opened;
     const mayRetry = (): boolean => this.#options.attempt.stopped?.kind !== 'lease-lost';
     await retryWhileAway(() => settleSpend(ports, call, knownCost(usage)), { mayRetry });
   }

@@ -10,6 +10,8 @@ interface AttemptUsageOptions {
   readonly attempt: RunningAttempt;
   readonly body: TaskBody;
   readonly log: AgentLog;
+  /** Receives all that the agent of an attempt without model calls reported, after each report. */
+  readonly onReport?: (reported: TaskUsage) => Promise<void>;
 }
 
 const NOTHING: TaskUsage = { inputTokens: 0, outputTokens: 0, costMicroUsd: 0 };
@@ -73,12 +75,13 @@ export class AttemptUsage {
 
   /** Sends the latest, one call at a time. A report that cannot be sent is lost with its process only. */
   async #send(): Promise<void> {
-    const { ledger, attempt, log } = this.#options;
+    const { ledger, attempt, log, onReport } = this.#options;
     this.#isSending = true;
     try {
       while (!this.#isSent && attempt.stopped?.kind !== 'lease-lost') {
         this.#isSent = true;
         await reportUsage(ledger, attempt.ref, this.#ifLost());
+        if (this.#reported && !this.hasCalls) await onReport?.(this.#reported);
       }
     } catch (error) {
       log.debug({ err: error }, 'a report of usage was lost');

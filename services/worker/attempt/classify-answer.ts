@@ -33,6 +33,8 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
       return { kind: 'cancelled', reason: stop.reason };
     case 'preempt':
       return { kind: 'interrupted', reason: `preempted by task ${stop.by}`, delayMs: 0, isPreempted: true };
+    case 'failed':
+      return classifyError(stop.failure, context);
     case 'drain':
       return { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 };
     case 'lease-lost':

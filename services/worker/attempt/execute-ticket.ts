@@ -79,7 +79,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     const now = attempt.redisNow(clock.monotonic());
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
     const end = { ...classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes }), ...used };
-    await countCost(parts, execution, end);
+    await countCost(execution, end);
     await cutRunaway(parts, execution, end);
     const settling = settleAndReport(parts, execution, end);
     if (end.kind !== 'completed') return await settling;
@@ -96,9 +96,9 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
 }
 
 /** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
-async function countCost({ spending }: ExecuteTicketParts, { spend, usage, log }: Execution, end: AttemptEnd): Promise<void> {
+async function countCost({ spend, usage, log }: Execution, end: AttemptEnd): Promise<void> {
   await spend
-    .settle(spending, usage.hasCalls ? null : end.usage)
+    .settle(usage.hasCalls ? null : end.usage)
     .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
 }
 

@@ -58,7 +58,8 @@ export function openExecution(
   const log = new AttemptLog(parent, body, state.attempt);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
-  const usage = new AttemptUsage({ ledger, attempt, body, log });
+  const spend = new AttemptSpend({ attempt, body });
+  const usage = new AttemptUsage({ ledger, attempt, body, log, onReport: (reported) => spend.report(reported) });
   const models = modelCalls.open({
     caller: {
       ref: attempt.ref,
@@ -71,7 +72,6 @@ export function openExecution(
     onUsage: (used) => usage.addCall(used),
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
-  const spend = new AttemptSpend({ attempt, body });
   return { body, state, attempt, output, taskLog, usage, models, spend, log, claimedFrom };
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { TaskFailure } from '#shared/errors/index.ts';
 import { leaseMember, type AttemptRef } from '#shared/ledger/index.ts';
 import type { FirstState } from '#shared/tasks/index.ts';
 import type { Clock } from '#shared/time/index.ts';
@@ -8,6 +9,8 @@ export type StopReason =
   | { kind: 'cancel'; reason: string }
   /** A critical task gets its place. */
   | { kind: 'preempt'; by: string }
+  /** It may not go on, as when a budget is used up. */
+  | { kind: 'failed'; failure: TaskFailure }
   | { kind: 'drain' | 'timeout' | 'deadline' | 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */
@@ -15,10 +18,15 @@ class AttemptStopped extends Error {
   readonly stop: StopReason;
 
   constructor(stop: StopReason) {
-    super(stop.kind === 'cancel' ? stop.reason : stop.kind);
+    super(messageOf(stop));
     this.name = 'AttemptStopped';
     this.stop = stop;
   }
+}
+
+function messageOf(stop: StopReason): string {
+  if (stop.kind === 'failed') return stop.failure.message;
+  return stop.kind === 'cancel' ? stop.reason : stop.kind;
 }
 
 export interface RunningAttemptOptions {

@@ -4,6 +4,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
 import { type AttemptFolder, createMark, openAttemptFolder } from './attempt-place.ts';
 import { startCommand, type CommandEnd, type CommandOptions, type CommandPlace, type RunningCommand } from './start-command.ts';
+import { reportUsageLines } from './usage-lines.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Failures to start that no retry repairs. */
@@ -16,7 +17,7 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes. With `takesInput` its stdin stays
+ * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes, and lines of stderr report usage. With `takesInput` its stdin stays
  * open for messages, see `feedCommand`.
  * It sees PATH, LANG, `passEnv`, `env`, and MUSTER_TASK_ID, MUSTER_ATTEMPT, MUSTER_TENANT, MUSTER_SESSION and TRACEPARENT, and the mark by which its processes are found.
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards.
@@ -55,6 +56,7 @@ async function runIn(place: CommandPlace, run: AgentRun<DefinitionOf<'command'>>
   const { signal } = context;
   const command = startCommand(run, options, place);
   const stderr = keepTail(command.stderr, options.settings.maxStderrBytes);
+  reportUsageLines(command.stderr, context);
   signal.addEventListener('abort', command.stop, { once: true });
   try {
     const fed = run.definition.takesInput === true ? feed(run, command) : undefined;

@@ -26,6 +26,14 @@ describe('classifying an error of an agent', () => {
     });
   });
 
+  it('takes the failure of a stop as if the agent had thrown it', () => {
+    const denied = new TaskFailure('BUDGET_EXCEEDED', 'used up');
+    const held = new HeldFailure('BUDGET_EXCEEDED', 'used up', { hold: { gate: 'budget', what: 'month' } });
+    const classify = (failure: TaskFailure): unknown => classifyAnswer({ kind: 'stopped', stop: { kind: 'failed', failure } }, context);
+    expect(classify(denied)).toMatchObject({ kind: 'failed', error: { code: 'BUDGET_EXCEEDED', retryable: false }, delayMs: null });
+    expect(classify(held)).toMatchObject({ kind: 'interrupted', hold: { gate: 'budget', what: 'month' } });
+  });
+
   it('hands a task back at the price of no attempt whose place a critical one gets', () => {
     expect(classifyAnswer({ kind: 'stopped', stop: { kind: 'preempt', by: 'T1' } }, context)).toEqual({
       kind: 'interrupted',

@@ -64,6 +64,16 @@ describe('a command agent', () => {
     expect(observed.written.join('')).toBe('firstsecond');
   });
 
+  it('reports usage by lines of its stderr, and passes over a line that cannot be read', async () => {
+    const line = 'muster-usage {"model":"größe","inputTokens":1,"outputTokens":2}';
+    const observed = shell(`printf '%s\\n' 'not usage' '${line}' 'muster-usage what' '${line}' >&2; printf done`);
+    expect(await attempt(observed)).toEqual({});
+    const used = { model: 'größe', inputTokens: 1, outputTokens: 2 };
+    expect(observed.usages).toEqual([used, used]);
+    expect(observed.warnings).toHaveLength(1);
+    expect(observed.written.join('')).toBe('done');
+  });
+
   it('ends well when the program reads nothing of a long prompt', async () => {
     const observed = observeRun<'command'>({ kind: 'command', command: ['true'] }, { task: { input: 'x'.repeat(1_000_000) } });
     expect(await attempt(observed)).toEqual({});
