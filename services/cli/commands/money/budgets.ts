@@ -1,9 +1,10 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { type ListOptions, showList } from '../../output/table.ts';
+import { oneLine } from '../../output/terminal.ts';
 
 const budgetSchema = z.object({
   id: z.string(),
@@ -20,6 +21,8 @@ const budgetSchema = z.object({
   held: z.number().nullable(),
 });
 
+type Budget = z.infer<typeof budgetSchema>;
+
 interface SetOptions extends ListOptions {
   scope: string;
   of?: string;
@@ -31,6 +34,10 @@ interface SetOptions extends ListOptions {
   downgradeTo?: string;
 }
 
+const SCOPES = ['tenant', 'agent', 'session', 'schedule', 'task', 'key'];
+const WINDOWS = ['hour', 'day', 'month', 'total'];
+const ACTIONS = ['deny', 'pause', 'downgrade'];
+
 export function addBudgetCommands(program: Command, contextOf: ContextOf): void {
   const budgets = program
     .command('budgets')
@@ -40,13 +47,13 @@ export function addBudgetCommands(program: Command, contextOf: ContextOf): void 
   budgets
     .command('set <id>')
     .description('make or replace a budget; tasks that it held go on when it has room now')
-    .requiredOption('--scope <scope>', 'tenant, agent, session, schedule or task')
-    .option('--of <name>', 'which agent, session, schedule or first task; without it each is counted by itself')
-    .option('--per <window>', 'hour, day, month or total', 'month')
+    .addOption(new Option('--scope <scope>', 'what it counts').choices(SCOPES).makeOptionMandatory())
+    .option('--of <name>', 'which agent, session, schedule, first task or key (its id); without it each is counted by itself')
+    .addOption(new Option('--per <window>', 'how long it counts until it begins anew').choices(WINDOWS).default('month'))
     .option('--tz <zone>', 'zone in which days and months begin, such as Europe/Berlin')
     .option('--soft <dollars>', 'notify once a window when so much is spent, such as 4.50')
     .option('--hard <dollars>', 'spend no more than this in a window, such as 5')
-    .option('--at-hard <action>', 'deny, pause or downgrade')
+    .addOption(new Option('--at-hard <action>', 'what happens then; deny by default').choices(ACTIONS))
     .option('--downgrade-to <model>', 'the model of a downgrade')
     .action((id: string, _options: unknown, command: Command) => runSet(id, command.optsWithGlobals<SetOptions>(), contextOf(command)));
   budgets
@@ -69,17 +76,17 @@ function runBudgets(options: ListOptions, context: CommandContext): Promise<void
       path: '/v1/budgets',
       item: budgetSchema,
       heading: ['BUDGET', 'FROM', 'COUNTS', 'PER', 'SPENT', 'SOFT', 'HARD', 'THEN', 'HELD', 'ENDS'],
-      row: ({ id, origin, scope, of, per, spentMicroUsd, softMicroUsd, hardMicroUsd, atHard, downgradeTo, held, windowEndsAt }) => [
-        id,
-        origin,
-        scope === 'tenant' ? scope : `${scope} ${of ?? '(each)'}`,
-        per,
-        amountOf(spentMicroUsd),
-        amountOf(softMicroUsd),
-        amountOf(hardMicroUsd),
-        downgradeTo === null ? atHard : `${atHard} to ${downgradeTo}`,
-        held === null ? '' : String(held),
-        windowEndsAt ?? '',
+      row: (budget) => [
+        budget.id,
+        budget.origin,
+        budget.scope === 'tenant' ? budget.scope : `${budget.scope} ${budget.of ?? '(each)'}`,
+        budget.per,
+        amountOf(budget.spentMicroUsd),
+        amountOf(budget.softMicroUsd),
+        amountOf(budget.hardMicroUsd),
+        budget.hardMicroUsd === null ? '' : actionOf(budget),
+        budget.held === null ? '' : String(budget.held),
+        budget.windowEndsAt ?? '',
       ],
       empty: 'There is no budget. Make one: npx muster budgets set monthly --scope tenant --hard 100 --at-hard pause',
     },
@@ -97,9 +104,29 @@ async function runSet(
   const lines = { softMicroUsd: microUsd('--soft', soft), hardMicroUsd: microUsd('--hard', hard) };
   const answer = await context.connect().put(pathOf(id), { body: { scope, of, per, tz, ...lines, atHard, downgradeTo } });
   if (json === true) return terminal.json(answer);
-  const { spentMicroUsd, hardMicroUsd } = readAnswer(budgetSchema, answer);
+  terminal.line(describeSet(readAnswer(budgetSchema, answer)));
+}
+
+const WINDOW_WORDS: Readonly<Record<string, string>> = { hour: 'an hour', day: 'a day', month: 'a month', total: 'in all' };
+
+/** As "Budget daily is set: $5.00 a day for the agent writer, then pause; $1.20 is spent." */
+function describeSet(budget: Budget): string {
+  const { id, per, softMicroUsd, hardMicroUsd, spentMicroUsd } = budget;
+  const line = hardMicroUsd === null ? `a notification at ${amountOf(softMicroUsd)}` : amountOf(hardMicroUsd);
+  const next = hardMicroUsd === null ? '' : `, then ${actionOf(budget)}`;
   const spent = spentMicroUsd === null ? '' : `; ${amountOf(spentMicroUsd)} is spent`;
-  terminal.line(`Budget ${id} is set${hardMicroUsd === null ? '' : ` to ${amountOf(hardMicroUsd)}`}${spent}.`);
+  return oneLine(`Budget ${id} is set: ${line} ${WINDOW_WORDS[per] ?? per} for ${subjectOf(budget)}${next}${spent}.`, MAX_LINE);
+}
+
+const MAX_LINE = 400;
+
+function subjectOf({ scope, of }: Budget): string {
+  if (scope === 'tenant') return 'the tenant';
+  return of === null ? `each ${scope}` : `the ${scope} ${of}`;
+}
+
+function actionOf({ atHard, downgradeTo }: Budget): string {
+  return downgradeTo === null ? atHard : `${atHard} to ${downgradeTo}`;
 }
 
 const DOLLARS = /^\$?(\d{1,9}(?:\.\d{1,6})?)$/;
