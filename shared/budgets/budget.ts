@@ -16,12 +16,14 @@ export interface SpendSubject {
   readonly scheduleId: string | null;
   /** The first task of a chain of delegations. */
   readonly rootTaskId: string;
+  /** Id of the API key by which the task came. */
+  readonly keyId: string | null;
 }
 
 /** One window of a budget, of one of those that it counts by themselves. Times are ms since the epoch. */
 export interface BudgetWindow {
   readonly budget: Budget;
-  /** Which agent, session, schedule or task it counts; empty for a tenant. */
+  /** Which agent, session, schedule, task or key it counts; empty for a tenant. */
   readonly counted: string;
   /** Names it among all windows of the tenant: `<budget>|<of>|<begin>`. */
   readonly name: string;
@@ -35,6 +37,7 @@ const SUBJECTS = {
   session: ({ session }) => session,
   schedule: ({ scheduleId }) => scheduleId,
   task: ({ rootTaskId }) => rootTaskId,
+  key: ({ keyId }) => keyId,
 } as const satisfies Record<Budget['scope'], (subject: SpendSubject) => string | null>;
 
 /** What this budget counts of a subject's spending; null when it does not count it. */

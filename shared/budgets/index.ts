@@ -1,5 +1,5 @@
 /**
- * Budgets: what a tenant, an agent, a session, a schedule or a task may spend by the hour, the day, the month or in all. What a call can cost
+ * Budgets: what a tenant, an agent, a session, a schedule, a task or a key may spend by the hour, the day, the month or in all. What a call can cost
  * is reserved before it and settled after it, once; what a budget holds is released when it has room.
  */
 export { type Budget, dollars, type SpendSubject } from './budget.ts';

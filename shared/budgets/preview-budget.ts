@@ -1,8 +1,8 @@
 import { scanTasks } from '../actions/index.ts';
 import type { BudgetRule } from '../config/index.ts';
-import { type Ledger, readHeads } from '../ledger/index.ts';
+import { type Ledger, readHeads, type TaskHead } from '../ledger/index.ts';
 import type { TaskState } from '../tasks/index.ts';
-import { type Budget, windowsFor } from './budget.ts';
+import { type Budget, type SpendSubject, windowsFor } from './budget.ts';
 
 /** What a budget would have done to the tasks of the last days. */
 export interface BudgetPreview {
@@ -44,7 +44,7 @@ export async function previewBudget(ledger: Ledger, tenant: string, rule: Budget
   for (const { id, startedAt, costMicroUsd } of tasks.toSorted((one, other) => one.startedAt - other.startedAt)) {
     preview.spentMicroUsd += costMicroUsd;
     const head = heads.get(id);
-    const [window] = head ? windowsFor([budget], { ...head, tenant, rootTaskId: id }, startedAt) : [];
+    const [window] = head ? windowsFor([budget], subjectOf(tenant, head), startedAt) : [];
     if (!window) continue;
     const before = spent.get(window.name) ?? 0;
     const isRefused = before >= (rule.hardMicroUsd ?? Infinity);
@@ -56,6 +56,10 @@ export async function previewBudget(ledger: Ledger, tenant: string, rule: Budget
     preview.warnings += Number(before < soft && after >= soft);
   }
   return preview;
+}
+
+function subjectOf(tenant: string, head: TaskHead): SpendSubject {
+  return { ...head, tenant, rootTaskId: head.rootTaskId ?? head.id };
 }
 
 async function readPaidTasks(ledger: Ledger, tenant: string, now: number): Promise<{ tasks: PaidTask[]; since: number }> {

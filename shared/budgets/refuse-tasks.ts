@@ -1,5 +1,6 @@
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
+import type { TaskBody } from '../tasks/index.ts';
 import { systemClock, toIso } from '../time/index.ts';
 import type { Budget } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
@@ -7,24 +8,30 @@ import { describeExceeded } from './budget-failure.ts';
 import { readSpending, type Spending } from './read-spending.ts';
 
 /**
- * Refuses a task that would fail at once, because a budget of its tenant or agent is used up and denies. Other budgets hold or downgrade what
+ * Refuses a task that would fail at once, because a budget of its tenant, agent or key is used up and denies. Other budgets hold or downgrade what
  * they accept. Without a budget it costs no round trip. Errors: `limit.budget`.
  */
 export async function assertBudgets(
   ports: Pick<Ledger, 'redis' | 'keys'> & { budgets: BudgetDirectory },
-  tenant: string,
-  agent: string,
+  task: AcceptedTask,
 ): Promise<void> {
-  for (const budget of await ports.budgets.of(tenant)) {
-    const line = mayRefuse(budget, agent) ? budget.hardMicroUsd : null;
-    if (line === null) continue;
-    const spending = await readSpending(ports, tenant, budget, budget.scope === 'agent' ? agent : '');
+  for (const budget of await ports.budgets.of(task.tenant)) {
+    const counted = refusedAs(budget, task);
+    const line = budget.hardMicroUsd;
+    if (counted === null || line === null) continue;
+    const spending = await readSpending(ports, task.tenant, budget, counted);
     if (spending.spentMicroUsd >= line) throw refusal(spending, line);
   }
 }
 
-function mayRefuse({ scope, of, atHard }: Budget, agent: string): boolean {
-  return atHard === 'deny' && (scope === 'tenant' || (scope === 'agent' && (of ?? agent) === agent));
+type AcceptedTask = Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>;
+
+/** What a budget that may refuse a task counts it as; null for one that does not refuse it. */
+function refusedAs({ scope, of, atHard }: Budget, { agent, keyId }: AcceptedTask): string | null {
+  if (atHard !== 'deny') return null;
+  if (scope === 'tenant') return '';
+  const own = scope === 'agent' ? agent : scope === 'key' ? keyId : null;
+  return of === null || of === own ? own : null;
 }
 
 function refusal({ window: { budget, endsAt }, spentMicroUsd }: Spending, line: number): MusterError {

@@ -34,7 +34,7 @@ export interface SpendCall {
 export interface ExceededBudget {
   readonly kind: 'exceeded';
   readonly budget: Budget;
-  /** What it counts by itself: the agent, session, schedule or task; empty for a tenant. */
+  /** What it counts by itself: the agent, session, schedule, task or key; empty for a tenant. */
   readonly counted: string;
   readonly usedMicroUsd: number;
   /** Reserved by other calls that go on. */

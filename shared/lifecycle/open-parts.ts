@@ -117,7 +117,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     fail,
     finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    assertBudgets: (tenant, agent) => assertBudgets({ redis, keys, budgets }, tenant, agent),
+    assertBudgets: (task) => assertBudgets({ redis, keys, budgets }, task),
     close: () => closeParts({ tenants, agentCaps, fleetLimits, metrics, throttle, relay, events, queues, redis }),
   };
 }

@@ -117,11 +117,12 @@ function visitorOf({ visitor, denied }: IncomingMessage): string | undefined {
 
 /** What the task has from the message as it is; an exact optional property refuses undefined. */
 function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
-  const { user, sequence, context, idempotencyKey, reply, traceparent } = message;
+  const { user, sequence, context, idempotencyKey, reply, traceparent, keyId } = message;
   const visitor = visitorOf(message);
   return {
     ...(user === undefined ? {} : { user }),
     ...(visitor === undefined ? {} : { visitor }),
+    ...(keyId === undefined ? {} : { keyId }),
     ...(sequence === undefined ? {} : { order: sequence }),
     ...(context === undefined ? {} : { context }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

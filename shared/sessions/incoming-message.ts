@@ -27,6 +27,8 @@ export interface IncomingMessage {
   user?: string;
   /** The guest of this one session who wrote it, by the id of their token: an answer to it commands nothing in the tenant's name. */
   visitor?: string;
+  /** Id of the API key that it came with. */
+  keyId?: string;
   /** What the person may not do; by default nothing. */
   denied?: ReadonlySet<SessionRight>;
   /** The surface's own number, which orders the messages; by default they go by arrival. */

@@ -28,6 +28,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     parentTaskId: body.parentTaskId,
     rootTaskId: body.rootTaskId,
     depth: body.depth ?? 0,
+    keyId: body.keyId,
     correlationId: body.correlationId,
     scheduleId: body.scheduleId,
     sourceId: body.sourceId ?? body.scheduleId,

@@ -58,6 +58,8 @@ export interface TaskBody {
   rootTaskId: string | null;
   /** Delegations from that one to it. */
   depth: number | null;
+  /** Id of the API key that its request came with, or that the task which delegated it has; null for none. */
+  keyId: string | null;
   correlationId: string | null;
   scheduleId: string | null;
   /** The trigger or hook that it came from; of a run its schedule. */

@@ -5,7 +5,7 @@ import { route, type Answer, type Route } from '#shared/http/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
 import { jsonObjectSchema } from '#shared/tasks/index.ts';
-import { idempotencyHeadersSchema, idempotencyOf } from '../tasks/submit-task.ts';
+import { idempotencyHeadersSchema, idempotencyOf, keyOf } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './sessions.ts';
 
@@ -79,6 +79,7 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
           tenant: call.tenant,
           session: params.id,
           traceparent: call.traceparent,
+          ...keyOf(call),
           ...idempotencyOf(headers['idempotency-key']),
         },
       );

@@ -51,6 +51,7 @@ export function postTask(ports: SubmitPorts): Route {
         ...body,
         tenant: call.tenant,
         traceparent: call.traceparent,
+        ...keyOf(call),
         ...idempotencyOf(headers['idempotency-key']),
       });
       const ended = query.waitMs ? await waitForEnd(ports, call, { id: accepted.id, waitMs: query.waitMs }) : null;
@@ -58,6 +59,11 @@ export function postTask(ports: SubmitPorts): Route {
       return { status: accepted.isDuplicate ? 200 : 202, body: viewAccepted(accepted), headers: { Location: `/v1/tasks/${accepted.id}` } };
     },
   });
+}
+
+/** The API key that a call came with; of a visitor none. */
+export function keyOf({ key }: Pick<Call, 'key'>): { keyId?: string } {
+  return key === null || key.session !== undefined ? {} : { keyId: key.id };
 }
 
 /** The sources that a caller may name. Muster itself gives the others: a message, a webhook or a schedule came to it. */

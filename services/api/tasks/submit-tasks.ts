@@ -5,7 +5,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
 import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
 import { taskRequestSchema } from '#shared/tasks/index.ts';
-import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, viewAccepted } from './submit-task.ts';
+import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, keyOf, viewAccepted } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
 
 export interface BulkPorts extends Intake {
@@ -117,7 +117,7 @@ function readItem(call: Call, item: unknown, keyOfPlace: string | undefined): Ac
     if (!parsed.success) return invalidRequest(problemsOf(parsed.error, 'item'));
     const { idempotencyKey = keyOfPlace, ...request } = parsed.data;
     assertCallersSource(request);
-    return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...idempotencyOf(idempotencyKey) };
+    return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...keyOf(call), ...idempotencyOf(idempotencyKey) };
   } catch (error) {
     return toMusterError(error);
   }

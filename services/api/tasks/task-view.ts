@@ -55,6 +55,7 @@ export const taskViewSchema = z
     parentTaskId: z.string().nullable().meta({ description: 'The task that delegated it.' }),
     rootTaskId: z.string().nullable().meta({ description: 'The first task of the chain of delegations that led to it.' }),
     depth: z.int().meta({ description: 'Delegations from that one to it; 0 for a task that nothing delegated.' }),
+    keyId: z.string().nullable().meta({ description: 'The API key by which it came, or the task that it descends from.' }),
     correlationId: z.string().nullable().meta({ description: "The caller's own id for work that belongs together." }),
     scheduleId: z.string().nullable().meta({ description: 'The schedule that made it.' }),
     sourceId: z.string().nullable().meta({ description: 'Of the trigger, hook or schedule that it came from.' }),

@@ -8,8 +8,8 @@ import type { RunningAttempt } from './running-attempt.ts';
 const CALLS_MODELS: ReadonlySet<AgentDefinition['kind']> = new Set(['openai', 'function']);
 
 /** Whose spending a task's is. */
-export function spendSubject({ id, tenant, agent, session, scheduleId, rootTaskId }: TaskBody): SpendSubject {
-  return { tenant, agent, session, scheduleId, rootTaskId: rootTaskId ?? id };
+export function spendSubject({ id, tenant, agent, session, scheduleId, rootTaskId, keyId }: TaskBody): SpendSubject {
+  return { tenant, agent, session, scheduleId, rootTaskId: rootTaskId ?? id, keyId };
 }
 
 interface AttemptSpendOptions {

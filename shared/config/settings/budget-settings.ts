@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { nameSchema } from '../fields.ts';
 
-/** What a budget is for: all that a tenant spends, or what one agent, session, schedule or task with its descendants does. */
-const BUDGET_SCOPES = ['tenant', 'agent', 'session', 'schedule', 'task'] as const;
+/** What a budget is for: all that a tenant spends, or what one agent, session, schedule, task with its descendants, or API key does. */
+const BUDGET_SCOPES = ['tenant', 'agent', 'session', 'schedule', 'task', 'key'] as const;
 /** How long a window of a budget lasts; `total` has one without an end. */
 const BUDGET_WINDOWS = ['hour', 'day', 'month', 'total'] as const;
 /** What happens at the hard line. */
@@ -14,13 +14,9 @@ const lineSchema = z.int().min(0).max(MAX_MICRO_USD).nullable().default(null);
 /** The fields of a budget. */
 export const budgetFields = {
   scope: z.enum(BUDGET_SCOPES).meta({ description: 'What it counts.' }),
-  of: z
-    .string()
-    .min(1)
-    .max(200)
-    .nullable()
-    .default(null)
-    .meta({ description: 'Which agent, session, schedule or first task; null counts each of them by itself. Null for a tenant.' }),
+  of: z.string().min(1).max(200).nullable().default(null).meta({
+    description: 'Which agent, session, schedule, first task or key (its id); null counts each of them by itself. Null for a tenant.',
+  }),
   per: z.enum(BUDGET_WINDOWS).meta({ description: 'How long it counts until it begins anew; `total` never does.' }),
   tz: z
     .string()

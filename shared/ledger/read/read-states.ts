@@ -50,7 +50,10 @@ function toState(id: string, text: string, first: string): TaskState | MusterErr
 }
 
 /** What of a task's body stands before its input. */
-export type TaskHead = Pick<TaskBody, 'id' | 'agent' | 'source' | 'session' | 'scheduleId' | 'parentTaskId' | 'rootTaskId' | 'depth'>;
+export type TaskHead = Pick<
+  TaskBody,
+  'id' | 'agent' | 'source' | 'session' | 'scheduleId' | 'parentTaskId' | 'rootTaskId' | 'depth' | 'keyId'
+>;
 
 /** Tasks read together: Redis answers no one else meanwhile. */
 const HEADS_TOGETHER = 200;

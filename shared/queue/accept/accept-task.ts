@@ -44,7 +44,10 @@ async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewT
   assertAllowed(ledger, request);
   const definition = await findDefinition(intake, request.tenant, request.agent);
   const { tenant, parentTaskId } = request;
-  return buildTask(request, definition, ledger, parentTaskId === undefined ? null : await findParentage(ledger, tenant, parentTaskId));
+  const parentage = parentTaskId === undefined ? null : await findParentage(ledger, tenant, parentTaskId);
+  const task = buildTask(request, definition, ledger, parentage);
+  await intake.assertBudgets?.(task.body);
+  return task;
 }
 
 /** Errors: `limit.storage`, `request.invalid`. */
@@ -53,15 +56,10 @@ export function assertAllowed(ledger: Ledger, { tenant, execution }: AcceptReque
   assertTimeout(ledger, tenant, 'execution.timeoutMs', execution?.timeoutMs);
 }
 
-/** Errors: `agent.unknown`, `limit.budget`. */
-export async function findDefinition(
-  intake: Pick<Intake, 'findAgent' | 'assertBudgets'>,
-  tenant: string,
-  agent: string,
-): Promise<AgentDefinition> {
+/** Errors: `agent.unknown`. */
+export async function findDefinition(intake: Pick<Intake, 'findAgent'>, tenant: string, agent: string): Promise<AgentDefinition> {
   const definition = await intake.findAgent(tenant, agent);
   if (!definition) throw new MusterError('agent.unknown', `There is no agent "${agent}"`, { details: { agent } });
-  await intake.assertBudgets?.(tenant, agent);
   return definition;
 }
 

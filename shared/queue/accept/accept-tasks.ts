@@ -34,7 +34,7 @@ interface Offer {
 }
 
 /**
- * Accepts many tasks of one tenant, each as `acceptTask` would: in few calls to Redis, and with what they share read once. Results are in
+ * Accepts many tasks of one tenant and key, each as `acceptTask` would: in few calls to Redis, and with what they share read once. Results are in
  * the order of the requests.
  */
 export async function acceptTasks(intake: Intake, requests: readonly AcceptRequest[]): Promise<AcceptResult[]> {
@@ -53,14 +53,16 @@ export async function acceptTasks(intake: Intake, requests: readonly AcceptReque
   return settled;
 }
 
-/** Each agent once. Requests with an unknown one have the same error. */
+/** Each agent once. Requests with an unknown one, or one without money, have the same error. */
 async function findDefinitions(intake: Intake, requests: readonly AcceptRequest[]): Promise<Definitions> {
-  const tenant = requests[0]?.tenant ?? '';
+  const { tenant = '', keyId = null } = requests[0] ?? {};
   const agents = [...new Set(requests.map(({ agent }) => agent))];
-  const found = await Promise.all(
-    agents.map(async (agent) => [agent, await findDefinition(intake, tenant, agent).catch(toError)] as const),
-  );
-  return new Map(found);
+  const find = async (agent: string): Promise<AgentDefinition> => {
+    const definition = await findDefinition(intake, tenant, agent);
+    await intake.assertBudgets?.({ tenant, agent, keyId });
+    return definition;
+  };
+  return new Map(await Promise.all(agents.map(async (agent) => [agent, await find(agent).catch(toError)] as const)));
 }
 
 /** The task of a request, or why it is refused; null for one that is accepted by itself: it meets other tasks, or a rate of the fleet. */

@@ -16,7 +16,7 @@ import {
   type TaskBody,
 } from '../../tasks/index.ts';
 import { checkRequest } from './check-request.ts';
-import type { Parentage } from './join-tree.ts';
+import { type Descent, descentOf, type Parentage } from './join-tree.ts';
 import { type AcceptRequest, digestOf } from './request.ts';
 
 /**
@@ -30,7 +30,7 @@ export function buildTask(
 ): NewTask {
   checkRequest(request, settings);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
-  const body = { ...newBody(request, source, resolveExecution(request, definition, settings, source)), ...treeOf(parentage) };
+  const body = { ...newBody(request, source, resolveExecution(request, definition, settings, source)), ...descentOf(request, parentage) };
   return {
     body,
     ...rankOf(request, source, parentage?.priority),
@@ -69,7 +69,7 @@ function hintsOf(
   };
 }
 
-function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): Omit<TaskBody, 'rootTaskId' | 'depth'> {
+function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution): Omit<TaskBody, keyof Descent> {
   return {
     id: request.id ?? newTaskId(),
     tenant: request.tenant,
@@ -101,10 +101,6 @@ function originOf({ parentTaskId, correlationId, scheduleId, sourceId, trigger }
     sourceId: sourceId ?? null,
     trigger: trigger ?? null,
   };
-}
-
-function treeOf(parentage: Parentage | null): Pick<TaskBody, 'rootTaskId' | 'depth'> {
-  return { rootTaskId: parentage?.rootTaskId ?? null, depth: parentage?.depth ?? null };
 }
 
 type Conversation = Pick<TaskBody, 'channel' | 'session' | 'user' | 'visitor' | 'reply'>;

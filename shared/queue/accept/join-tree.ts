@@ -13,6 +13,7 @@ import type { Log } from '../../log/index.ts';
 import type { TaskBody } from '../../tasks/index.ts';
 import { publicTenantId } from '../../tenants/index.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
+import type { AcceptRequest } from './request.ts';
 
 /** What a task has of the one that delegated it. */
 export interface Parentage {
@@ -21,6 +22,8 @@ export interface Parentage {
   rootTaskId: string;
   /** Delegations from the root to the new task. */
   depth: number;
+  /** The API key of the parent. */
+  keyId: string | null;
 }
 
 /** What the parent of a new task passes on to it. Errors: `task.not-found`. */
@@ -28,7 +31,18 @@ export async function findParentage(ledger: Ledger, tenant: string, parentTaskId
   const [state, heads] = await Promise.all([readState(ledger, tenant, parentTaskId), readHeads(ledger, tenant, [parentTaskId])]);
   const head = heads.get(parentTaskId);
   if (!state || !head) throw new MusterError('task.not-found', `There is no parent task ${parentTaskId}`);
-  return { priority: state.priority, rootTaskId: head.rootTaskId ?? parentTaskId, depth: (head.depth ?? 0) + 1 };
+  const { rootTaskId, depth, keyId } = head;
+  return { priority: state.priority, rootTaskId: rootTaskId ?? parentTaskId, depth: (depth ?? 0) + 1, keyId };
+}
+
+/** What a task keeps of where it descends from. */
+export type Descent = Pick<TaskBody, 'rootTaskId' | 'depth' | 'keyId'>;
+
+export function descentOf(request: Pick<AcceptRequest, 'keyId'>, parentage: Parentage | null): Descent {
+  const keyId = request.keyId ?? null;
+  if (parentage === null) return { rootTaskId: null, depth: null, keyId };
+  // Agents delegate with a key of their own, which would take the task out of the budget of its caller's key.
+  return { rootTaskId: parentage.rootTaskId, depth: parentage.depth, keyId: parentage.keyId ?? keyId };
 }
 
 interface TreeParts {

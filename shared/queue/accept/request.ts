@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AgentDefinition } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import { canonicalJson, type ReplyAddress, type TaskRequest, type Trigger } from '../../tasks/index.ts';
+import { canonicalJson, type ReplyAddress, type TaskBody, type TaskRequest, type Trigger } from '../../tasks/index.ts';
 import type { Queues } from '../queues.ts';
 import type { TicketRelay } from '../tickets/ticket-relay.ts';
 
@@ -14,8 +14,8 @@ export interface Intake {
   readonly log: Log;
   /** The agent of this name in the tenant's catalog, or null. */
   findAgent(tenant: string, id: string): Promise<AgentDefinition | null>;
-  /** Throws what refuses a task of this agent because money is used up. Without it none is refused so. */
-  assertBudgets?(tenant: string, agent: string): Promise<void>;
+  /** Throws what refuses a task because money is used up. Without it none is refused so. */
+  assertBudgets?(task: Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>): Promise<void>;
 }
 
 /** What a producer asks for. */
@@ -27,6 +27,8 @@ export interface AcceptRequest extends TaskRequest {
   /** What is compared when the key comes again; by default the complete request. */
   idempotencyBody?: string;
   scheduleId?: string;
+  /** Id of the API key that the request came with. */
+  keyId?: string;
   /** What made it, when that was no person's request. */
   trigger?: Trigger;
   /** Who wrote the message, by the surface's own id. */
@@ -47,7 +49,7 @@ export interface AcceptRequest extends TaskRequest {
 
 /** Identifies a request that comes again under its key. */
 export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
-  // The trace differs from call to call and is no part of the request.
-  const body = idempotencyBody ?? canonicalJson({ ...request, traceparent: undefined });
+  // The trace differs from call to call, and a key may be replaced by another: they are no part of the request.
+  const body = idempotencyBody ?? canonicalJson({ ...request, keyId: undefined, traceparent: undefined });
   return createHash('sha256').update(body).digest('base64url');
 }

@@ -5,6 +5,11 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { previewBudget } from '#shared/budgets/preview-budget.ts';
 import { releaseByBudgets } from '#shared/budgets/release-budgets.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { acceptTasks } from '#shared/queue/accept/accept-tasks.ts';
+import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
+import { runScheduleNow } from '#shared/schedules/changes/change-schedule.ts';
+import { listRuns } from '#shared/schedules/public-records.ts';
+import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { useParts } from '../../support/use-parts.ts';
@@ -30,10 +35,21 @@ await useWorker(parts);
 const put = async (tenant: string, hardMicroUsd: number, rule: object = {}): Promise<void> => {
   await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', hardMicroUsd, ...rule }));
 };
-const submit = async (tenant: string): Promise<string> => (await acceptTask(parts, { tenant, agent: 'paid', input: 'x' })).id;
+const submit = async (tenant: string, more: object = {}): Promise<string> =>
+  (await acceptTask(parts, { tenant, agent: 'paid', input: 'x', ...more })).id;
 const read = async (tenant: string, id: string): Promise<Task> => (await readTask(parts.ledger, tenant, id)) as Task;
+const run = async (tenant: string, more: object = {}): Promise<string> => {
+  const id = await submit(tenant, more);
+  await untilIt(tenant, id, ({ state }) => state.status === 'completed');
+  return id;
+};
 const untilIt = async (tenant: string, id: string, is: (task: Task) => boolean): Promise<void> =>
   void (await waitFor(async () => is(await read(tenant, id)), { deadlineMs: 10_000, what: 'the task' }));
+
+const refusedBy = async (scope: string, of: string | null = null): Promise<number> => {
+  const rule = budgetSchema.parse({ scope, of, per: 'total', hardMicroUsd: COST });
+  return (await previewBudget(parts.ledger, 'trees', rule, Date.now())).refused;
+};
 
 describe('a task under a budget', () => {
   it('fails for good once the budget is used up, and names it', async () => {
@@ -77,6 +93,31 @@ describe('a task under a budget', () => {
     });
   });
 
+  it('counts for the API key by which it came, or the task that delegated it', async () => {
+    await put('keyed', 2 * COST, { scope: 'key' });
+    const first = await run('keyed', { keyId: 'key_a' });
+    const child = await run('keyed', { keyId: 'key_b', parentTaskId: first });
+    expect((await read('keyed', child)).body.keyId).toBe('key_a');
+    await expect(submit('keyed', { keyId: 'key_a' })).rejects.toMatchObject({ code: 'limit.budget' });
+    await expect(submit('keyed', { keyId: 'key_b', parentTaskId: child })).rejects.toMatchObject({ code: 'limit.budget' });
+    const items = await acceptTasks(parts, [{ tenant: 'keyed', agent: 'paid', input: 'x', keyId: 'key_a' }]);
+    expect(items).toMatchObject([{ code: 'limit.budget' }]);
+    await run('keyed', { keyId: 'key_b' });
+    await run('keyed');
+  });
+
+  it('is a failed run of its schedule, with the budget as the reason', async () => {
+    await put('scheduled', 0);
+    const scheduling = openScheduleParts(parts);
+    const request = { every: '1h', agent: 'paid', message: 'x' };
+    const { id } = (await createSchedule(scheduling, request, { tenant: 'scheduled' })).schedule;
+    const accepted = await runScheduleNow(scheduling, 'scheduled', id);
+    await untilIt('scheduled', accepted?.id ?? '', ({ state }) => state.completedAt !== undefined);
+    expect((await listRuns(scheduling, 'scheduled', { schedule: id }, { limit: 1, before: undefined })).items).toMatchObject([
+      { status: 'failed', error: { code: 'BUDGET_EXCEEDED', message: 'Budget "all" has $0.00 spent in all, of $0.00' } },
+    ]);
+  });
+
   it('is in the preview of a budget that would have refused it', async () => {
     for (const id of [await submit('past'), await submit('past'), await submit('past')])
       await untilIt('past', id, ({ state }) => state.status === 'completed');
@@ -90,6 +131,15 @@ describe('a task under a budget', () => {
     });
     const other = budgetSchema.parse({ scope: 'agent', of: 'another', per: 'total', hardMicroUsd: 0 });
     expect(await previewBudget(parts.ledger, 'past', other, Date.now())).toMatchObject({ tasks: 3, refused: 0 });
+  });
+
+  it('is in the preview of a budget for tasks together with what delegated it, and by key', async () => {
+    const root = await run('trees', { keyId: 'key_a' });
+    await run('trees', { parentTaskId: await run('trees', { parentTaskId: root }) });
+    await run('trees');
+    expect(await Promise.all([refusedBy('task'), refusedBy('task', root), refusedBy('key'), refusedBy('key', 'key_b')])).toEqual([
+      2, 2, 2, 0,
+    ]);
   });
 
   it('is not released while the budget is used up', async () => {

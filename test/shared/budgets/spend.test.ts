@@ -36,7 +36,7 @@ async function reserve(tenant: string, amount: number, { id, lease, session = nu
   const own = id ?? `call-${calls}`;
   const member = lease ?? `${tenant}/task/${calls}`;
   if (lease === undefined) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 60_000, member);
-  const subject = { tenant, agent: 'writer', session, scheduleId: null, rootTaskId: 'root' };
+  const subject = { tenant, agent: 'writer', session, scheduleId: null, rootTaskId: 'root', keyId: null };
   return await reserveSpend(ports, { id: own, lease: member, subject }, amount);
 }
 

@@ -26,7 +26,7 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
     caller: {
       ref: { tenant: 'acme', id: '01JD0000000000000000000000', token: 1, lane: null },
       agent: 'tested',
-      subject: { tenant: 'acme', agent: 'tested', session: null, scheduleId: null, rootTaskId: 'r' },
+      subject: { tenant: 'acme', agent: 'tested', session: null, scheduleId: null, rootTaskId: 'r', keyId: null },
       band: 'normal',
       weight: 1,
     },

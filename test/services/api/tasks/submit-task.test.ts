@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
+import { createKey } from '#shared/tenants/key-store.ts';
 import { acceptedViewSchema, taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
@@ -219,5 +220,19 @@ describe('a time of long ago', () => {
   it.each(['sla', 'scheduledFor'])('accepts each of two tasks with a time of long ago as its %s', async (field) => {
     for (const time of ['0000-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])
       expect(await submit({ ...task, [field]: time })).toMatchObject({ status: 202, body: { status: 'queued' } });
+  });
+});
+
+describe('a task that came with a key', () => {
+  it('records which API key it came with, and takes the same Idempotency-Key with another', async () => {
+    const headers = { 'idempotency-key': 'order-18' };
+    const makeKey = (name: string): ReturnType<typeof createKey> => createKey(api.parts, { tenant: 'keyed', name, scopes: ['submit'] });
+    const [{ id: keyId, secret: key }, other] = [await makeKey('one'), await makeKey('other')];
+    const { body } = await submit(task, { headers, key });
+    expect(await submit(task, { headers, key: other.secret })).toMatchObject({ status: 200, body: { id: body.id } });
+    const many = await api.call('POST', '/v1/tasks/bulk', { body: { items: [task] }, key });
+    const message = await api.call('POST', '/v1/sessions/keyed/messages', { body: { text: 'Hello', agent: 'echo' }, key });
+    for (const id of [body.id, many.body.items[0].id, message.body.id])
+      expect((await api.call('GET', `/v1/tasks/${id}`, { key })).body.keyId).toBe(keyId);
   });
 });

@@ -15,6 +15,7 @@ const context: ClassifyContext = {
 };
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
+const classifyStopped = (failure: TaskFailure): unknown => classifyAnswer({ kind: 'stopped', stop: { kind: 'failed', failure } }, context);
 
 describe('classifying an error of an agent', () => {
   it('fails a task for good that was aborted at its deadline', () => {
@@ -29,9 +30,8 @@ describe('classifying an error of an agent', () => {
   it('takes the failure of a stop as if the agent had thrown it', () => {
     const denied = new TaskFailure('BUDGET_EXCEEDED', 'used up');
     const held = new HeldFailure('BUDGET_EXCEEDED', 'used up', { hold: { gate: 'budget', what: 'month' } });
-    const classify = (failure: TaskFailure): unknown => classifyAnswer({ kind: 'stopped', stop: { kind: 'failed', failure } }, context);
-    expect(classify(denied)).toMatchObject({ kind: 'failed', error: { code: 'BUDGET_EXCEEDED', retryable: false }, delayMs: null });
-    expect(classify(held)).toMatchObject({ kind: 'interrupted', hold: { gate: 'budget', what: 'month' } });
+    expect(classifyStopped(denied)).toMatchObject({ kind: 'failed', error: { code: 'BUDGET_EXCEEDED', retryable: false }, delayMs: null });
+    expect(classifyStopped(held)).toMatchObject({ kind: 'interrupted', hold: { gate: 'budget', what: 'month' } });
   });
 
   it('hands a task back at the price of no attempt whose place a critical one gets', () => {
