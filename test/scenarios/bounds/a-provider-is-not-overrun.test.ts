@@ -9,7 +9,7 @@ import { startProviderSimulator, type ProviderSimulator } from '../../support/ag
 import { waitFor } from '../../support/wait-for.ts';
 
 const PER_MINUTE = 1200;
-const SMALL = { workers: 4, tasks: 120, endMs: 60_000, behindWall: 20, wallMs: 5000 };
+const SMALL = { workers: 4, tasks: 100, endMs: 60_000, behindWall: 12, wallMs: 4000 };
 /** Ten minutes of the rate. */
 const FULL = { workers: 8, tasks: 12_000, endMs: 900_000, behindWall: 200, wallMs: 30_000 };
 const SIZE = testEnvironment.isChaos ? FULL : SMALL;
@@ -94,9 +94,10 @@ it('beside raw BullMQ with its limiter', async () => {
   }
 });
 
-/** How much of the allowed rate the calls used. */
+/** How much of the allowed rate the first nine tenths of the calls used: what a killed worker ran comes back later. */
 function usedShare(): string {
-  const taken = provider.calls.filter(({ status }) => status === 200);
+  const all = provider.calls.filter(({ status }) => status === 200);
+  const taken = all.slice(0, Math.ceil(0.9 * all.length));
   const [from, to] = [taken[0]?.at ?? 0, taken.at(-1)?.at ?? 0];
   const allowed = BURST.ours * PER_MINUTE + ((to - from) * PER_MINUTE) / 60_000;
   return `${Math.round((100 * taken.length) / allowed)} % of the rate used`;
