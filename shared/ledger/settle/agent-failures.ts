@@ -24,7 +24,7 @@ const failuresSchema = z.object({
   /** Since when the agent's tasks are held, ms since the epoch; absent while they are not. */
   heldAt: z.number().optional(),
 });
-type AgentFailures = z.infer<typeof failuresSchema>;
+export type AgentFailures = z.infer<typeof failuresSchema>;
 
 interface TenantAgent {
   tenant: string;
@@ -44,17 +44,22 @@ function holdOf(agent: string): TaskHold {
 }
 
 /** Throws what holds a task whose agent failed too often in a row. Reads once a second at most while it did not. */
-export async function assertNotFailing(ledger: Ledger, { tenant, agent }: TenantAgent): Promise<void> {
-  if (ledger.settings.runaways.maxFailures === 0) return;
-  const name = `${tenant}/${agent}`;
-  if (ledger.working.get(name)) return;
-  const held = await readHeld(ledger, { tenant, agent });
-  if (held === null) {
-    ledger.working.set(name, true);
-    return;
-  }
-  const retryAfterMs = ledger.settings.runaways.maxHoldMs;
-  throw new HeldFailure('RUNAWAY', `Runaway: ${describe(agent, held)}`, { hold: holdOf(agent), retryAfterMs });
+export async function assertNotFailing(ledger: Ledger, of: TenantAgent): Promise<void> {
+  const { maxFailures, maxHoldMs } = ledger.settings.runaways;
+  if (maxFailures === 0) return;
+  const held = await (ledger.working.get(`${of.tenant}/${of.agent}`) ?? readAndRemember(ledger, of));
+  if (held === null) return;
+  throw new HeldFailure('RUNAWAY', `Runaway: ${describe(of.agent, held)}`, { hold: holdOf(of.agent), retryAfterMs: maxHoldMs });
+}
+
+/** Those who ask at the same time share one reading, so that they go on in their order. Only that an agent works is remembered. */
+function readAndRemember(ledger: Ledger, of: TenantAgent): Promise<AgentFailures | null> {
+  const name = `${of.tenant}/${of.agent}`;
+  const forget = (): void => ledger.working.delete(name);
+  const reading = readHeld(ledger, of);
+  ledger.working.set(name, reading);
+  reading.then((held) => held !== null && forget(), forget);
+  return reading;
 }
 
 function describe(agent: string, { failures, code, task }: AgentFailures): string {

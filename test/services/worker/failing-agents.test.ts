@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { forgetFailures, releaseIfResumed } from '#shared/ledger/settle/agent-failures.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
@@ -99,6 +100,23 @@ describe('an agent that fails again and again', () => {
     expect(stored).toMatchObject({ failures: 2, code: 'BROKEN' });
     expect(stored).not.toHaveProperty('heldAt');
     expect(await notices()).toEqual([]);
+  });
+
+  it('goes on also with a task that was held while a person resumed it', async () => {
+    isRepaired = false;
+    for (let failures = 0; failures < MAX_FAILURES; failures += 1) await run('BROKEN');
+    const held = await submitAndForget('well');
+    const { hold } = await settled(held);
+    if (!hold) throw new Error('The task is not held');
+    await releaseIfResumed(parts.ledger, TENANT, hold);
+    expect(await settled(held)).toMatchObject({ gate: 'failures' });
+    expect(await forgetFailures(parts.ledger, { tenant: TENANT, agent: 'moody' })).toBe(true);
+    expect(await settled(held)).toMatchObject({ gate: 'failures' });
+    await releaseIfResumed(parts.ledger, TENANT, hold);
+    await waitFor(async () => (await readTask(parts.ledger, TENANT, held))?.state.status === 'completed', {
+      deadlineMs: 10_000,
+      what: 'the task to complete',
+    });
   });
 
   it('goes on when a held task is retried', async () => {
