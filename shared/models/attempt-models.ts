@@ -1,32 +1,20 @@
 import { wrapLanguageModel } from 'ai';
 import type { AgentModel, AgentUsage } from '../config/index.ts';
 import { HeldFailure, TaskFailure } from '../errors/index.ts';
-import type { ProviderAccount } from '../providers/index.ts';
 import { priceUsage } from '../usage/index.ts';
 import type { CallUsage } from './call-meter.ts';
 import { mayFallBack } from './call-failure.ts';
-import { type Downgrade, type AdmittedCall, admitCall, type Caller, type GatePorts, failureOfProbe, reportEnd } from './call-gate.ts';
+import { failureOfProbe } from './call-circuit.ts';
+import { type Downgrade, type AdmittedCall, admitCall, type Caller, type GatePorts, reportEnd } from './call-gate.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
 import { type CallEnd, GatedCall } from './gated-call.ts';
 import { passStream } from './gateway-stream.ts';
-import type { CallOptions, GenerateResult, StreamResult } from './language-model.ts';
+import type { CallOptions, GenerateResult, ModelSource, StreamResult } from './language-model.ts';
 import type { Latencies } from './latencies.ts';
 import { boundOutput, candidatesFor } from './plan-call.ts';
+import { type Substituted, Substitution, type SubstitutionOptions } from './substitution.ts';
 
-/** Where a model is called. */
-export interface ModelSource {
-  /** The model that is asked for. */
-  readonly name: string;
-  readonly account: ProviderAccount;
-  /** Makes a model of the same endpoint by its name, which calls the endpoint itself. */
-  readonly modelFor: (name: string) => AgentModel;
-  /** Turns an error of the AI SDK into the failure of the attempt. The SDK's own holds the request, prompt included. */
-  readonly failureOf: (error: unknown) => TaskFailure;
-  /** What a call cost in millionths of a US dollar by the agent's own price of the model; undefined where it has none. */
-  readonly ownCostOf: (usage: Pick<CallUsage, 'inputTokens' | 'outputTokens'>) => number | undefined;
-}
-
-export interface AttemptModelsOptions extends GatePorts {
+export interface AttemptModelsOptions extends GatePorts, SubstitutionOptions {
   readonly caller: Caller;
   readonly latencies: Latencies;
   readonly now: () => number;
@@ -34,8 +22,6 @@ export interface AttemptModelsOptions extends GatePorts {
   readonly signal: () => AbortSignal;
   /** Gets what each call used. */
   readonly onUsage: (usage: AgentUsage) => void;
-  /** Gets a note for people when another model is called than the one that was asked for. */
-  readonly onNote: (note: string) => void;
 }
 
 interface Failed {
@@ -55,11 +41,13 @@ type Run<T> = (model: AgentModel, call: GatedCall) => Promise<T>;
 export class AttemptModels {
   readonly #options: AttemptModelsOptions;
   readonly #open = new Set<GatedCall>();
+  readonly #substitution: Substitution;
   #hasCalled = false;
   #failure: TaskFailure | undefined;
 
   constructor(options: AttemptModelsOptions) {
     this.#options = options;
+    this.#substitution = new Substitution(options);
   }
 
   /** A model for the AI SDK whose calls pass through here. It fails with a `TaskFailure`. */
@@ -78,6 +66,11 @@ export class AttemptModels {
     return this.#failure;
   }
 
+  /** Which model answered instead of the one that was asked for, and why. */
+  get substituted(): Substituted {
+    return this.#substitution.substituted;
+  }
+
   /** Settles the calls that the agent left open when it ended. */
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((call) => call.fail(undefined, null)));
@@ -90,9 +83,14 @@ export class AttemptModels {
     const failures: Failed[] = [];
     const beyond: string[] = [];
     for (const [at, model] of candidates.entries()) {
-      if (at > 0) this.#options.onNote(`${candidates[at - 1]}: ${describeFailure(failures.at(-1))}; ${model} was called instead`);
-      const answer = await this.#try(source, { model, params: boundOutput(this.#options.settings, model, params), beyond }, run);
-      if (answer.kind === 'answered') return answer.value;
+      const asked = candidates[at - 1] ?? source.name;
+      this.#substitution.called(asked, model, () => describeFailure(failures.at(-1)));
+      const bounded = boundOutput(this.#options.settings, { source, model }, params);
+      const answer = await this.#try(source, { model, params: bounded, beyond }, run);
+      if (answer.kind === 'answered') {
+        this.#substitution.answered(source.name, model);
+        return answer.value;
+      }
       failures.push(answer);
       const { downgrade } = answer;
       if (downgrade && !beyond.includes(downgrade.budget)) {
@@ -144,7 +142,7 @@ export class AttemptModels {
     const result = await model.doStream(call.params);
     return await passStream(result, {
       onBegin: () => call.begin(result.response?.headers),
-      onPart: (part) => call.meter.read(part),
+      onPart: (part) => call.read(part),
       onEnd: () => call.succeed(),
       onFailure: async (error) => (await this.#fail(source, call, error)) ?? error,
     });
@@ -192,6 +190,8 @@ async function generate(model: AgentModel, call: GatedCall): Promise<GenerateRes
   return result;
 }
 
+/** Without a failure, the model was not called because others answer sooner. */
 function describeFailure(failed: Failed | undefined): string {
-  return failed?.error instanceof Error ? failed.error.message : 'it failed';
+  if (failed === undefined) return 'its answers begin too late';
+  return failed.error instanceof Error ? failed.error.message : 'it failed';
 }

@@ -3,20 +3,17 @@ import { budgetFailure, type SpendAnswer, type SpendCall, type SpendRequest, typ
 import type { Settings } from '../config/index.ts';
 import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
-import type { Log } from '../log/index.ts';
-import type { CallHold, CallPermit, ProviderAccount, ProviderThrottle } from '../providers/index.ts';
+import type { Admission, CallHold, CallPermit, ProviderAccount, ProviderThrottle } from '../providers/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import type { PriorityBand } from '../tasks/index.ts';
-import type { CircuitAnswer, CircuitCall, Circuits } from './circuits/circuits.ts';
-import { isEndpointAway, isEndpointFailure } from './call-failure.ts';
+import { type CallCircuitPorts, circuitCall, heldByCircuit, releaseProbe, reportEndToCircuit } from './call-circuit.ts';
+import type { CircuitAnswer, CircuitCall } from './circuits/circuits.ts';
 import type { CallEnd } from './gated-call.ts';
 
-export interface GatePorts {
+export interface GatePorts extends CallCircuitPorts {
   readonly settings: Pick<Settings, 'models' | 'modelCalls' | 'circuits'>;
-  readonly circuits: Pick<Circuits, 'admit' | 'report'>;
   readonly spending: Spending;
   readonly throttle: Pick<ProviderThrottle, 'admitCall' | 'reportCall'>;
-  readonly log: Log;
 }
 
 /** Reserves what a call may cost, and counts what it did. */
@@ -83,21 +80,51 @@ export async function admitCall(ports: GatePorts, caller: Caller, request: GateR
   const lease = leaseMember(ref);
   // The same when it is sent again.
   const spending = { id: `${lease}/${randomUUID()}`, lease, subject: caller.subject, beyond: request.beyond };
-  const [circuit, admission, spend] = await Promise.all([
-    retryWhileAway(() => ports.circuits.admit(circuitCall(caller, account)), { signal }),
+  const circuited = circuitCall(caller, account);
+  const asked = await Promise.allSettled([
+    retryWhileAway(() => ports.circuits.admit(circuited), { signal }),
     retryWhileAway(() => ports.throttle.admitCall({ account, model, place: ref, band, weight, tokens, isFirst }, signal), { signal }),
     retryWhileAway(() => ports.spending.reserve(spending, request.maxMicroUsd), { signal }),
   ]);
-  if (circuit.kind === 'go' && admission.kind === 'go' && spend.kind === 'reserved')
-    return { kind: 'go', call: { permit: admission.permit, circuit, spend: spend.call, signal } };
-  if (admission.kind === 'go') await ports.throttle.reportCall(admission.permit, { tokens: 0 });
-  if (spend.kind === 'reserved') await ports.spending.settle(spend.call, 0);
-  else return { kind: 'refused', failure: budgetFailure(spend), downgrade: downgradeOf(spend) };
-  if (circuit.kind === 'wait') {
-    return { kind: 'held', failure: heldByCircuit(account, circuit, ports.settings.circuits.maxHoldMs), isWalled: false };
-  }
-  if (admission.kind === 'go') throw new Error('A call that may go was refused');
+  const answers = { circuit: valueOf(asked[0]), admission: valueOf(asked[1]), spend: valueOf(asked[2]) };
+  const call = admittedBy(answers, signal);
+  if (call) return { kind: 'go', call };
+  await giveBack(ports, circuited, answers);
+  const failed = asked.find((each) => each.status === 'rejected');
+  if (failed) throw failed.reason;
+  return refusalOf(ports, request, answers);
+}
+
+function admittedBy({ circuit, admission, spend }: Answers, signal: AbortSignal): AdmittedCall | null {
+  if (circuit?.kind !== 'go' || admission?.kind !== 'go' || spend?.kind !== 'reserved') return null;
+  return { permit: admission.permit, circuit, spend: spend.call, signal };
+}
+
+function refusalOf(ports: GatePorts, request: GateRequest, { circuit, admission, spend }: Answers): GateAnswer {
+  if (spend?.kind === 'exceeded') return { kind: 'refused', failure: budgetFailure(spend), downgrade: downgradeOf(spend) };
+  if (circuit?.kind === 'wait') return { kind: 'held', failure: heldByCircuit(ports, request.account, circuit), isWalled: false };
+  if (admission?.kind !== 'wait') throw new Error('A call that may go was refused');
   return { kind: 'held', failure: heldByProvider(request, admission), isWalled: admission.because === 'wall' };
+}
+
+function valueOf<T>(asked: PromiseSettledResult<T>): T | null {
+  return asked.status === 'fulfilled' ? asked.value : null;
+}
+
+/** What a call was answered; null where it got no answer. */
+interface Answers {
+  circuit: CircuitAnswer | null;
+  admission: Admission | null;
+  spend: SpendAnswer | null;
+}
+
+/** A call that does not go keeps nothing of what it got: neither money, nor a permit, nor the place of the call that tries a circuit. */
+async function giveBack(ports: GatePorts, call: CircuitCall, { circuit, admission, spend }: Answers): Promise<void> {
+  await Promise.all([
+    circuit?.kind === 'go' ? releaseProbe(ports, call, circuit) : undefined,
+    admission?.kind === 'go' ? ports.throttle.reportCall(admission.permit, { tokens: 0 }) : undefined,
+    spend?.kind === 'reserved' ? ports.spending.settle(spend.call, 0).catch(settleFailed(ports)) : undefined,
+  ]);
 }
 
 /** What a call that has to wait for its provider, or that it refused, means for its attempt. The refusal is the cause. */
@@ -125,54 +152,16 @@ export async function reportEnd(
   const { inputTokens, outputTokens } = end.usage;
   const [hold] = await Promise.all([
     ports.throttle.reportCall(permit, { ...end.answer, tokens: inputTokens + outputTokens }),
-    retryWhileAway(() => ports.spending.settle(spend, end.costMicroUsd ?? 0), { mayRetry: () => !signal.aborted }).catch((error: unknown) =>
-      ports.log.error({ err: error }, 'the cost of a model call could not be counted'),
+    retryWhileAway(() => ports.spending.settle(spend, end.costMicroUsd ?? 0), { mayRetry: () => !signal.aborted }).catch(
+      settleFailed(ports),
     ),
     reportEndToCircuit(ports, circuitCall(caller, permit.account), circuit, end),
   ]);
   return hold && end.failure && heldByProvider(permit, hold, end.failure);
 }
 
-async function reportEndToCircuit(
-  ports: GatePorts,
-  call: CircuitCall,
-  { isKnown }: AdmittedCall['circuit'],
-  { failure, isAborted }: CallEnd,
-): Promise<void> {
-  if (isAborted) return;
-  const hasFailed = failure !== null && isEndpointFailure(failure);
-  // An answer matters only where calls failed before it.
-  if (!hasFailed && !isKnown) return;
-  try {
-    await ports.circuits.report(call, hasFailed ? failure.message : null);
-  } catch (error) {
-    ports.log.debug({ err: error }, 'the end of a call was not counted by its circuit');
-  }
-}
-
-function circuitCall({ ref, agent }: Caller, { endpoint }: ProviderAccount): CircuitCall {
-  return { tenant: ref.tenant, agent, endpoint, caller: leaseMember(ref) };
-}
-
-/**
- * What a failed call means for its attempt. A task that tried an open circuit for all spends nothing while the endpoint is away; a failure
- * that may be its own counts, so that it does not keep the circuit open.
- */
-export function failureOfProbe(ports: GatePorts, { permit, circuit }: AdmittedCall, failure: TaskFailure): TaskFailure {
-  if (!circuit.isProbe || !isEndpointAway(failure)) return failure;
-  const hold = { gate: 'circuit', what: circuit.name } as const;
-  const { endpoint } = permit.account;
-  const message = `${endpoint} is still away: ${failure.message}`;
-  return new HeldFailure(failure.code, message, { hold, retryAfterMs: ports.settings.circuits.maxHoldMs });
-}
-
-function heldByCircuit(
-  { endpoint }: ProviderAccount,
-  { failures, reason, hold }: Extract<CircuitAnswer, { kind: 'wait' }>,
-  maxHoldMs: number,
-): HeldFailure {
-  const message = `${endpoint} failed ${failures} times in a row (${reason}), and one call at a time tries it again`;
-  return new HeldFailure('PROVIDER_ERROR', message, { hold, retryAfterMs: maxHoldMs });
+function settleFailed({ log }: GatePorts): (error: unknown) => void {
+  return (error) => log.error({ err: error }, 'the cost of a model call could not be counted');
 }
 
 function downgradeOf({ atHard, downgradeTo, budget }: Extract<SpendAnswer, { kind: 'exceeded' }>): Downgrade | null {

@@ -1,7 +1,7 @@
 import type { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { CallMeter, type CallUsage } from './call-meter.ts';
 import { type CallAnswer, failedAnswer, goodAnswer } from './call-answer.ts';
-import type { CallOptions } from './language-model.ts';
+import type { CallOptions, StreamPart } from './language-model.ts';
 
 /** How a call ended. */
 export interface CallEnd {
@@ -10,6 +10,10 @@ export interface CallEnd {
   /** Why it failed; null for one that was answered, or stopped by its caller. */
   readonly failure: TaskFailure | null;
   readonly isAborted: boolean;
+  /** Whether it was stopped because it, or its attempt, took too long. */
+  readonly isTimedOut: boolean;
+  /** Since anything came of its answer, or since its begin. */
+  readonly silentMs: number;
   /** Until its answer began; null when none did. */
   readonly beganAfterMs: number | null;
 }
@@ -31,6 +35,7 @@ export class GatedCall {
   readonly meter: CallMeter;
   readonly #options: Pick<GatedCallOptions, 'now' | 'settle'>;
   readonly #startedAt: number;
+  #lastAt: number;
   #beganAfterMs: number | null = null;
   #headers: Readonly<Record<string, string | undefined>> | undefined;
   #settling: Promise<HeldFailure | null> | undefined;
@@ -41,6 +46,7 @@ export class GatedCall {
     this.meter = new CallMeter(inputTokens);
     this.#options = { now, settle };
     this.#startedAt = now();
+    this.#lastAt = this.#startedAt;
   }
 
   get hasBegun(): boolean {
@@ -50,7 +56,14 @@ export class GatedCall {
   /** The answer begins. */
   begin(headers: Readonly<Record<string, string | undefined>> | undefined): void {
     this.#headers = headers;
-    this.#beganAfterMs = this.#options.now() - this.#startedAt;
+    this.#lastAt = this.#options.now();
+    this.#beganAfterMs = this.#lastAt - this.#startedAt;
+  }
+
+  /** A part of the answer comes. */
+  read(part: StreamPart): void {
+    this.#lastAt = this.#options.now();
+    this.meter.read(part);
   }
 
   /** The answer came to its end. */
@@ -65,7 +78,17 @@ export class GatedCall {
     return this.#settle({ usage: this.meter.usageAtFailure(isAborted), answer, failure, isAborted });
   }
 
-  #settle(end: Omit<CallEnd, 'beganAfterMs'>): Promise<HeldFailure | null> {
-    return (this.#settling ??= this.#options.settle({ ...end, beganAfterMs: this.#beganAfterMs }));
+  #settle(end: Omit<CallEnd, 'beganAfterMs' | 'isTimedOut' | 'silentMs'>): Promise<HeldFailure | null> {
+    return (this.#settling ??= this.#options.settle({
+      ...end,
+      isTimedOut: end.isAborted && isTimeout(this.params.abortSignal?.reason),
+      silentMs: this.#options.now() - this.#lastAt,
+      beganAfterMs: this.#beganAfterMs,
+    }));
   }
+}
+
+/** Signals of timeouts have reasons of this name: those of the platform, and of attempts. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
 }

@@ -2,8 +2,9 @@
  * The gateway of model calls: every call of an attempt passes through it, waits for what it has to pass, is counted once, and settled
  * before the attempt ends. With it the circuits, which hold the tasks of agents whose endpoints fail again and again.
  */
-export type { AttemptModels, ModelSource } from './attempt-models.ts';
+export type { AttemptModels } from './attempt-models.ts';
 export type { CallUsage } from './call-meter.ts';
 export { explainCircuit } from './circuits/explain-circuit.ts';
 export { releaseCircuits } from './circuits/release-circuits.ts';
+export type { ModelSource } from './language-model.ts';
 export { ModelCalls } from './model-calls.ts';

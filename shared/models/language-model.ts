@@ -1,4 +1,6 @@
-import type { AgentModel } from '../config/index.ts';
+import type { AgentModel, AgentUsage } from '../config/index.ts';
+import type { TaskFailure } from '../errors/index.ts';
+import type { ProviderAccount } from '../providers/index.ts';
 
 /** What a model is called with, by the AI SDK's specification. */
 export type CallOptions = Parameters<AgentModel['doStream']>[0];
@@ -7,3 +9,16 @@ export type StreamResult = Awaited<ReturnType<AgentModel['doStream']>>;
 export type StreamPart = StreamResult['stream'] extends ReadableStream<infer Part> ? Part : never;
 /** The tokens that a provider counted. */
 export type ModelUsage = GenerateResult['usage'];
+
+/** Where a model is called. */
+export interface ModelSource {
+  /** The model that is asked for. */
+  readonly name: string;
+  readonly account: ProviderAccount;
+  /** Makes a model of the same endpoint by its name, which calls the endpoint itself. */
+  readonly modelFor: (name: string) => AgentModel;
+  /** Turns an error of the AI SDK into the failure of the attempt. The SDK's own holds the request, prompt included. */
+  readonly failureOf: (error: unknown) => TaskFailure;
+  /** What a call cost in millionths of a US dollar by the agent's own price of the model; undefined where it has none. */
+  readonly ownCostOf: (usage: Pick<AgentUsage, 'inputTokens' | 'outputTokens'>) => number | undefined;
+}

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/index.ts';
 import type { ProviderAccount } from '../providers/index.ts';
-import type { CallOptions } from './language-model.ts';
+import type { CallOptions, ModelSource } from './language-model.ts';
 import type { Latencies } from './latencies.ts';
 
 interface PlanPorts {
@@ -26,11 +26,13 @@ export function candidatesFor(
 /** The call with a bound of its output, where its model has a bound or a price: money is reserved for all that it may answer. */
 export function boundOutput<Options extends CallOptions>(
   { models, modelCalls }: PlanPorts['settings'],
-  model: string,
+  { source, model }: { source: Pick<ModelSource, 'name' | 'ownCostOf'>; model: string },
   params: Options,
 ): Options {
   if (params.maxOutputTokens !== undefined) return params;
   const known = Object.hasOwn(models, model) ? models[model] : undefined;
-  const bound = known?.maxOutputTokens ?? (known?.outputUsdPerMTok === undefined ? undefined : modelCalls.maxOutputTokens);
+  const hasOwnPrice = model === source.name && source.ownCostOf({ inputTokens: 0, outputTokens: 0 }) !== undefined;
+  const isPriced = hasOwnPrice || known?.outputUsdPerMTok !== undefined;
+  const bound = known?.maxOutputTokens ?? (isPriced ? modelCalls.maxOutputTokens : undefined);
   return bound === undefined ? params : { ...params, maxOutputTokens: bound };
 }

@@ -4,7 +4,7 @@
  */
 export { type ProviderAccount, accountOf } from './account.ts';
 export { explainProvider } from './explain-provider.ts';
-export type { CallHold, CallPermit } from './model-call.ts';
+export type { Admission, CallHold, CallPermit } from './model-call.ts';
 export { modelLabels } from './model-labels.ts';
 export { ProviderThrottle } from './provider-throttle.ts';
 export { type ThrottleView, listThrottles } from './read-throttles.ts';

@@ -84,6 +84,8 @@ export function attemptRecord(attempt: StoredAttempt): Record<string, unknown> {
     status: attempt.status,
     error: taskError(attempt.error),
     usage: usageRecord(attempt.usage),
+    model: attempt.model ?? null,
+    notes: attempt.notes ?? [],
   };
 }
 

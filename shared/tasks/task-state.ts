@@ -14,6 +14,10 @@ export interface StoredAttempt {
   error?: StoredError;
   /** As far as it is known. */
   usage?: TaskUsage;
+  /** The model that answered instead of the one that was asked for. */
+  model?: string;
+  /** Why another model was called, in words. */
+  notes?: string[];
 }
 
 /** As the scripts store it: `details` is JSON text, because Lua would turn its empty arrays into objects. */
@@ -136,6 +140,9 @@ export interface TaskState {
   usage?: TaskUsage;
   /** Of its last attempt, unless that was its first. */
   attemptUsage?: TaskUsage;
+  /** Of its last attempt, as in `StoredAttempt`. */
+  attemptModel?: string;
+  attemptNotes?: string[];
   outcome?: { kind: OutcomeKind; taskId?: string; reason?: string };
   /** Every status it had: `<status>@<ms>[ <note>]`, separated by semicolons. See `parseTimeline`. */
   log: string;

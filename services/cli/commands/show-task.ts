@@ -97,8 +97,16 @@ function showAttempts(attempts: z.infer<typeof attemptsSchema>['items'], termina
   ]);
   formatTable(rows).forEach((line, index) => {
     terminal.line(line);
-    showDiagnostics(attempts[index]?.error?.details, '     ', (text) => terminal.line(terminal.paint(text, 'dim')));
+    const show = (text: string): void => terminal.line(terminal.paint(text, 'dim'));
+    const attempt = attempts[index];
+    if (attempt) for (const note of modelNotes(attempt)) show(`     ${plainText(note)}`);
+    showDiagnostics(attempt?.error?.details, '     ', show);
   });
+}
+
+/** Says which model answered, and why it was not the one that was asked for. */
+function modelNotes({ model, notes }: z.infer<typeof attemptsSchema>['items'][number]): string[] {
+  return [...(model ? [`answered by ${model}`] : []), ...(notes ?? [])];
 }
 
 function showText(title: string, text: string, terminal: Terminal): void {

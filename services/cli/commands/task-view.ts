@@ -44,6 +44,8 @@ export const attemptsSchema = z.object({
       endedAt: z.string().nullish(),
       status: z.string(),
       error: errorSchema.nullish(),
+      model: z.string().nullish(),
+      notes: z.array(z.string()).nullish(),
     }),
   ),
 });

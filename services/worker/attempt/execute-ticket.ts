@@ -78,7 +78,8 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
     const now = attempt.redisNow(clock.monotonic());
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
-    const end = { ...classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes }), ...used };
+    const classified = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
+    const end = { ...classified, ...used, ...execution.models.substituted };
     await countCost(execution, end);
     await cutRunaway(parts, execution, end);
     const settling = settleAndReport(parts, execution, end);

@@ -70,6 +70,7 @@ export function openExecution(
     },
     signal: () => attempt.signal,
     onUsage: (used) => usage.addCall(used),
+    redact,
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
   return { body, state, attempt, output, taskLog, usage, models, spend, log, claimedFrom };

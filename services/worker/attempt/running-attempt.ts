@@ -19,7 +19,8 @@ class AttemptStopped extends Error {
 
   constructor(stop: StopReason) {
     super(messageOf(stop));
-    this.name = 'AttemptStopped';
+    // As the reason of `AbortSignal.timeout` is named.
+    this.name = stop.kind === 'timeout' || stop.kind === 'deadline' ? 'TimeoutError' : 'AttemptStopped';
     this.stop = stop;
   }
 }

@@ -14,6 +14,8 @@ export const circuitSettingsSchema = z
   .strictObject({
     /** Failed calls in a row that open a circuit. Defaults to 5. */
     failures: int(5),
+    /** A call that a timeout ended counts as failed when nothing had come for so long. Defaults to 10 s. */
+    silenceMs: int(10_000, 10),
     /** Before the first call that tries an open circuit again; doubled by each that fails. Defaults to 10 s. */
     openMs: int(10_000, 10),
     /** Longest time between two such calls. Defaults to five minutes. */

@@ -145,7 +145,13 @@ function lastAttempt(state: TaskState): StoredAttempt {
   };
 }
 
-function endOf({ completedAt = 0, error, token, ...state }: TaskState): Pick<StoredAttempt, 'endedAt' | 'error' | 'usage'> {
+function endOf({ completedAt = 0, error, token, attemptModel: model, attemptNotes: notes, ...state }: TaskState): Partial<StoredAttempt> {
   const usage = token === 1 ? state.usage : state.attemptUsage;
-  return { endedAt: completedAt, ...(error === undefined ? {} : { error }), ...(usage === undefined ? {} : { usage }) };
+  return {
+    endedAt: completedAt,
+    ...(error === undefined ? {} : { error }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(model === undefined ? {} : { model }),
+    ...(notes === undefined ? {} : { notes }),
+  };
 }

@@ -63,7 +63,7 @@ end
 
 -- As far as its process reported it.
 local usage = take_lost_usage(keys, id .. ':' .. ARGV[3], task, context.usage)
-task.attemptUsage = nil
+task.attemptUsage, task.attemptModel, task.attemptNotes = nil, nil, nil
 
 if task.cancel then
   local reason = task.cancel.reason

@@ -41,7 +41,7 @@ redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id)
 -- The last attempt is in the state only, as long as no other follows. A failed attempt left no output.
 redis.call('HSETNX', KEYS[13], id .. ':' .. task.token, cjson.encode({
   number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = task.completedAt, error = task.error,
-  usage = task.attemptUsage or task.token == 1 and task.usage or nil,
+  usage = task.attemptUsage or task.token == 1 and task.usage or nil, model = task.attemptModel, notes = task.attemptNotes,
   status = string.match(task.log, '(timeout)@[^;]*;permanently_failed@[^;]*$') or 'failed',
 }))
 task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil

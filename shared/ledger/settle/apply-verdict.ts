@@ -18,8 +18,15 @@ interface Used {
   calls?: Readonly<Record<string, number>>;
 }
 
+/** Which model answered an attempt instead of the one that was asked for, and why others were called; absent for none. */
+interface Substituted {
+  model?: string;
+  notes?: readonly string[];
+}
+
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
 export type AttemptEnd = Used &
+  Substituted &
   (
     | { kind: 'completed'; output: string; result: unknown }
     | { kind: 'cancelled'; reason: string; error?: StoredError }
@@ -62,7 +69,7 @@ const ATTEMPT_STATUS = {
 export function applyVerdict(running: TaskState, given: AttemptEnd, now: number): Settlement {
   const verdict = overruled(running, given);
   const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, preempt, ...kept } = running;
-  const state: TaskState = { ...withUsage(kept, given.usage ?? null), ...errorOf(verdict) };
+  const state: TaskState = { ...withAttempt(kept, given), ...errorOf(verdict) };
   const attempt = endedAttempt(running, verdict, now);
   switch (verdict.kind) {
     case 'completed':
@@ -79,10 +86,16 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
   }
 }
 
-/** The state with what its attempt used added. */
-function withUsage({ attemptUsage: _earlier, ...kept }: TaskState, usage: TaskUsage | null): TaskState {
-  if (usage === null) return kept;
-  return { ...kept, usage: sumUsage(kept.usage, usage), ...(kept.token > 1 ? { attemptUsage: usage } : {}) };
+/** The state with what its attempt used added, and what is recorded of it. */
+function withAttempt(state: TaskState, end: AttemptEnd): TaskState {
+  const { attemptUsage: _usage, attemptModel: _model, attemptNotes: _notes, ...kept } = state;
+  const { usage, model, notes } = recordOf(end);
+  return {
+    ...kept,
+    ...(usage ? { usage: sumUsage(kept.usage, usage), ...(kept.token > 1 ? { attemptUsage: usage } : {}) } : {}),
+    ...(model === undefined ? {} : { attemptModel: model }),
+    ...(notes === undefined ? {} : { attemptNotes: [...notes] }),
+  };
 }
 
 type Preemption = NonNullable<TaskState['preempt']>;
@@ -142,11 +155,16 @@ function outcomeOfStop(by: string | undefined, reason: string): End['outcome'] {
 
 function overruled(running: TaskState, verdict: AttemptEnd): AttemptEnd {
   if (!running.cancel || verdict.kind === 'completed') return verdict;
-  return { kind: 'cancelled', reason: running.cancel.reason, ...usedOf(verdict), ...errorOf(verdict) };
+  return { kind: 'cancelled', reason: running.cancel.reason, ...recordOf(verdict), ...errorOf(verdict) };
 }
 
-function usedOf({ usage = null }: AttemptEnd): Used {
-  return usage === null ? {} : { usage };
+/** What is recorded of an attempt besides its end. */
+function recordOf({ usage = null, model, notes }: AttemptEnd): Pick<Used, 'usage'> & Substituted {
+  return {
+    ...(usage === null ? {} : { usage }),
+    ...(model === undefined ? {} : { model }),
+    ...(notes === undefined ? {} : { notes }),
+  };
 }
 
 type Failure = Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>;
@@ -208,6 +226,6 @@ function enter(state: TaskState, status: TaskStatus, now: number, note?: string)
 
 function endedAttempt(state: TaskState, verdict: AttemptEnd, now: number): Record<string, unknown> {
   const { attempt: number, worker, startedAt } = state;
-  const usage = verdict.usage ? { usage: verdict.usage } : {};
-  return { number, worker, startedAt, endedAt: now, status: ATTEMPT_STATUS[verdict.kind], ...errorOf(verdict), ...usage };
+  const status = ATTEMPT_STATUS[verdict.kind];
+  return { number, worker, startedAt, endedAt: now, status, ...errorOf(verdict), ...recordOf(verdict) };
 }

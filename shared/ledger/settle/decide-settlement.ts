@@ -45,8 +45,7 @@ const FIRST_TOKEN = 1;
 
 /** Decides what the script is to commit for an attempt that ended so. */
 export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen: SeenTask): Decision {
-  if (verdict.kind === 'completed' && attempt.token === FIRST_TOKEN && isShortRun(seen.stored))
-    return completeShort(attempt, verdict, seen);
+  if (staysShort(attempt, verdict, seen)) return completeShort(attempt, verdict, seen);
   const running = parseState(seen.stored, seen.first);
   if (running.status !== 'running' || running.token !== attempt.token) return decideLost(attempt, running);
   const settlement = applyVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
@@ -67,6 +66,11 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
     endedAt: seen.now,
     ...answerOf(verdict),
   };
+}
+
+/** Whether the state of a task is short when its attempt has ended so. */
+function staysShort({ token }: AttemptRef, verdict: AttemptEnd, { stored }: SeenTask): verdict is Completed {
+  return verdict.kind === 'completed' && token === FIRST_TOKEN && isShortRun(stored) && !verdict.notes;
 }
 
 /** The next ticket, or the due time, of a task that continues. */

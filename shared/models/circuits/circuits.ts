@@ -81,6 +81,11 @@ export class Circuits {
     return admitByCircuit(this.#ports, call);
   }
 
+  /** A call that tries an open circuit did not go, or was stopped: another may try it at once. */
+  release(call: CircuitCall): Promise<void> {
+    return releaseFromCircuit(this.#ports, call);
+  }
+
   /** Counts the end of a call: an answer, or the reason why the endpoint gave none. People are notified when the circuit opens or closes. */
   report(call: CircuitCall, reason: string | null): Promise<void> {
     return reportToCircuit(this.#ports, call, reason);
@@ -99,6 +104,13 @@ async function admitByCircuit(ports: CircuitPorts, call: CircuitCall): Promise<C
   );
   if (kind !== 'wait') return { kind: 'go', isKnown: true, isProbe: kind === 'probe', name };
   return { kind, untilMs: Number(until), failures: Number(failures), reason: reason ?? '', hold: { gate: 'circuit', what: name } };
+}
+
+async function releaseFromCircuit(ports: CircuitPorts, call: CircuitCall): Promise<void> {
+  const { keys } = ports;
+  const name = circuitName(call);
+  const { circuitsDue } = keys.shard(keys.shardOf(call.tenant));
+  await run(ports, 'release-circuit', [keys.tenant(call.tenant).circuits, circuitsDue], [`${call.tenant}/${name}`, name, call.caller]);
 }
 
 async function reportToCircuit(ports: CircuitPorts & { log: Log }, call: CircuitCall, reason: string | null): Promise<void> {

@@ -100,6 +100,12 @@ describe('a budget inside of a run', () => {
     const { task, models } = await run('downgraded', { hardMicroUsd: COST, atHard: 'downgrade', downgradeTo: 'cheap' });
     expect(models).toEqual(['dear', 'cheap', 'cheap']);
     expect(task.state).toMatchObject({ status: 'completed', usage: { costMicroUsd: COST + (2 * COST) / 10 } });
+    const [attempt] = task.attempts;
+    expect(attempt).toMatchObject({
+      status: 'success',
+      model: 'cheap',
+      notes: [expect.stringMatching(/^dear: .*"all".*; cheap was called instead$/)],
+    });
     expect(await spent('downgraded')).toMatchObject({ spentMicroUsd: COST + (2 * COST) / 10 });
     const { items } = await readUsageGroups({ ...parts, settings: parts.config.settings }, { ...today(), tenants: ['downgraded'] });
     expect(Object.fromEntries(items.map(({ group, calls }) => [group, calls]))).toEqual({ dear: 1, cheap: 2 });

@@ -27,7 +27,9 @@ const answer = (response: ServerResponse): void => {
 };
 
 let isBroken = true;
+let hangs = false;
 const endpoint = await startFakeHttpEndpoint((response) => {
+  if (hangs) return;
   if (isBroken) response.writeHead(503).end('{"error":{"message":"out of order"}}');
   else answer(response);
 });
@@ -48,15 +50,16 @@ const parts = closeAfterTests(
       agents: {
         asks: { kind: 'function', run: asks, retryDelayMs: 1 },
         wastes: { kind: 'function', run: wastes },
+        waits: { kind: 'function', run: asks, retryDelayMs: 1 },
       },
-      circuits: { failures: 3, openMs: 200, maxOpenMs: 200, checkMs: 20 },
+      circuits: { failures: 3, silenceMs: 10, openMs: 200, maxOpenMs: 200, checkMs: 20 },
     },
   }),
 );
 await useWorker(parts);
 
-const submit = async (agent: string, maxAttempts = 3): Promise<string> =>
-  (await acceptTask(parts, { tenant: 'default', agent, input: 'hello', execution: { maxAttempts } })).id;
+const submit = async (agent: string, maxAttempts = 3, timeoutMs = 60_000): Promise<string> =>
+  (await acceptTask(parts, { tenant: 'default', agent, input: 'hello', execution: { maxAttempts, timeoutMs } })).id;
 
 const ended = async (id: string): Promise<NonNullable<Awaited<ReturnType<typeof readTask>>>> =>
   await waitFor(
@@ -93,6 +96,22 @@ describe('a circuit', () => {
       expect((await ended(id)).state).toMatchObject({ status: 'completed', usage: { inputTokens: 7, outputTokens: 3 } });
     expect(await eventsOf('circuit.opened')).toBe(1);
     await waitFor(async () => (await eventsOf('circuit.closed')) === 1, { deadlineMs: 5000, what: 'the circuit to close' });
+  });
+});
+
+describe('the circuit of an endpoint that hangs', () => {
+  it('opens when the timeouts of attempts have ended enough calls', async () => {
+    hangs = true;
+    const { state } = await ended(await submit('waits', 3, 800));
+    hangs = false;
+    expect(state.error?.code).toBe('EXECUTION_TIMEOUT');
+    const stored = await parts.redis.hgetall(parts.keys.tenant('default').circuits);
+    const [, circuit = '{}'] = Object.entries(stored).find(([name]) => name.startsWith('waits ')) ?? [];
+    expect(JSON.parse(circuit)).toMatchObject({
+      failures: 3,
+      openedAt: expect.any(Number),
+      reason: expect.stringMatching(/^nothing came for \d+ ms$/),
+    });
   });
 });
 

@@ -6,7 +6,8 @@ import { createModelFetch } from '#shared/agents/kinds/openai-endpoint.ts';
 import type { AgentUsage } from '#shared/config/define-config.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { HeldFailure } from '#shared/errors/task-failure.ts';
-import { AttemptModels, type AttemptModelsOptions, type ModelSource } from '#shared/models/attempt-models.ts';
+import { AttemptModels, type AttemptModelsOptions } from '#shared/models/attempt-models.ts';
+import type { ModelSource } from '#shared/models/language-model.ts';
 import { accountOf } from '#shared/providers/account.ts';
 import { openGate } from '../../support/agents/open-gate.ts';
 import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
@@ -155,8 +156,88 @@ describe('the model calls of an attempt', () => {
       modelCalls: { maxOutputTokens: 500 },
     });
     for (const name of ['a', 'b', 'c']) await generateText({ model: models.wrap({ ...source, name }), prompt: 'hello' });
+    await generateText({ model: models.wrap({ ...source, name: 'd', ownCostOf: () => 1 }), prompt: 'hello' });
     await generateText({ model: models.wrap(source), prompt: 'hello', maxOutputTokens: 5 });
-    expect(bodies().map(({ max_tokens: bound }) => bound)).toEqual([500, 77, undefined, 5]);
+    expect(bodies().map(({ max_tokens: bound }) => bound)).toEqual([500, 77, undefined, 500, 5]);
+  });
+});
+
+describe('what a call got that does not go', () => {
+  const hold = { gate: 'provider', what: 'a' } as const;
+  const admitCall: AttemptModelsOptions['throttle']['admitCall'] = () =>
+    Promise.resolve({ kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, holdMs: 1000, hold });
+  const given: string[] = [];
+  beforeEach(() => void (given.length = 0));
+
+  /** A gate that opens for a call that tries a circuit, and keeps what comes back. */
+  const openProbe = (): Omit<AttemptModelsOptions, 'signal' | 'onUsage'> => {
+    const gate = openGate();
+    return {
+      ...gate,
+      circuits: {
+        admit: () => Promise.resolve({ kind: 'go', isKnown: true, isProbe: true, name: 'c' }),
+        release: () => Promise.resolve(void given.push('probe')),
+        report: () => Promise.resolve(void given.push('report')),
+      },
+      spending: { ...gate.spending, settle: (_call, cost) => Promise.resolve(given.push(`money ${cost}`)) },
+      throttle: { ...gate.throttle, reportCall: (_permit, { tokens }) => Promise.resolve((given.push(`permit ${tokens}`), null)) },
+    };
+  };
+
+  it('comes back at once when its provider has no room', async () => {
+    const gate = openProbe();
+    const { models, source } = open({}, { ...gate, throttle: { ...gate.throttle, admitCall } });
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toBeInstanceOf(HeldFailure);
+    expect(given.toSorted()).toEqual(['money 0', 'probe']);
+  });
+
+  it('comes back when a part of the gate fails', async () => {
+    const gate = openProbe();
+    const { models, source } = open({}, { ...gate, spending: { ...gate.spending, reserve: () => Promise.reject(new Error('a defect')) } });
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello', maxRetries: 0 })).rejects.toThrow('a defect');
+    expect(given.toSorted()).toEqual(['permit 0', 'probe']);
+  });
+
+  it('comes back when it is stopped on its way, and says nothing of the endpoint', async () => {
+    respond['a'] = () => stopped.abort(new Error('cancelled'));
+    const stopped = new AbortController();
+    const { models, source } = open({}, openProbe());
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello', abortSignal: stopped.signal })).rejects.toThrow(
+      /cancelled|abort/,
+    );
+    await models.close();
+    expect(given).toContain('probe');
+    expect(given).not.toContain('report');
+  });
+});
+
+describe('an endpoint that hangs', () => {
+  const reasons: (string | null)[] = [];
+  beforeEach(() => void (reasons.length = 0));
+
+  const report: AttemptModelsOptions['circuits']['report'] = (_call, why) => Promise.resolve(void reasons.push(why));
+
+  const callUntil = async (reason: Error, settings: SettingsInput): Promise<void> => {
+    const stopped = new AbortController();
+    respond['a'] = () => stopped.abort(reason);
+    const { circuits, ...gate } = openGate(settings);
+    const { models, source } = open(settings, { ...gate, circuits: { ...circuits, report }, now: () => (ticks += 20) });
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello', abortSignal: stopped.signal })).rejects.toThrow(
+      /cancelled|too long|abort/,
+    );
+    await models.close();
+  };
+  let ticks = 0;
+
+  it('has failed its circuit when a timeout ends the call', async () => {
+    await callUntil(new DOMException('too long', 'TimeoutError'), { circuits: { silenceMs: 20 } });
+    expect(reasons).toEqual(['nothing came for 20 ms']);
+  });
+
+  it('has not when a person ends the call, nor when the timeout comes soon', async () => {
+    await callUntil(new Error('cancelled'), { circuits: { silenceMs: 20 } });
+    await callUntil(new DOMException('too long', 'TimeoutError'), { circuits: { silenceMs: 1000 } });
+    expect(reasons).toEqual([]);
   });
 });
 
@@ -203,6 +284,7 @@ describe('a fallback', () => {
     expect(usages).toMatchObject([{ model: 'c' }]);
     expect(notes).toHaveLength(2);
     expect(notes[0]).toBe('a: The endpoint answered 500: out of order; b was called instead');
+    expect(models.substituted).toEqual({ model: 'c', notes });
   });
 
   it('is not called for a wrong request, nor once the answer has begun', async () => {
@@ -239,5 +321,7 @@ describe('a fallback', () => {
     await generateText({ model: slow.wrap(source), prompt: 'hello' });
     await generateText({ model: models.wrap(source), prompt: 'hello' });
     expect(bodies().map(({ model }) => model)).toEqual(['b', 'a']);
+    expect(slow.substituted).toEqual({ model: 'b', notes: ['a: its answers begin too late; b was called instead'] });
+    expect(models.substituted).toEqual({});
   });
 });

@@ -17,6 +17,7 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
     circuits: {
       admit: () => Promise.resolve({ kind: 'go', isKnown: false, isProbe: false, name: 'tested' }),
       report: () => Promise.resolve(),
+      release: () => Promise.resolve(),
     },
     spending: {
       reserve: ({ id, subject }) => Promise.resolve({ kind: 'reserved', call: { id, tenant: subject.tenant, windows: [] } }),
@@ -33,5 +34,6 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
     latencies: new Latencies(systemClock),
     now: () => systemClock.monotonic(),
     onNote: () => undefined,
+    redact: (text) => text,
   };
 }

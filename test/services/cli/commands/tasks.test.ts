@@ -85,6 +85,8 @@ describe('muster task', () => {
       endedAt: '2026-01-01T00:00:02.000Z',
       status: 'success',
       error: null,
+      model: 'small',
+      notes: ['large: it failed; small was called instead'],
     };
     api = await startFakeApi({
       [`${path}/attempts`]: (response) => answer(response, 200, { items: [attempt], nextCursor: null }),
@@ -97,7 +99,8 @@ describe('muster task', () => {
 
     expect(stdout).toContain(`${TASK_ID}  completed\n`);
     expect(stdout).toContain('\nInput\n  Hello\n\nOutput\n  Hello you\n');
-    expect(stdout).toContain('\nAttempts\n  1  success  1.0 s  w1\n');
+    const noted = '     answered by small\n     large: it failed; small was called instead\n';
+    expect(stdout).toContain(`\nAttempts\n  1  success  1.0 s  w1\n${noted}`);
     expect(stdout).toContain('\nTimeline\n  00:00:00.250 UTC  queued\n');
     expect(stdout).toContain('\nLog\n  00:00:01.000 UTC  warn      slow {"ms":900}\n  00:00:02.000 UTC  progress  50 % half of it\n');
   });
