@@ -2,7 +2,7 @@ import { newTaskId } from '#shared/tasks/ids.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { progress, readOptions } from './bench-options.ts';
 import { inFlight, perSecond } from './in-flight.ts';
-import { type FleetOptions, OurFleet } from './our-fleet.ts';
+import { type FleetOptions, OurFleet } from './fleets/our-fleet.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
 

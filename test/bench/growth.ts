@@ -4,7 +4,7 @@ import { startRedis } from '../support/redis/start-redis.ts';
 import { progress, readOptions } from './bench-options.ts';
 import { cpuSecondsOfRedis } from './cpu-seconds.ts';
 import { inFlight, perSecond } from './in-flight.ts';
-import { OurFleet } from './our-fleet.ts';
+import { OurFleet } from './fleets/our-fleet.ts';
 import { print, printHeading } from './print.ts';
 import { BullmqQueues } from './rivals/bullmq-queues.ts';
 import { median } from './statistics.ts';

@@ -7,7 +7,7 @@ import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { HttpService } from './http-service.ts';
+import { HttpService } from './fleets/http-service.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';

@@ -3,7 +3,7 @@ import { startRedis } from '../support/redis/start-redis.ts';
 import { cpuSecondsOfRedis } from './cpu-seconds.ts';
 import { graphileQueuesPerSecond } from './rivals/graphile-queues.ts';
 import { inFlight, perSecond } from './in-flight.ts';
-import { BENCH_QUEUE_SLOTS, OurFleet } from './our-fleet.ts';
+import { BENCH_QUEUE_SLOTS, OurFleet } from './fleets/our-fleet.ts';
 import { startPostgres } from './rivals/postgres.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';

@@ -1,7 +1,7 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import { Pool } from 'pg';
 import { wait } from '#shared/time/wait.ts';
-import { BENCH_QUEUE_SLOTS } from '../our-fleet.ts';
+import { BENCH_QUEUE_SLOTS } from '../fleets/our-fleet.ts';
 
 /** Jobs added by one statement. */
 const AT_ONCE = 1000;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
-import { childEnvironment } from '../support/test-environment.ts';
+import { childEnvironment } from '../../support/test-environment.ts';
 
 export interface HttpServiceOptions {
   file: string;

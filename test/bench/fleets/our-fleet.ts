@@ -3,8 +3,8 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
-import { createWorkerService } from '../../services/worker/create-worker-service.ts';
-import { openTestParts } from '../support/open-test-parts.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
 
 export const BENCH_QUEUE_SLOTS = 50;
 

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { startHttpServer, type HttpServer } from '#shared/http/start-http-server.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createKey } from '#shared/tenants/key-store.ts';
-import { createApiService } from '../../services/api/create-api-service.ts';
+import { createApiService } from '../../../services/api/create-api-service.ts';
 
 /** The API in front of the same parts, and a client that keeps its connections. */
 export class HttpFleet {
