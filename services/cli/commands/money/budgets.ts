@@ -21,6 +21,7 @@ const budgetSchema = z.object({
   held: z.number().nullable(),
 });
 
+type Lines = { [Name in 'soft' | 'hard' | 'atHard' | 'downgradeTo']: string | undefined };
 type Budget = z.infer<typeof budgetSchema>;
 
 interface SetOptions extends ListOptions {
@@ -101,10 +102,18 @@ async function runSet(
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
+  assertLines({ soft, hard, atHard, downgradeTo });
   const lines = { softMicroUsd: microUsd('--soft', soft), hardMicroUsd: microUsd('--hard', hard) };
   const answer = await context.connect().put(pathOf(id), { body: { scope, of, per, tz, ...lines, atHard, downgradeTo } });
   if (json === true) return terminal.json(answer);
   terminal.line(describeSet(readAnswer(budgetSchema, answer)));
+}
+
+/** What the server would refuse by the names of its fields. */
+function assertLines({ soft, hard, atHard, downgradeTo }: Lines): void {
+  if (soft === undefined && hard === undefined) throw new CliProblem('Give it --soft, --hard or both.', { exitCode: EXIT.usage });
+  if ((atHard === 'downgrade') === (downgradeTo !== undefined)) return;
+  throw new CliProblem('--at-hard downgrade and --downgrade-to go together.', { exitCode: EXIT.usage });
 }
 
 const WINDOW_WORDS: Readonly<Record<string, string>> = { hour: 'an hour', day: 'a day', month: 'a month', total: 'in all' };

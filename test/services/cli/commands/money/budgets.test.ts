@@ -93,6 +93,8 @@ describe('muster budgets set', () => {
     [['--scope', 'tenant', '--hard', 'much'], '--hard: expected dollars such as 4.50, and got much'],
     [['--scope', 'universe', '--hard', '1'], 'Allowed choices are tenant, agent, session, schedule, task, key'],
     [['--hard', '1'], '--scope'],
+    [['--scope', 'tenant'], 'Give it --soft, --hard or both.'],
+    [['--scope', 'tenant', '--hard', '1', '--at-hard', 'downgrade'], '--at-hard downgrade and --downgrade-to go together.'],
   ])('refuses %j and sends nothing', async (args, problem) => {
     const { code, stderr } = await muster({}, ['budgets', 'set', 'monthly', ...args]);
     expect(code).toBe(2);
