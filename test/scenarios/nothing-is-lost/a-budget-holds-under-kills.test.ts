@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -10,11 +11,24 @@ const TASKS = 45;
 const SLOTS = 4;
 const WORKERS = 2;
 const KILLED = 2;
+const ALL_SLOTS = { MUSTER_QUEUES: `tasks=${SLOTS},maintenance=1` };
+
+/** Tokens that a model call costs, a millionth of a dollar each: its bound, and what the gateway estimates for an input so long. */
+const INPUT_BYTES = 300;
+const INPUT = 98;
+const BOUND = COST - INPUT;
+const CALL_KILLS = 2;
+const ANSWER_MS = 40;
 
 let fleet: Fleet;
 
 beforeEach(async () => {
-  fleet = await openFleet({ settings: { outbound: { allowNetworks: ['127.0.0.0/8'] } } });
+  fleet = await openFleet({
+    settings: {
+      outbound: { allowNetworks: ['127.0.0.0/8'] },
+      models: { dear: { inputUsdPerMTok: 1, outputUsdPerMTok: 1, maxOutputTokens: BOUND } },
+    },
+  });
   await fleet.start('api');
 });
 afterEach(async () => {
@@ -23,6 +37,7 @@ afterEach(async () => {
 
 interface Budget {
   spentMicroUsd: number;
+  reservedMicroUsd: number;
   held: number;
 }
 
@@ -31,6 +46,41 @@ async function put(hardMicroUsd: number): Promise<Budget> {
   return (await fleet.client.call('PUT', '/v1/budgets/paid', { body })).body as Budget;
 }
 const read = async (): Promise<Budget> => (await fleet.client.call('GET', '/v1/budgets/paid')).body as Budget;
+
+function chunk(delta: object, more: object = {}): string {
+  const choices = [{ index: 0, delta, finish_reason: 'usage' in more ? 'stop' : null }];
+  return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'dear', choices, ...more })}\n\n`;
+}
+
+/** Streams answers that cost all that was reserved for them, and holds their ends back while it is told to. */
+class DearProvider {
+  isHolding = false;
+  /** Ends of answers that are under way. */
+  readonly ends = new Set<() => void>();
+
+  readonly respond = (response: ServerResponse): void => {
+    const usage = { prompt_tokens: INPUT, completion_tokens: BOUND, total_tokens: COST };
+    const end = (): void => void response.end(`${chunk({}, { usage })}data: [DONE]\n\n`);
+    this.ends.add(end);
+    response.on('close', () => this.ends.delete(end));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(chunk({ role: 'assistant', content: 'Good ' }));
+    setTimeout(() => this.isHolding || end(), ANSWER_MS);
+  };
+
+  release(): void {
+    this.isHolding = false;
+    for (const end of this.ends) end();
+  }
+}
+
+/** The inputs of the calls that a provider got, in their order. */
+function inputsOf({ requests }: FakeHttpEndpoint): number[] {
+  return requests.map(({ body }) => {
+    const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+    return Number(/^number (\d+)/.exec(messages.at(-1)?.content ?? '')?.[1]);
+  });
+}
 
 describe('a budget while workers are killed', () => {
   it('is passed by no more than what went on, loses no task, and counts each attempt once', async () => {
@@ -43,8 +93,7 @@ describe('a budget while workers are killed', () => {
     try {
       await fleet.client.call('PUT', '/v1/agents/paid', { body: { kind: 'http', url: provider.url } });
       await put(LINE);
-      const slots = { MUSTER_QUEUES: `tasks=${SLOTS},maintenance=1` };
-      const doomed = await Promise.all(Array.from({ length: KILLED }, () => fleet.start('worker', slots)));
+      const doomed = await Promise.all(Array.from({ length: KILLED }, () => fleet.start('worker', ALL_SLOTS)));
       const ids = await Promise.all(
         Array.from({ length: TASKS }, () => fleet.client.submit({ agent: 'paid', execution: { maxAttempts: 3 } })),
       );
@@ -52,7 +101,7 @@ describe('a budget while workers are killed', () => {
         await waitFor(() => served >= 6 * (position + 1), { deadlineMs: 20_000, what: 'calls to kill' });
         await worker.kill('SIGKILL');
       }
-      for (let count = 0; count < WORKERS; count += 1) await fleet.start('worker', slots);
+      for (let count = 0; count < WORKERS; count += 1) await fleet.start('worker', ALL_SLOTS);
       const open = async (): Promise<boolean> => {
         const counted = await read();
         return counted.spentMicroUsd >= LINE && counted.held > 0 && counted.held >= TASKS - counted.spentMicroUsd / COST;
@@ -68,6 +117,62 @@ describe('a budget while workers are killed', () => {
       expect(spentMicroUsd).toBeGreaterThanOrEqual(TASKS * COST);
       expect(spentMicroUsd).toBeLessThanOrEqual(served * COST);
       reportFigure(`${TASKS} tasks, ${KILLED} workers killed: spent ${spentMicroUsd / COST}, served`, `${served}`);
+    } finally {
+      await provider.close();
+    }
+  }, 120_000);
+
+  it('is not passed by model calls, which count once, reserve nothing at the end, and go on in order when it is raised', async () => {
+    const dear = new DearProvider();
+    const provider = await startFakeHttpEndpoint(dear.respond);
+    const { requests } = provider;
+    try {
+      await fleet.client.call('PUT', '/v1/agents/paid', { body: { kind: 'openai', model: 'dear', baseUrl: provider.url, apiKey: 'sk' } });
+      await put(LINE);
+      const workers = await Promise.all([fleet.start('worker', ALL_SLOTS), fleet.start('worker', ALL_SLOTS)]);
+      const ids: string[] = [];
+      for (let number = 0; number < TASKS; number += 1) {
+        const input = `number ${number} `.padEnd(INPUT_BYTES, 'x');
+        ids.push(await fleet.client.submit({ agent: 'paid', input, execution: { maxAttempts: 3 } }));
+      }
+      for (let kill = 1; kill <= CALL_KILLS; kill += 1) {
+        await waitFor(() => requests.length >= 6 * kill, { deadlineMs: 20_000, what: 'calls to kill' });
+        dear.isHolding = true;
+        await waitFor(() => dear.ends.size === 2 * SLOTS, { deadlineMs: 20_000, what: 'a call in every slot' });
+        await workers.shift()?.kill('SIGKILL');
+        workers.push(await fleet.start('worker', ALL_SLOTS));
+        dear.release();
+      }
+      const isUsedUp = async (): Promise<boolean> => {
+        const { spentMicroUsd, reservedMicroUsd, held } = await read();
+        if (spentMicroUsd < LINE || reservedMicroUsd > 0) return false;
+        const { body } = await fleet.client.call('GET', '/v1/tasks?status=completed&limit=100');
+        return held > 0 && held + (body.items as unknown[]).length === TASKS;
+      };
+      await waitFor(isUsedUp, { deadlineMs: 40_000, everyMs: 100, what: 'the line, nothing reserved, and all others held' });
+      const { spentMicroUsd: spent, held } = await read();
+      const lost = requests.length - spent / COST;
+      // Not a single call over: what a call may cost at most is reserved before it goes.
+      expect(spent).toBe(LINE);
+      expect(lost).toBe(CALL_KILLS * SLOTS);
+      await put(10 * LINE);
+      const tasks = await fleet.client.ended(ids, 30_000);
+      expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
+      // Those that a process was lost under run isolated, and in their own time.
+      const called = inputsOf(provider);
+      const before = new Set(called.slice(0, -held));
+      const after = called.slice(-held).filter((number) => !before.has(number));
+      const inOrder = after.toSorted((one, other) => one - other);
+      const displaced = after.map((number, at) => Math.abs(at - inOrder.indexOf(number)));
+      expect(after.length).toBeGreaterThanOrEqual(TASKS - LINE / COST - lost);
+      expect(Math.max(...displaced)).toBeLessThan(2 * SLOTS);
+      const end = await read();
+      expect(end).toMatchObject({ spentMicroUsd: (requests.length - lost) * COST, reservedMicroUsd: 0, held: 0 });
+      const { body: used } = await fleet.client.call('GET', '/v1/usage?groupBy=agent');
+      const [{ costMicroUsd } = { costMicroUsd: 0 }] = (used as unknown as { items: { costMicroUsd: number }[] }).items;
+      expect(costMicroUsd).toBeGreaterThanOrEqual(TASKS * COST);
+      expect(costMicroUsd).toBeLessThanOrEqual(requests.length * COST);
+      reportFigure(`${TASKS} model calls, ${CALL_KILLS} workers killed: spent ${spent / COST} at the line, lost`, `${lost}`);
     } finally {
       await provider.close();
     }
