@@ -67,6 +67,7 @@ describe('a critical task at the cap of its tenant', () => {
   it('is found by the chore when whoever accepted it died before it made room', async () => {
     const low = await accept({ priority: 'low' });
     await runs(low);
+    running.delete(low);
     const { settings } = parts.ledger;
     const limits = { ...settings.limits, preemption: { ...settings.limits.preemption, enabled: false } };
     const died = { ...parts, ledger: { ...parts.ledger, settings: { ...settings, limits } } };
