@@ -4,7 +4,7 @@ import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
 import { secretVariables, type TaskQueue } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { outboxEntry, readState } from '#shared/ledger/index.ts';
-import type { Parts, Service } from '#shared/lifecycle/index.ts';
+import { type Parts, type Service, openExecutor } from '#shared/lifecycle/index.ts';
 import {
   type FleetNotice,
   FleetPermits,
@@ -21,11 +21,10 @@ import {
 } from '#shared/queue/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
-import { executeTicket, type ExecuteTicketParts } from './attempt/execute-ticket.ts';
+import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
 import { isolatedName } from './isolation/isolation-messages.ts';
 import { IsolatedProcess } from './isolation/isolated-process.ts';
 import { IsolationPool } from './isolation/isolation-pool.ts';
-import { openExecutor } from './open-execution.ts';
 import { expireAttempt, Reclaimer, routeOfLoss } from './upkeep/reclaimer.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
 import { FleetSharer } from './upkeep/fleet-sharer.ts';

@@ -4,12 +4,11 @@ import type { Log } from '#shared/log/index.ts';
 import type { JobSource } from '#shared/queue/index.ts';
 import { type Clock, within } from '#shared/time/index.ts';
 import type { IsolationPool } from './isolation/isolation-pool.ts';
-import type { LeaseKeeper } from './attempt/lease-keeper.ts';
+import type { LeaseKeeper, SignalListener } from '#shared/execution/index.ts';
 import type { Reclaimer } from './upkeep/reclaimer.ts';
 import type { Heartbeat, WorkerActivity } from './upkeep/heartbeat.ts';
 import type { Watchdog } from './watchdog/watchdog.ts';
 import type { DuePromoter } from './upkeep/due-promoter.ts';
-import type { SignalListener } from './attempt/signal-listener.ts';
 
 /** Something that takes jobs from BullMQ. */
 export interface JobTaker {

@@ -22,6 +22,7 @@ const SHARED_ORDER = [
   'agents',
   'sessions',
   'schedules',
+  'execution',
   'events',
   'deliveries',
   'http',

@@ -1,11 +1,10 @@
 import { handleStray } from '#shared/agents/index.ts';
 import { loadConfig, withVariables } from '#shared/config/index.ts';
-import { openParts } from '#shared/lifecycle/index.ts';
+import { openParts, openExecutor } from '#shared/lifecycle/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { within } from '#shared/time/index.ts';
-import { executeTicket } from '../attempt/execute-ticket.ts';
+import { executeTicket } from '#shared/execution/index.ts';
 import { openWatchdog } from '../watchdog/watchdog.ts';
-import { openExecutor } from '../open-execution.ts';
 import { isToIsolated, type FromIsolated, type ToIsolated } from './isolation-messages.ts';
 
 // A process in which suspects run. It takes tickets from its worker only.

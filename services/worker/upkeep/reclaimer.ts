@@ -18,7 +18,7 @@ import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
 import type { TaskState } from '#shared/tasks/index.ts';
 import { Ticker } from '#shared/time/index.ts';
-import { countLoss } from '../attempt/count-attempt.ts';
+import { countLoss } from '#shared/execution/index.ts';
 import { workerOf } from '../isolation/isolation-messages.ts';
 
 interface ReclaimerOptions extends Intake {

@@ -3,7 +3,7 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type LoopBlocks, NO_BLOCKS } from '#shared/queue/index.ts';
 import { within } from '#shared/time/index.ts';
-import { currentAttempt } from './current-attempt.ts';
+import { currentAttempt } from '#shared/execution/index.ts';
 
 interface WatchdogOptions {
   /** As records show it. */

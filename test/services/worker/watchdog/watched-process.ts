@@ -1,6 +1,6 @@
 import { createLog } from '#shared/log/create-log.ts';
 import { wait } from '#shared/time/wait.ts';
-import { runAsAttempt } from '../../../../services/worker/watchdog/current-attempt.ts';
+import { runAsAttempt } from '#shared/execution/attempt/current-attempt.ts';
 import { Watchdog } from '../../../../services/worker/watchdog/watchdog.ts';
 
 // A process with two attempts, of which one does the action of the second argument; the first is the address of Redis.

@@ -1,0 +1,107 @@
+import type { AgentInput } from '../../config/index.ts';
+import { type Ledger, parseState, readInputs, takeInput, type TakenInput } from '../../ledger/index.ts';
+import { retryWhileAway } from '../../redis/index.ts';
+import { composeInput } from '../../sessions/index.ts';
+import type { Execution } from '../execution.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+interface GatheredInput {
+  /** The agent's prompt. */
+  text: string;
+  /** The messages that are part of it, by id. */
+  given: string[];
+}
+
+/**
+ * Composes an attempt's prompt: its task's own text and every message that belongs to it, those that an earlier attempt took too. A
+ * task of mode `collect` first takes what waits behind it. Rejects with the signal's reason when the attempt is stopped.
+ */
+export async function gatherInput(ledger: Ledger, { body, state, attempt }: Execution): Promise<GatheredInput> {
+  const hasOnlyItsOwn = state.collect === undefined && state.inputs === undefined && state.leftOut === undefined;
+  if (hasOnlyItsOwn) return { text: body.input, given: [] };
+  const gather = async (): Promise<GatheredInput> => {
+    if (state.collect) await collect(ledger, attempt);
+    const { inputs: parts = [], leftOut } = parseState(attempt.stored, attempt.first);
+    const inputs = await readInputs(ledger, body.tenant, parts);
+    return { text: composeInput(body.input, inputs, leftOut), given: parts.map(({ id }) => id) };
+  };
+  return await retryWhileAway(gather, { signal: attempt.signal });
+}
+
+/** Merges waiting messages into the turn, up to its cap, over all attempts. */
+async function collect(ledger: Ledger, attempt: RunningAttempt): Promise<void> {
+  const merged = (parseState(attempt.stored, attempt.first).inputs ?? []).filter(({ how }) => how === 'merged').length;
+  const room = ledger.settings.routing.queue.collect.cap - 1 - merged;
+  if (room <= 0) return;
+  const answer = await takeInput(ledger, attempt.ref, 'merged', room);
+  if (answer.kind === 'taken') noteTaken(ledger, attempt, answer);
+  else attempt.stop({ kind: 'lease-lost' });
+  attempt.throwIfStopped();
+}
+
+/** Each message that was taken ended as part of the attempt's task. */
+function noteTaken({ counts }: Ledger, attempt: RunningAttempt, { stored, inputs }: { stored: string; inputs: readonly unknown[] }): void {
+  attempt.changed(stored);
+  for (let taken = 0; taken < inputs.length; taken += 1) counts.taskEnded(attempt.ref.tenant, attempt.first, 'skipped');
+}
+
+interface InputChannelOptions {
+  ledger: Ledger;
+  attempt: RunningAttempt;
+  /** Messages that the agent has from its beginning, by id. */
+  given: readonly string[];
+}
+
+/** Messages taken by one script; the next call takes the others. */
+const MAX_TAKEN = 100;
+
+/**
+ * InputChannel is responsible for handing a running agent each message that belongs to its run once, and for reading from Redis only when
+ * there may be one. A message that the ledger counts as taken is handed out even when the answer of Redis was lost.
+ */
+export class InputChannel {
+  readonly #options: InputChannelOptions;
+  readonly #given: Set<string>;
+  #taking: Promise<unknown> = Promise.resolve();
+
+  constructor(options: InputChannelOptions) {
+    this.#options = options;
+    this.#given = new Set(options.given);
+  }
+
+  /** As `AgentContext.input` says. Calls at the same time are answered one after the other. */
+  async take(): Promise<readonly AgentInput[]> {
+    const taken = this.#taking.then(() => this.#takeOnce());
+    this.#taking = taken.catch(() => undefined);
+    return await taken;
+  }
+
+  async #takeOnce(): Promise<readonly AgentInput[]> {
+    const { attempt } = this.#options;
+    attempt.throwIfStopped();
+    if (!attempt.takeInputNotice()) return [];
+    const inputs = await retryWhileAway(() => this.#takeNew(), { signal: attempt.signal });
+    // After a stop the agent is to end, and the next attempt gets the messages again.
+    attempt.throwIfStopped();
+    return inputs.map(({ id, text, user }) => ({ id, text, user }));
+  }
+
+  async #takeNew(): Promise<TakenInput[]> {
+    const { ledger, attempt } = this.#options;
+    const answer = await takeInput(ledger, attempt.ref, 'steered', MAX_TAKEN);
+    if (answer.kind === 'lost') {
+      attempt.stop({ kind: 'lease-lost' });
+      return [];
+    }
+    noteTaken(ledger, attempt, answer);
+    if (answer.inputs.length === MAX_TAKEN) attempt.notifyInput();
+    const parts = parseState(answer.stored, attempt.first).inputs ?? [];
+    const fresh = answer.inputs.filter(({ id }) => !this.#given.has(id));
+    const seen = new Set([...this.#given, ...fresh.map(({ id }) => id)]);
+    // Taken by an earlier call whose answer did not arrive.
+    const missed = parts.filter(({ id }) => !seen.has(id));
+    const inputs = missed.length === 0 ? fresh : [...(await readInputs(ledger, attempt.ref.tenant, missed)), ...fresh];
+    for (const { id } of parts) this.#given.add(id);
+    return inputs;
+  }
+}

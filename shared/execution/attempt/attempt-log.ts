@@ -1,0 +1,44 @@
+import type { AgentLog } from '../../config/index.ts';
+import type { Log } from '../../log/index.ts';
+import { type TaskBody, traceIdOf } from '../../tasks/index.ts';
+
+/**
+ * AttemptLog is responsible for the log of one attempt, with its task, tenant and trace in every line. The child logger is made for the
+ * first line that is written: where the level is off, it would cost an attempt more than its claim.
+ */
+export class AttemptLog implements AgentLog {
+  readonly #parent: Log;
+  readonly #body: TaskBody;
+  readonly #attempt: number;
+  #own: Log | undefined;
+
+  constructor(parent: Log, body: TaskBody, attempt: number) {
+    this.#parent = parent;
+    this.#body = body;
+    this.#attempt = attempt;
+  }
+
+  debug(fields: object | string, message?: string): void {
+    this.#write('debug', fields, message);
+  }
+
+  info(fields: object | string, message?: string): void {
+    this.#write('info', fields, message);
+  }
+
+  warn(fields: object | string, message?: string): void {
+    this.#write('warn', fields, message);
+  }
+
+  error(fields: object | string, message?: string): void {
+    this.#write('error', fields, message);
+  }
+
+  #write(level: keyof AgentLog, fields: object | string, message?: string): void {
+    if (!this.#parent.isLevelEnabled(level)) return;
+    const { id, tenant, agent, scheduleId, traceparent } = this.#body;
+    const run = scheduleId === null ? {} : { schedule: scheduleId };
+    this.#own ??= this.#parent.child({ task: id, tenant, attempt: this.#attempt, agent, ...run, trace: traceIdOf(traceparent) });
+    this.#own[level](fields, message);
+  }
+}

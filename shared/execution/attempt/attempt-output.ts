@@ -1,0 +1,85 @@
+import type { AgentLog } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import { appendOutput, type Ledger } from '../../ledger/index.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+export interface AttemptOutputOptions {
+  ledger: Ledger;
+  log: AgentLog;
+  attempt: RunningAttempt;
+  /** The attempt's number. */
+  number: number;
+}
+
+/** Text written within this time becomes one entry: quick enough to read along, and not an entry per word. */
+const FLUSH_MS = 50;
+/** Bytes of one entry. */
+const ENTRY_BYTES = 16_384;
+/** The first half of a character beyond the first 65,536, at the end. */
+const OPEN_PAIR = /[\uD800-\uDBFF]$/;
+
+/**
+ * AttemptOutput is responsible for what an agent writes: it keeps all of it for the record, within a bound, and streams it in small
+ * entries to readers. Streaming is best effort; the record is complete.
+ */
+export class AttemptOutput {
+  readonly #options: AttemptOutputOptions;
+  readonly #parts: string[] = [];
+  #bytes = 0;
+  #pending = '';
+  #seq = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** The entries under way; undefined until the first. */
+  #sending: Promise<void> | undefined;
+
+  constructor(options: AttemptOutputOptions) {
+    this.#options = options;
+  }
+
+  /** Everything written so far. */
+  get text(): string {
+    return this.#parts.join('');
+  }
+
+  /** Throws `OUTPUT_TOO_LARGE` over the bound, and the stop's reason once the attempt was stopped. */
+  write(text: string): void {
+    const { attempt, ledger } = this.#options;
+    attempt.throwIfStopped();
+    this.#bytes += Buffer.byteLength(text);
+    const max = ledger.settings.tasks.maxOutputBytes;
+    if (this.#bytes > max) throw new TaskFailure('OUTPUT_TOO_LARGE', `The output is larger than ${max} bytes`);
+    this.#parts.push(text);
+    this.#pending += text;
+    if (this.#pending.length >= ENTRY_BYTES) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), FLUSH_MS);
+  }
+
+  /** Sends what is left and waits until it is written. Never throws. */
+  async end(): Promise<void> {
+    this.#send(true);
+    await this.#sending;
+  }
+
+  #send(isLast = false): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // The two halves of a character must not become two entries, which no reader could decode.
+    const held = !isLast && OPEN_PAIR.test(this.#pending) ? this.#pending.slice(-1) : '';
+    const text = this.#pending.slice(0, this.#pending.length - held.length);
+    if (text === '') return;
+    this.#pending = held;
+    this.#seq += 1;
+    const seq = this.#seq;
+    this.#sending = (this.#sending ?? Promise.resolve()).then(() => this.#append(seq, text));
+  }
+
+  async #append(seq: number, text: string): Promise<void> {
+    const { ledger, attempt, number, log } = this.#options;
+    if (attempt.stopped?.kind === 'lease-lost') return;
+    try {
+      if (!(await appendOutput(ledger, attempt.ref, { attempt: number, seq, text }))) attempt.stop({ kind: 'lease-lost' });
+    } catch (error) {
+      log.debug({ err: error }, 'an entry of the output stream was lost; the record will have it');
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { readUsage } from '../../agents/index.ts';
+import type { AgentLog, AgentUsage } from '../../config/index.ts';
+import { type AttemptEnd, type Ledger, reportUsage, type RunningUsage } from '../../ledger/index.ts';
+import { estimatedUsage, sumUsage, type TaskBody, type TaskUsage, usageRows } from '../../tasks/index.ts';
+import { pricedUsage } from '../../usage/index.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+
+interface AttemptUsageOptions {
+  readonly ledger: Ledger;
+  readonly attempt: RunningAttempt;
+  readonly body: TaskBody;
+  readonly log: AgentLog;
+  /** Receives all that the agent of an attempt without model calls reported, after each report. */
+  readonly onReport?: (reported: TaskUsage) => Promise<void>;
+}
+
+const NOTHING: TaskUsage = { inputTokens: 0, outputTokens: 0, costMicroUsd: 0 };
+
+/**
+ * AttemptUsage is responsible for what one attempt used so far, and for keeping that with the ledger while the agent runs, so that it counts
+ * when this process is lost.
+ */
+export class AttemptUsage {
+  readonly #options: AttemptUsageOptions;
+  /** What the agent reported. */
+  #reported: TaskUsage | null = null;
+  /** What its model calls used. */
+  #called: TaskUsage | null = null;
+  /** How many of these there were, by model. */
+  readonly #calls: Record<string, number> = {};
+  #isSending = false;
+  #isSent = true;
+
+  constructor(options: AttemptUsageOptions) {
+    this.#options = options;
+  }
+
+  /** Adds what an agent says that it used. Throws AGENT_ERROR when that is no usage. */
+  report(used: AgentUsage): void {
+    this.#reported = sumUsage(this.#reported, this.#price(readUsage(used)));
+    this.#changed();
+  }
+
+  /** Adds a model call that ended. With such calls nothing else that the agent says counts: it would be the same tokens again. */
+  addCall(used: AgentUsage): void {
+    const model = used.model ?? '';
+    this.#calls[model] = (this.#calls[model] ?? 0) + 1;
+    this.#called = sumUsage(this.#called, this.#price(used));
+    this.#changed();
+  }
+
+  /** Whether it called models through the gateway. */
+  get hasCalls(): boolean {
+    return this.#called !== null;
+  }
+
+  /** What the attempt used in all; `answered`: what its answer says that it used, instead of what was reported before. */
+  end(answered: AgentUsage | undefined): Pick<AttemptEnd, 'usage' | 'calls'> {
+    if (answered !== undefined) this.#reported = this.#price(answered);
+    return { usage: this.#used, calls: this.#calls };
+  }
+
+  get #used(): TaskUsage | null {
+    return this.#called ?? this.#reported;
+  }
+
+  #price(used: AgentUsage): TaskUsage {
+    return pricedUsage(this.#options.ledger.settings.models, used);
+  }
+
+  #changed(): void {
+    this.#isSent = false;
+    if (!this.#isSending) void this.#send();
+  }
+
+  /** Sends the latest, one call at a time. A report that cannot be sent is lost with its process only. */
+  async #send(): Promise<void> {
+    const { ledger, attempt, log, onReport } = this.#options;
+    this.#isSending = true;
+    try {
+      while (!this.#isSent && attempt.stopped?.kind !== 'lease-lost') {
+        this.#isSent = true;
+        await reportUsage(ledger, attempt.ref, this.#ifLost());
+        if (this.#reported && !this.hasCalls) await onReport?.(this.#reported);
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'a report of usage was lost');
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** What counts when this process is lost: more may have been used since. */
+  #ifLost(): RunningUsage {
+    const { agent, source } = this.#options.body;
+    const usage = estimatedUsage(this.#used ?? NOTHING);
+    return { usage, rows: usageRows({ agent, source, usage, calls: this.#calls, attempts: 1 }) };
+  }
+}

@@ -1,0 +1,84 @@
+import { classifyFailure, type FailureRoute, HeldFailure, routeOfFailure, TaskFailure } from '../errors/index.ts';
+import type { AttemptEnd } from '../ledger/index.ts';
+import { decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
+import type { AgentAnswer } from './run-attempt.ts';
+import type { StopReason } from './attempt/running-attempt.ts';
+import { codeOf, messageOf, storedError, type FailureContext } from './stored-error.ts';
+
+export interface ClassifyContext extends Omit<FailureContext, 'diagnostics'> {
+  /** What follows a failure by its code, as the agent's definition says; other codes follow their class. */
+  routes?: Readonly<Record<string, FailureRoute>> | undefined;
+}
+
+type FailedContext = FailureContext & Pick<ClassifyContext, 'routes'>;
+
+/** Decides what an agent's answer means for its task: how the attempt ended, as the ledger settles it. Pure. */
+export function classifyAnswer(answer: AgentAnswer, context: ClassifyContext): AttemptEnd {
+  switch (answer.kind) {
+    case 'answered': {
+      const { output, result } = answer.result;
+      return { kind: 'completed', output: output ?? answer.written, result: result ?? null };
+    }
+    case 'stopped':
+      return classifyStop(answer.stop, { ...context, diagnostics: answer.diagnostics ?? {} });
+    case 'threw':
+      return classifyError(answer.error, { ...context, diagnostics: answer.diagnostics ?? {} });
+  }
+}
+
+/** `interrupted` means everywhere: it ends through no fault of its own, costs no attempt, and starts again. */
+function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
+  switch (stop.kind) {
+    case 'cancel':
+      return { kind: 'cancelled', reason: stop.reason };
+    case 'preempt':
+      return { kind: 'interrupted', reason: `preempted by task ${stop.by}`, delayMs: 0, isPreempted: true };
+    case 'failed':
+      return classifyError(stop.failure, context);
+    case 'drain':
+      return { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 };
+    case 'lease-lost':
+      // The ledger refuses it: another attempt has the task, or may have it.
+      return { kind: 'interrupted', reason: 'the lease was lost', delayMs: 0 };
+    case 'deadline': {
+      const failure = new TaskFailure('DEADLINE_PASSED', 'The task was aborted at its deadline');
+      return { kind: 'failed', error: storedError(failure, false, context), ...NO_RETRY, isExpired: true };
+    }
+    case 'timeout': {
+      const { timeoutMs } = context.state;
+      const failure = new TaskFailure('EXECUTION_TIMEOUT', `The attempt took longer than ${timeoutMs} ms`);
+      const end = classifyFailed(failure, context);
+      return end.kind === 'timeout' ? { ...end, nextTimeoutMs: growTimeout(timeoutMs, context.settings) } : end;
+    }
+  }
+}
+
+function classifyError(thrown: unknown, context: FailedContext): AttemptEnd {
+  if (thrown instanceof HeldFailure) return classifyHeld(thrown, context);
+  const failure = thrown instanceof TaskFailure ? thrown : new TaskFailure('AGENT_ERROR', messageOf(thrown), { cause: thrown });
+  return classifyFailed(failure, context);
+}
+
+/** A failure that waits too often for its provider is retried like any other. */
+function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEnd {
+  const code = codeOf(failure);
+  const route = routeOfFailure(code, context.routes);
+  const delayMs = route === 'wait' ? throttleDelay(failure, context) : null;
+  if (delayMs !== null) return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context) };
+  const isRetryable = route !== 'stop';
+  const error = storedError(failure, isRetryable, context);
+  const retry = isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
+  return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry };
+}
+
+/**
+ * The bound holds also where only a release would end the wait: what would have released it may be gone. What an agent's own routes say of
+ * a provider's refusal goes before the hold.
+ */
+function classifyHeld(failure: HeldFailure, context: FailedContext): AttemptEnd {
+  const { cause } = failure;
+  const isRouted = cause instanceof TaskFailure && routeOfFailure(cause.code, context.routes) !== routeOfFailure(cause.code);
+  if (isRouted) return classifyFailed(cause, context);
+  const delayMs = Math.min(failure.retryAfterMs ?? Infinity, context.settings.retries.maxHoldMs);
+  return { kind: 'interrupted', reason: failure.message, delayMs, hold: failure.hold, error: storedError(failure, true, context) };
+}

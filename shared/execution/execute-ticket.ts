@@ -1,0 +1,119 @@
+import type { AgentDefinition } from '../config/index.ts';
+import { type AttemptEnd, type ClaimIsolation, claimTask, cutTree, type TaskPlace, type TicketClaim } from '../ledger/index.ts';
+import type { TicketData, TicketResult } from '../queue/index.ts';
+import { isRedisUnavailable } from '../redis/index.ts';
+import { wait } from '../time/index.ts';
+import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
+import { classifyAnswer } from './classify-answer.ts';
+import { countStart } from './count-attempt.ts';
+import { type Execution, openExecution, type OpenExecutionParts } from './execution.ts';
+import { releaseLostClaim, type ReleaseLostClaimParts } from './release-lost-claim.ts';
+import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
+import { settleAndReport, type SettleParts } from './settle-attempt.ts';
+
+export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunAttemptParts, ApplyDirectivesParts, SettleParts {
+  /** Whether this process takes tasks under which a process was lost. */
+  isolation: () => ClaimIsolation;
+  /** Runs the ticket of such a task in a process for suspects, which claims it; `losses`: how many processes were lost under it. */
+  runIsolated: (ticket: TicketData, how: TicketClaim, losses: number) => Promise<TicketResult>;
+}
+
+const RETURNED: TicketResult = { kind: 'returned' };
+
+/** After a claim that Redis did not answer, its ticket comes up again after this. */
+const UNANSWERED_MS = 1000;
+
+/** Takes one ticket to its end: claim, run, classify, settle, report. Throws only on mistakes of ours. */
+export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketData, how: TicketClaim = {}): Promise<TicketResult> {
+  if (parts.isDraining()) return RETURNED;
+  const place: TaskPlace = { tenant: ticket.tenant, id: ticket.task, lane: ticket.lane ?? null };
+  try {
+    return await claimAndExecute(parts, place, { ticket, how });
+  } catch (error) {
+    if (!isRedisUnavailable(error)) throw error;
+    // Here and not as a delay of BullMQ's, which other workers count by their own clocks.
+    if (!(await releaseLostClaim(parts, place))) await wait(UNANSWERED_MS);
+    return RETURNED;
+  }
+}
+
+async function claimAndExecute(
+  parts: ExecuteTicketParts,
+  place: TaskPlace,
+  { ticket, how }: { ticket: TicketData; how: TicketClaim },
+): Promise<TicketResult> {
+  const claimedFrom = parts.clock.monotonic();
+  const claim = await claimTask(parts.ledger, place, parts.worker, { ...how, isolation: parts.isolation() });
+  switch (claim.kind) {
+    case 'claimed':
+      return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));
+    case 'overtaken':
+      return { kind: 'overtaken' };
+    case 'suspect':
+      return await parts.runIsolated(ticket, how, claim.losses);
+    case 'busy':
+      // The connection may have sent the claim twice because its first answer was lost: then this worker itself has the task.
+      if (await releaseLostClaim(parts, place)) return RETURNED;
+      break;
+    case 'parked':
+      parts.onWaiting();
+      break;
+    case 'ended':
+    case 'unknown':
+  }
+  return { kind: 'done', note: `nothing to do: ${claim.kind}` };
+}
+
+async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {
+  const { body, state, attempt, log } = execution;
+  const { ledger, keeper, clock, redact } = parts;
+  keeper.add(attempt);
+  countStart(ledger, execution);
+  // Messages that an earlier attempt was offered may still wait, and no signal comes for them again.
+  if (attempt.takesInput && state.token > 1) attempt.notifyInput();
+  log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
+  log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+  try {
+    const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
+    const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
+    const now = attempt.redisNow(clock.monotonic());
+    const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
+    const classified = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
+    const end = { ...classified, ...used, ...execution.models.substituted };
+    await countCost(execution, end);
+    await cutRunaway(parts, execution, end);
+    const settling = settleAndReport(parts, execution, end);
+    if (end.kind !== 'completed') return await settling;
+    // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
+    // this process die in between, the lease runs out and the task gets another ticket.
+    settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
+    return { kind: 'done', note: 'completed' };
+  } catch (error) {
+    // A defect of this program. The keeper would go on renewing the lease; once released, the task continues elsewhere.
+    keeper.release(attempt);
+    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
+    throw error;
+  }
+}
+
+/** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
+async function countCost({ spend, usage, log }: Execution, end: AttemptEnd): Promise<void> {
+  await spend
+    .settle(usage.hasCalls ? null : end.usage)
+    .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
+}
+
+/** A task that failed as part of a runaway takes what it leads to with it, where that was not cut before. */
+async function cutRunaway({ ledger }: ExecuteTicketParts, { body, log }: Execution, end: AttemptEnd): Promise<void> {
+  if (end.kind !== 'failed' || end.error.code !== 'RUNAWAY') return;
+  const { tenant, id, rootTaskId: root } = body;
+  await cutTree(ledger, { tenant, root: root ?? id }, end.error.message).catch((error: unknown) =>
+    log.error({ err: error }, 'a runaway could not be cut'),
+  );
+}
+
+/** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */
+async function findRoutes({ catalog }: RunAttemptParts, { body }: Execution): Promise<AgentDefinition['retries']> {
+  const entry = catalog.configured(body.agent) ?? (await catalog.find(body.tenant, body.agent).catch(() => null));
+  return entry?.definition.retries;
+}

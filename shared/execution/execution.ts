@@ -1,0 +1,82 @@
+import type { AgentLog } from '../config/index.ts';
+import type { ClaimAnswer, Ledger, TaskPlace } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import type { AttemptModels, ModelCalls } from '../models/index.ts';
+import { priorityBand, type TaskBody, type TaskState } from '../tasks/index.ts';
+import type { Clock } from '../time/index.ts';
+import { AttemptLog } from './attempt/attempt-log.ts';
+import { AttemptOutput } from './attempt/attempt-output.ts';
+import { AttemptUsage } from './attempt/attempt-usage.ts';
+import { AttemptSpend, spendSubject } from './attempt/attempt-spend.ts';
+import { RunningAttempt } from './attempt/running-attempt.ts';
+import { TaskLogWriter } from './attempt/task-log-writer.ts';
+
+/** One attempt on its way from its claim to its settlement. Every step takes it. */
+export interface Execution {
+  readonly body: TaskBody;
+  /** As the claim left it; see `attempt.stored` for what changed since. */
+  readonly state: TaskState;
+  readonly attempt: RunningAttempt;
+  readonly output: AttemptOutput;
+  readonly taskLog: TaskLogWriter;
+  readonly usage: AttemptUsage;
+  /** Its agent's model calls pass through these. */
+  readonly models: AttemptModels;
+  readonly spend: AttemptSpend;
+  readonly log: AgentLog;
+  /** When the claim was sent, in monotonic milliseconds. */
+  readonly claimedFrom: number;
+}
+
+export interface OpenExecutionParts {
+  ledger: Ledger;
+  modelCalls: ModelCalls;
+  clock: Clock;
+  log: Log;
+  /** Takes secrets out of what is recorded of a task. */
+  redact: (text: string) => string;
+}
+
+type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>;
+
+/** What belongs to a claimed attempt in this process. Opens nothing. */
+export function openExecution(
+  { ledger, clock, log: parent, redact, modelCalls }: OpenExecutionParts,
+  place: TaskPlace,
+  { body, state, stored }: Claimed,
+  claimedFrom: number,
+): Execution {
+  const attempt = new RunningAttempt({
+    ref: { ...place, token: state.token },
+    stored,
+    first: body.first,
+    takesInput: state.takesInput ?? false,
+    claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
+    heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
+    clock,
+  });
+  const log = new AttemptLog(parent, body, state.attempt);
+  const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
+  const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
+  const spend = new AttemptSpend({ attempt, body });
+  const usage = new AttemptUsage({ ledger, attempt, body, log, onReport: (reported) => spend.report(reported) });
+  const models = modelCalls.open({
+    caller: {
+      ref: attempt.ref,
+      agent: body.agent,
+      subject: spendSubject(body),
+      band: priorityBand(state.queue, state.priority),
+      weight: weightOf(ledger, body.tenant),
+    },
+    signal: () => attempt.signal,
+    onUsage: (used) => usage.addCall(used),
+    redact,
+    onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
+  });
+  return { body, state, attempt, output, taskLog, usage, models, spend, log, claimedFrom };
+}
+
+/** Of a tenant among others that wait for a provider. */
+function weightOf({ limitsOf }: Ledger, tenant: string): number {
+  return limitsOf(tenant)?.weight ?? 1;
+}

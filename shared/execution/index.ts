@@ -1,0 +1,9 @@
+/**
+ * One attempt from its ticket to its settlement: claim, run, classify, settle, report. `attempt/` is what belongs to one that runs,
+ * `leases/` keeps what this process holds and receives stops and input for it.
+ */
+export { currentAttempt, findCulprit } from './attempt/current-attempt.ts';
+export { countLoss } from './count-attempt.ts';
+export { type ExecuteTicketParts, executeTicket } from './execute-ticket.ts';
+export { LeaseKeeper } from './leases/lease-keeper.ts';
+export { type SignalListener, listenForSignals } from './leases/signal-listener.ts';

@@ -1,0 +1,130 @@
+import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, runAgent } from '../agents/index.ts';
+import type { SpendPorts } from '../budgets/index.ts';
+import type { AgentResult } from '../config/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import { assertNotFailing, type Ledger, readCut } from '../ledger/index.ts';
+import { retryWhileAway } from '../redis/index.ts';
+import { isDeeper } from '../tasks/index.ts';
+import { runAsAttempt } from './attempt/current-attempt.ts';
+import { agentContext, agentTask, type ContextParts } from './attempt/agent-context.ts';
+import { gatherInput } from './attempt/attempt-input.ts';
+import type { Execution } from './execution.ts';
+import type { StopReason } from './attempt/running-attempt.ts';
+
+/** What the agent of an attempt answered, or why it did not. */
+export type AgentAnswer =
+  | { kind: 'answered'; result: AgentResult; written: string }
+  | { kind: 'threw'; error: unknown; diagnostics?: Diagnostics }
+  | { kind: 'stopped'; stop: StopReason; diagnostics?: Diagnostics };
+
+export interface RunAttemptParts extends ContextParts {
+  spending: SpendPorts;
+  catalog: AgentCatalog;
+  runners: AgentRunners;
+  /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
+  graceMs: number;
+}
+
+/**
+ * Runs the agent of a claimed task until it answers, throws, or is stopped, and sends what is left of its output. Its model calls are
+ * settled by then. Never throws.
+ */
+export async function runAttempt(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
+  const answer = await runUntilStopped(parts, execution);
+  const { output, taskLog, models } = execution;
+  await models.close();
+  if (output.text !== '') await output.end();
+  await taskLog.end();
+  return answer;
+}
+
+/** Until when an attempt may run: until its timeout, or until a deadline that aborts it and comes sooner. */
+function boundOf({ attempt, body, state }: Execution): { stop: StopReason; ms: number } {
+  const untilDeadline = body.deadline !== null && body.execution.deadlineAborts ? attempt.msUntil(body.deadline) : Infinity;
+  if (untilDeadline < state.timeoutMs) return { stop: { kind: 'deadline' }, ms: Math.max(0, untilDeadline) };
+  return { stop: { kind: 'timeout' }, ms: state.timeoutMs };
+}
+
+/** Under the task's timeout and deadline. A stopped agent gets the grace to end. */
+async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
+  const { attempt, output } = execution;
+  const diagnostics: Diagnostics = {};
+  const bound = boundOf(execution);
+  const timer = setTimeout(() => attempt.stop(bound.stop), bound.ms);
+  let grace: NodeJS.Timeout | undefined;
+  const stopped = new Promise<AgentAnswer>((resolve) => {
+    attempt.onStop((stop) => {
+      grace = setTimeout(() => resolve({ kind: 'stopped', stop, diagnostics }), parts.graceMs);
+    });
+  });
+  const answered = runAsAttempt(attempt.member, () => startAgent(parts, execution, (found) => Object.assign(diagnostics, found))).then(
+    (result): AgentAnswer => ({ kind: 'answered', result, written: output.text }),
+    // An error after a stop is the stop's doing; an answer before it is an answer.
+    (error: unknown): AgentAnswer =>
+      attempt.stopped ? { kind: 'stopped', stop: attempt.stopped, diagnostics } : { kind: 'threw', error, diagnostics },
+  );
+  try {
+    return await Promise.race([answered, stopped]);
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(grace);
+  }
+}
+
+async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<AgentResult> {
+  const { ledger, catalog, runners, spending } = parts;
+  const { body, state, attempt, models } = execution;
+  const entry =
+    catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
+  if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
+  await Promise.all([assertNoRunaway(ledger, execution), retryWhileAway(() => assertNotFailing(ledger, body), { signal: attempt.signal })]);
+  await execution.spend.open(spending, entry.definition);
+  const { text, given } = await gatherInput(ledger, execution);
+  attempt.throwIfStopped();
+  const result = await runAgent(runners, {
+    task: agentTask(body, state, text),
+    definition: entry.definition,
+    isOperators: entry.origin === 'config',
+    context: agentContext(parts, execution, given),
+    models,
+    inputArrived: () => attempt.inputArrived,
+    diagnose,
+    untilStopped: (work) => attempt.untilStopped(work),
+  });
+  assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
+  return result;
+}
+
+/** Errors: RUNAWAY for a task whose chain of delegations was cut. */
+async function assertNoRunaway(ledger: Ledger, { body: { tenant, rootTaskId: root }, attempt }: Execution): Promise<void> {
+  if (root === null) return;
+  const reason = await retryWhileAway(() => readCut(ledger, { tenant, root }), { signal: attempt.signal });
+  if (reason !== null) throw new TaskFailure('RUNAWAY', reason);
+}
+
+/** Far deeper than anybody nests on purpose, and far from what overflows the stack of readers and writers of JSON. */
+const MAX_LEVELS = 500;
+
+/**
+ * Checks an agent's answer before any further step: every reader of the record gets all of it.
+ * Throws OUTPUT_TOO_LARGE when the output or the JSON of the result has more than `maxBytes`, AGENT_ERROR when the result is
+ * nested too deeply or is no JSON.
+ */
+function assertAnswer({ output, result }: AgentResult, maxBytes: number): void {
+  if (output !== undefined && Buffer.byteLength(output) > maxBytes) throw tooLarge('output', maxBytes);
+  if (result === undefined || result === null) return;
+  if (isDeeper(result, MAX_LEVELS)) throw new TaskFailure('AGENT_ERROR', `The result is nested more than ${MAX_LEVELS} levels deep`);
+  if (Buffer.byteLength(toJson(result)) > maxBytes) throw tooLarge('result', maxBytes);
+}
+
+function tooLarge(what: string, maxBytes: number): TaskFailure {
+  return new TaskFailure('OUTPUT_TOO_LARGE', `The ${what} is larger than ${maxBytes} bytes`);
+}
+
+function toJson(result: unknown): string {
+  try {
+    return JSON.stringify(result) ?? '';
+  } catch (cause) {
+    throw new TaskFailure('AGENT_ERROR', 'The result is no JSON', { cause });
+  }
+}

@@ -1,0 +1,94 @@
+import type { AgentLog } from '../config/index.ts';
+import { type AttemptEnd, type Ledger, releaseIfResumed, type SettleAnswer, settleAttempt } from '../ledger/index.ts';
+import type { TicketResult } from '../queue/index.ts';
+import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
+import { isTerminal } from '../tasks/index.ts';
+import type { Clock } from '../time/index.ts';
+import { countEnd } from './count-attempt.ts';
+import type { Execution } from './execution.ts';
+import type { LeaseKeeper } from './leases/lease-keeper.ts';
+import type { RunningAttempt } from './attempt/running-attempt.ts';
+
+export interface SettleParts {
+  ledger: Ledger;
+  keeper: LeaseKeeper;
+  clock: Clock;
+  /** Called when a task waits for a time, which may be near. */
+  onWaiting: () => void;
+}
+
+/** An outage of Redis that ends so soon after the lease costs no attempt: meanwhile no other worker could reclaim the task. */
+const AFTER_LEASE_MS = 300_000;
+
+/** Settles an attempt, logs its end and releases its lease. Returns what its ticket becomes. */
+export async function settleAndReport(parts: SettleParts, execution: Execution, end: AttemptEnd): Promise<TicketResult> {
+  const { keeper, clock, onWaiting } = parts;
+  const { attempt, log, claimedFrom } = execution;
+  try {
+    const settled = await settleWithRetry(parts, attempt, end);
+    const ranMs = clock.monotonic() - claimedFrom;
+    countEnd(parts.ledger, execution, { end, settled, ranMs });
+    report(log, end, settled, ranMs);
+    if (end.kind === 'interrupted' && end.hold) await releaseIfResumed(parts.ledger, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
+    const result = ticketResult(end, settled);
+    if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
+    return result;
+  } finally {
+    keeper.release(attempt);
+  }
+}
+
+function ignoreUntilDue(): void {
+  // The task is checked again after `runaways.maxHoldMs`.
+}
+
+/** The ledger decides by the token whether the attempt is still this worker's: `lost` when it is not, or when Redis stays away. */
+async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningAttempt, end: AttemptEnd): Promise<SettleAnswer> {
+  // The same each time: by the resulting state the script recognizes a call whose answer was lost.
+  const now = attempt.redisNow(clock.monotonic());
+  try {
+    return await retryWhileAway(() => settleAttempt(ledger, attempt.ref, end, { stored: attempt.stored, first: attempt.first, now }), {
+      mayRetry: () => clock.monotonic() <= attempt.heldUntil + AFTER_LEASE_MS,
+    });
+  } catch (error) {
+    if (isRedisUnavailable(error)) return { kind: 'lost' };
+    throw error;
+  }
+}
+
+function report(log: AgentLog, end: AttemptEnd, settled: SettleAnswer, tookMs: number): void {
+  const error = errorOf(end);
+  const failure = error ? { code: error.code, reason: error.message, details: error.details } : {};
+  const fields = { durationMs: Math.round(tookMs), ...failure };
+  if (settled.kind === 'lost') {
+    log.warn({ event: 'task.lost', ...fields }, 'the lease was lost; another attempt may have the task');
+    return;
+  }
+  const event = `task.${end.kind}`;
+  if (end.kind === 'failed' || end.kind === 'timeout') log.warn({ event, willRetry: end.delayMs !== null, ...fields }, end.kind);
+  else log.info({ event, ...fields }, end.kind);
+  if (settled.status === 'permanently_failed') log.error({ event: 'task.permanently_failed', ...fields }, 'failed for good');
+}
+
+/** What the queue does with the ticket, by the status that its task has now. */
+function ticketResult(end: AttemptEnd, settled: SettleAnswer): TicketResult {
+  if (settled.kind === 'lost') return { kind: 'done', note: 'the lease was lost' };
+  const { status } = settled;
+  const error = errorOf(end);
+  const message = error ? `${error.code}: ${error.message}` : status;
+  if (status === 'permanently_failed') return { kind: 'failed', message };
+  if (isTerminal(status)) return { kind: 'done', note: status };
+  if (end.kind === 'interrupted' && (end.isPreempted || end.hold)) {
+    return { kind: 'done', note: `${end.reason}; gets another ticket when ${end.hold ? 'it is held no more' : 'there is room'}` };
+  }
+  return returnTicket(end, message);
+}
+
+function returnTicket(end: AttemptEnd, message: string): TicketResult {
+  const delayMs = 'delayMs' in end ? (end.delayMs ?? 0) : 0;
+  return delayMs > 0 ? { kind: 'done', note: `${message}; gets another ticket in ${delayMs} ms` } : { kind: 'returned' };
+}
+
+function errorOf(end: AttemptEnd): Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>['error'] | undefined {
+  return 'error' in end ? end.error : undefined;
+}

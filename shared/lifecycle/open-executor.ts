@@ -1,0 +1,76 @@
+import { agentSecrets, createAgentRunners, createFleetModels, createRedactor } from '../agents/index.ts';
+import { secretVariables } from '../config/index.ts';
+import { ModelCalls } from '../models/index.ts';
+import type { Parts } from './open-parts.ts';
+import { openScheduleParts } from '../schedules/index.ts';
+import { systemClock } from '../time/index.ts';
+import { type ExecuteTicketParts, LeaseKeeper, listenForSignals, type SignalListener } from '../execution/index.ts';
+
+/** What a process that runs attempts is composed of. */
+interface Executor {
+  executor: Omit<ExecuteTicketParts, 'isolation' | 'runIsolated'>;
+  keeper: LeaseKeeper;
+  /** Listens for stops and input until it is closed, and for drains where they are handled. */
+  listen: (onDrain?: (worker: string) => void) => SignalListener;
+}
+
+/** Composes what executes the tickets of one process; opens nothing. */
+export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker' | 'onWaiting' | 'isDraining'>): Executor {
+  const { config, log, ledger } = parts;
+  const keeper = new LeaseKeeper({ ledger, clock: systemClock, log });
+  const executor = {
+    ...own,
+    ledger,
+    keeper,
+    clock: systemClock,
+    log,
+    redact: openRedactor(parts),
+    catalog: parts.catalog,
+    spending: parts,
+    ...openRunners(parts),
+    modelCalls: new ModelCalls({
+      redis: parts.redis,
+      keys: parts.keys,
+      throttle: parts.throttle,
+      budgets: parts.budgets,
+      settings: config.settings,
+      log,
+    }),
+    schedules: openScheduleParts(parts),
+    graceMs: config.settings.worker.cancelGraceMs,
+  };
+  return { executor, keeper, listen: (onDrain) => listen(parts, keeper, onDrain) };
+}
+
+/** For the secrets of this process and of configured agents. */
+function openRedactor({ config }: Parts): (text: string) => string {
+  const { agents } = config.settings;
+  const own = secretVariables(agents).map((name) => config.readVariable(name));
+  return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
+}
+
+function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runners' | 'fleetModels'> {
+  const options = {
+    fleetId: (signal: AbortSignal) => fleetId.read(signal),
+    directory: config.directory,
+    openaiBaseUrl: config.env.OPENAI_BASE_URL,
+    openaiApiKey: config.env.OPENAI_API_KEY,
+    readSecret: config.readVariable,
+    allowNetworks: config.settings.outbound.allowNetworks,
+    maxResponseBytes: config.settings.outbound.maxResponseBytes,
+    operatorAgents: config.settings.agents,
+    fleetKeyForApiAgents: config.settings.limits.fleetKeyForApiAgents,
+    commands: config.settings.commands,
+    providers: config.settings.providers,
+  };
+  return {
+    runners: createAgentRunners(options),
+    fleetModels: createFleetModels({ ...options, defaultModel: config.env.OPENAI_MODEL }),
+  };
+}
+
+function listen(parts: Parts, keeper: LeaseKeeper, onDrain?: (worker: string) => void): SignalListener {
+  const onStop = (member: string): void =>
+    void keeper.renewNow(member).catch((error: unknown) => parts.log.debug({ err: error }, 'the next renewal will find the stop'));
+  return listenForSignals({ parts, onStop, onInput: (member) => keeper.notifyInput(member), onDrain });
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { runAttempt, type RunAttemptParts } from '#shared/execution/run-attempt.ts';
+import type { Execution } from '#shared/execution/execution.ts';
+import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
+
+const NOW = 1_000_000;
+
+/** What the run of an attempt reads of its execution, and nothing else. */
+function anExecution(deadline: number, deadlineAborts: boolean): Execution {
+  const attempt = new RunningAttempt({
+    ref: { tenant: 'acme', id: 't', lane: null, token: 1 },
+    stored: '',
+    first: {} as never,
+    takesInput: false,
+    claimedAt: { redis: NOW, monotonic: 0 },
+    heldUntil: Infinity,
+    clock: { monotonic: () => 0 },
+  });
+  const writer = { text: '', end: () => Promise.resolve() };
+  const execution = deadlineAborts ? { deadlineAborts } : {};
+  return {
+    attempt,
+    body: { agent: 'hung', tenant: 'acme', deadline, execution },
+    state: { timeoutMs: 5 },
+    output: writer,
+    taskLog: writer,
+    models: { close: () => Promise.resolve() },
+  } as never;
+}
+
+/** An agent whose definition never comes. */
+const hung = { graceMs: 1, catalog: { configured: () => undefined, find: () => new Promise(() => undefined) } } as never as RunAttemptParts;
+
+it.each([
+  ['its deadline, when that aborts it and comes before its timeout', NOW - 1, true, 'deadline'],
+  ['its timeout, when that comes first', NOW + 1000, true, 'timeout'],
+  ['its timeout, when its deadline does not abort it', NOW - 1, false, 'timeout'],
+])('an attempt is stopped at %s', async (_when, deadline, deadlineAborts, kind) => {
+  expect(await runAttempt(hung, anExecution(deadline, deadlineAborts))).toMatchObject({ kind: 'stopped', stop: { kind } });
+});
