@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Command } from 'ioredis';
 import type { RedisClient } from './connect-redis.ts';
 
@@ -21,17 +21,22 @@ const INCLUDE = /^-- include: (\S+)$/gm;
 
 /**
  * Reads every `*.lua` of a folder, those in its sub-folders too, and resolves their `-- include: <name>` lines: from `fragments`, which are
- * made by the caller, else from `include/<name>.lua`.
+ * made by the caller, else from `<name>.lua` in `include` or a folder of it.
  */
 export function loadScripts(directory: string, fragments: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Script> {
-  const all = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-  const files = all.filter((file) => file.endsWith('.lua') && dirname(file) !== INCLUDES);
-  const include = (name: string): string => fragments[name] ?? readFileSync(join(directory, INCLUDES, `${name}.lua`), 'utf8');
-  return new Map(files.map((file) => [basename(file, '.lua'), readScript(join(directory, file), basename(file, '.lua'), include)]));
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'));
+  const read = (file: string): string => readFileSync(join(directory, file), 'utf8');
+  const included = new Map(files.filter(isIncluded).map((file) => [basename(file, '.lua'), file]));
+  const include = (name: string): string => fragments[name] ?? read(included.get(name) ?? join(INCLUDES, `${name}.lua`));
+  const scripts = files.filter((file) => !isIncluded(file)).map((file) => readScript(basename(file, '.lua'), read(file), include));
+  return new Map(scripts.map((script) => [script.name, script]));
 }
 
-function readScript(path: string, name: string, include: (name: string) => string): Script {
-  const text = readFileSync(path, 'utf8');
+function isIncluded(file: string): boolean {
+  return file.startsWith(join(INCLUDES, '/'));
+}
+
+function readScript(name: string, text: string, include: (name: string) => string): Script {
   const resolve = (part: string): string => part.replaceAll(INCLUDE, (_, fragment: string) => include(fragment));
   const bodyAt = [...text.matchAll(INCLUDE)].reduce((_, { index, 0: line }) => index + line.length, 0);
   const [prelude, body] = [resolve(text.slice(0, bodyAt)), text.slice(bodyAt)];

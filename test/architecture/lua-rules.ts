@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { SourceFile } from './source-file.ts';
 
 const SCRIPT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/(?:(?!include\/)[^/]+\/)?[^/]+\.lua$/;
-const FRAGMENT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/include\/[^/]+\.lua$/;
+const FRAGMENT = /^(?:shared|services)\/(?:[^/]+\/)+scripts\/include\/(?:[^/]+\/)?[^/]+\.lua$/;
 const DOCUMENTED = /^-- (KEYS|ARGV)\[(\d+)\] [\w-]+: \S/gm;
 /** `KEYS[8...] per task: ...`: the rest is read in order by `iterate(KEYS, 8)`, or all at once by `unpack(KEYS, 8)`. */
 const REPEATED = /^-- (KEYS|ARGV)\[(\d+)\.\.\.\] per \w+: \S/gm;
@@ -60,7 +60,8 @@ export function fragmentsReadingInputs(files: readonly SourceFile[]): string[] {
 
 /** Every include names a fragment that is there, and every fragment is included by somebody. */
 export function brokenIncludes(files: readonly SourceFile[]): string[] {
-  const fragments = new Map(files.filter(({ path }) => FRAGMENT.test(path)).map(({ path }) => [basename(path, '.lua'), path]));
+  const paths = files.map(({ path }) => path).filter((path) => FRAGMENT.test(path));
+  const fragments = new Map(paths.map((path) => [basename(path, '.lua'), path]));
   const included = files
     .filter(({ path }) => SCRIPT.test(path) || FRAGMENT.test(path))
     .flatMap(({ path, text }) => [...text.matchAll(INCLUDE)].map(([, name = '']) => ({ path, name: basename(name, '.lua') })));

@@ -54,7 +54,7 @@ const KEPT = new Set([
   'shared/tasks/task-state.ts: tell',
   'shared/ledger/codec/body.ts: tell',
   'shared/ledger/settle/decide-settlement.ts: tell',
-  'shared/ledger/scripts/include/finish.lua: tell',
+  'shared/ledger/scripts/include/settle/finish.lua: tell',
   'test/shared/ledger/support/ledger-problems.ts: tell',
   'test/shared/ledger/codec/state.test.ts: tell',
   'test/shared/queue/accept/accept-task.test.ts: tell',

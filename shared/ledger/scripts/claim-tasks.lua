@@ -36,6 +36,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: levels
 -- include: tickets
 -- include: dispatch
 -- include: grants

@@ -14,6 +14,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: levels
 -- include: tickets
 -- include: dispatch
 -- include: free-slots

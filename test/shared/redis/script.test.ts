@@ -8,8 +8,8 @@ import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
 const server = await useRedis();
 const redis = await useRedisClient(server);
 const folder = await useFolder('muster scripts ');
-await mkdir(join(folder, 'include'));
-await writeFile(join(folder, 'include', 'twice.lua'), 'local function twice(n) return n * 2 end\n');
+await mkdir(join(folder, 'include', 'sums'), { recursive: true });
+await writeFile(join(folder, 'include', 'sums', 'twice.lua'), 'local function twice(n) return n * 2 end\n');
 const addition = ({ body = 'twice(ARGV[1]) + GIVEN' } = {}): string => `return redis.call('INCRBY', KEYS[1], ${body})\n`;
 const script =
   '-- Adds.\n-- KEYS[1] total: a number\n-- ARGV[1] more: a number\n-- RETURNS the total\n-- include: twice\n-- include: given\n';

@@ -44,16 +44,19 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: levels
 -- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
--- include: admission
+-- include: intake
+-- include: requests
+-- include: admit
 -- include: depth
 -- include: iterate
--- include: requests
+-- include: prepare-requests
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])

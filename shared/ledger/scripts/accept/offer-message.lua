@@ -39,13 +39,16 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: levels
 -- include: tickets
 -- include: dispatch
 -- include: grants
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
--- include: admission
+-- include: intake
+-- include: requests
+-- include: admit
 -- include: modes
 -- include: depth
 -- include: iterate

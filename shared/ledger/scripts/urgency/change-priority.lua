@@ -25,6 +25,7 @@
 -- include: context
 -- include: window
 -- include: turns
+-- include: levels
 -- include: tickets
 -- include: dispatch
 -- include: grants

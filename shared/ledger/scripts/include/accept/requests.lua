@@ -1,0 +1,81 @@
+-- What decides about a request before its task: whether it came before, and the rates of its class.
+
+local refuse_request, forget_failed, conclude_request
+do
+  -- When a bucket is empty again, as this call leaves it.
+  local function time_of_bucket(intake, field)
+    local known = intake.new_rates[field] or intake.known_rates[field] or tonumber(redis.call('HGET', intake.rates, field) or 0)
+    intake.known_rates[field] = known
+    return known
+  end
+
+  -- Generic cell rate algorithm: one time per class and window says when the bucket is empty again.
+  -- Returns 0 and the new times when the task may come in, else how many ms until all of them admit it, and the class whose
+  -- limit takes longest.
+  local function check_rates(context, intake, class)
+    local times, longest, longest_class = {}, 0, nil
+    for _, scope in ipairs({ class, 'all' }) do
+      for window, rule in pairs((context.rates or {})[scope] or {}) do
+        local field = scope .. ':' .. window
+        local tat = math.max(time_of_bucket(intake, field), context.now)
+        -- A slower rate, which held before, emptied the bucket for longer.
+        local latest = context.now + rule.burst * rule.everyMs
+        if tat > latest then tat, intake.new_rates[field] = latest, latest end
+        local over = tat + rule.everyMs - context.now - rule.burst * rule.everyMs
+        if over > longest then longest, longest_class = over, scope end
+        times[field] = tat + rule.everyMs
+      end
+    end
+    if longest > 0 then return longest, longest_class end
+    return 0, times
+  end
+
+  -- The request that came under the caller's key before, or nil.
+  local function known_request(request)
+    if request.known == nil then return request.known_key and redis.call('GET', request.known_key) end
+    return request.known
+  end
+
+  -- Why a request is not accepted, as its answer: it came before, or its rate is used up. Nil when it may be; then its body is stored.
+  -- `request`: id, known_key (or nil), digest, rate_class (or empty), body and lookups, and what `prepare_requests` noted.
+  function refuse_request(context, intake, request)
+    local known = known_request(request)
+    if known then
+      local first, known_digest = string.match(known, '^(%S+) (.*)$')
+      return { known_digest == request.digest and 'duplicate' or 'conflict', first }
+    end
+    -- The client sends a call again when the reply was lost; its id tells. Before the limits, some of which it used up itself.
+    if not request.has_body and redis.call('HSETNX', context.bodies, request.id, request.body) == 0 then
+      return { 'duplicate', request.id }
+    end
+    request.has_body = true
+    if request.rate_class == '' then return nil end
+    local after, detail = check_rates(context, intake, request.rate_class)
+    if after > 0 then
+      redis.call('HDEL', context.bodies, request.id)
+      return { 'rate', math.ceil(after), detail }
+    end
+    request.rate_times = detail
+    return nil
+  end
+
+  -- A request that failed has left nothing but its body. That of an earlier request stays.
+  function forget_failed(context, request)
+    if request.has_body then redis.call('HDEL', context.bodies, request.id) end
+  end
+
+  -- Writes what remembers an accepted request, or removes the body of a request that was not accepted after all. Returns the answer.
+  function conclude_request(context, intake, request, answer)
+    if answer[1] ~= 'accepted' then
+      redis.call('HDEL', context.bodies, request.id)
+      return answer
+    end
+    if request.known_key then
+      redis.call('SET', request.known_key, request.id .. ' ' .. request.digest, 'PX', intake.remember_ms)
+    end
+    for field, time in pairs(request.rate_times or {}) do intake.new_rates[field] = time end
+    for _, lookup in ipairs(request.lookups) do append(intake.index, '0', lookup .. '/' .. request.id) end
+    intake.created[#intake.created + 1] = request.id
+    return answer
+  end
+end
