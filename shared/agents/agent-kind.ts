@@ -1,6 +1,7 @@
 import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings, Settings } from '../config/index.ts';
 import type { AttemptModels } from '../models/index.ts';
 import type { Clock } from '../time/index.ts';
+import type { OutputFile } from './command/attempt-folder.ts';
 
 /** The definition of one kind of agent. */
 export type DefinitionOf<Kind extends AgentKind> = Extract<AgentDefinition, { kind: Kind }>;
@@ -40,8 +41,18 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly inputArrived: () => Promise<void>;
   /** Adds to the record of the attempt, should it fail or time out. */
   readonly diagnose: (found: Diagnostics) => void;
+  /** Files of its task, for a runner that gives it a folder. */
+  readonly files?: AttemptFiles;
   /** Settles like the work, or rejects with the signal's reason as soon as that aborts; the work then continues unwatched. */
   readonly untilStopped: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** Moves files of a task between its storage and the folder of an attempt. What it rejects with fails the attempt. */
+export interface AttemptFiles {
+  /** Puts the task's attachments into this folder, before the agent starts. */
+  readonly bringIn: (folder: string) => Promise<void>;
+  /** Keeps what the agent left, once it has ended well and nothing of it runs. The folder is removed after it. */
+  readonly takeOut: (files: readonly OutputFile[]) => Promise<void>;
 }
 
 /** What helps to find out why an attempt failed. */

@@ -1,13 +1,6 @@
 import { wait } from '../../time/index.ts';
-import {
-  listProcesses,
-  MARK_VARIABLE,
-  type ProcessEntry,
-  readInitialVariable,
-  readProcess,
-  readWorkingFolder,
-  signalProcess,
-} from './attempt-place.ts';
+import { MARK_VARIABLE } from './attempt-mark.ts';
+import { listProcesses, type ProcessEntry, readInitialVariable, readProcess, readWorkingFolder, signalProcess } from './process-table.ts';
 
 /** How the processes of one attempt are known. */
 interface AttemptIdentity {

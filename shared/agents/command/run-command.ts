@@ -1,11 +1,18 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
-import { type AttemptFolder, createMark, openAttemptFolder } from './attempt-place.ts';
-import { startCommand, type CommandEnd, type CommandOptions, type CommandPlace, type RunningCommand } from './start-command.ts';
+import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
+import { createMark } from './attempt-mark.ts';
+import { feedCommand } from './feed-command.ts';
+import {
+  startCommand,
+  type CommandEnd,
+  type CommandOptions,
+  type CommandPlace,
+  type CommandRun,
+  type RunningCommand,
+} from './start-command.ts';
 import { reportUsageLines } from './usage-lines.ts';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** Failures to start that no retry repairs. */
 const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
@@ -19,20 +26,26 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
 /**
  * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes, and lines of stderr report usage. With `takesInput` its stdin stays
  * open for messages, see `feedCommand`.
- * It sees PATH, LANG, `passEnv`, `env`, and MUSTER_TASK_ID, MUSTER_ATTEMPT, MUSTER_TENANT, MUSTER_SESSION and TRACEPARENT, and the mark by which its processes are found.
- * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards.
+ * It sees PATH, LANG, `passEnv`, `env`, what `buildEnvironment` adds, and nothing else of this process's environment.
+ * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards. Before the start the
+ * task's files come into `in`; after a good end what lies in `out` becomes the task's.
  * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.
  * Nothing that it started is left when this settles, as far as `AttemptProcesses` can find it.
  */
-export async function runCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions): Promise<AgentResult> {
+export async function runCommand(run: CommandRun, options: CommandOptions): Promise<AgentResult> {
   const { signal, log } = run.context;
   signal.throwIfAborted();
   const mark = createMark(await options.fleetId(signal));
   const folder = await openFolder(mark, options);
   try {
+    await run.files?.bringIn(folder.in);
+    await folder.handOver();
     signal.throwIfAborted();
-    return await runIn({ mark, folder }, run, options);
+    const result = await runIn({ mark, folder }, run, options);
+    // Nothing runs any more that could change them.
+    await run.files?.takeOut(await folder.listOutput());
+    return result;
   } finally {
     await folder
       .remove()
@@ -51,7 +64,7 @@ async function openFolder(mark: string, { user, settings }: CommandOptions): Pro
   }
 }
 
-async function runIn(place: CommandPlace, run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions): Promise<AgentResult> {
+async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptions): Promise<AgentResult> {
   const { context } = run;
   const { signal } = context;
   const command = startCommand(run, options, place);
@@ -76,7 +89,7 @@ async function runIn(place: CommandPlace, run: AgentRun<DefinitionOf<'command'>>
 }
 
 /** Feeds the program until it ends. What goes wrong with that ends it too. */
-function feed(run: AgentRun<DefinitionOf<'command'>>, command: RunningCommand): Promise<void> {
+function feed(run: CommandRun, command: RunningCommand): Promise<void> {
   const ended = new AbortController();
   void command.ended.then(() => ended.abort());
   const fed = feedCommand(run, command, ended.signal);
@@ -113,7 +126,7 @@ function keepTail(stderr: Readable, maxBytes: number): () => string {
   return () => tail.toString('utf8').replace(/^\uFFFD+/, '');
 }
 
-function describeEnd({ command }: DefinitionOf<'command'>, { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
+function describeEnd({ command }: CommandRun['definition'], { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
   const [program] = command;
   if (spawnCode !== undefined) {
     return new TaskFailure(CODE_BY_SPAWN[spawnCode] ?? 'COMMAND_FAILED', `"${program}" could not be started: ${spawnCode}`, {
@@ -124,57 +137,4 @@ function describeEnd({ command }: DefinitionOf<'command'>, { exitCode, signal, s
   return new TaskFailure('COMMAND_FAILED', `"${program}" ${how}`, {
     details: { exitCode: exitCode ?? null, signal: signal ?? null },
   });
-}
-
-/** The pipes of a program that runs. */
-interface CommandPipes {
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-}
-
-const IDLE_MS = 5000;
-
-/**
- * Writes the prompt to the program's stdin, then each message that arrives, on a line of its own (line breaks in it become spaces). It
- * closes stdin once nothing was written in either direction for `inputIdleMs`, so that a program that reads to the end gets there. Returns
- * at the latest when the signal of the run or `ended` aborts.
- */
-async function feedCommand(
-  { task, definition, context, inputArrived }: AgentRun<DefinitionOf<'command'>>,
-  { stdin, stdout }: CommandPipes,
-  ended: AbortSignal,
-): Promise<void> {
-  const idle = watchIdle(stdout, definition.inputIdleMs ?? IDLE_MS, AbortSignal.any([ended, context.signal]));
-  stdin.write(task.input.endsWith('\n') ? task.input : `${task.input}\n`);
-  while (await Promise.race([inputArrived().then(() => true), idle.over.then(() => false)])) {
-    // A program that closed its stdin reads no more, so nothing is taken for it.
-    if (stdin.destroyed || !stdin.writable) break;
-    for (const { text } of await context.input()) {
-      stdin.write(`${text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ')}\n`);
-      idle.touch();
-    }
-  }
-  stdin.end();
-}
-
-interface IdleWatch {
-  /** Something happened. */
-  touch(): void;
-  /** Resolves once nothing happened for so long, or at once when the signal aborts. */
-  readonly over: Promise<void>;
-}
-
-function watchIdle(stdout: Readable, idleMs: number, signal: AbortSignal): IdleWatch {
-  let lastAt = performance.now();
-  const touch = (): void => {
-    lastAt = performance.now();
-  };
-  stdout.on('data', touch);
-  const watch = async (): Promise<void> => {
-    for (let leftMs = idleMs; leftMs > 0; leftMs = lastAt + idleMs - performance.now()) {
-      await delay(leftMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-    }
-  };
-  return { touch, over: watch() };
 }

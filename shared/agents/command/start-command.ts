@@ -1,10 +1,16 @@
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
-import type { CommandSettings } from '../../config/index.ts';
+import type { AgentContext, CommandSettings } from '../../config/index.ts';
 import type { AgentEnvironment, AgentRun, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
-import { type AttemptFolder, MARK_VARIABLE } from './attempt-place.ts';
+import type { AttemptFolder } from './attempt-folder.ts';
+import { MARK_VARIABLE } from './attempt-mark.ts';
 import { AttemptProcesses, type RunningCommands } from './attempt-processes.ts';
+
+/** What a command needs of an attempt. */
+export interface CommandRun extends Pick<AgentRun<DefinitionOf<'command'>>, 'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files'> {
+  readonly context: Pick<AgentContext, 'signal' | 'write' | 'progress' | 'reportUsage' | 'input' | 'log' | 'trace'>;
+}
 
 export interface CommandOptions {
   /** The folder that a relative `cwd` starts from, and the default for it. */
@@ -47,7 +53,7 @@ export interface RunningCommand {
 }
 
 /** Starts the agent's program, with the prompt on its stdin; to a program that takes input the caller writes it. */
-export function startCommand(run: AgentRun<DefinitionOf<'command'>>, options: CommandOptions, place: CommandPlace): RunningCommand {
+export function startCommand(run: CommandRun, options: CommandOptions, place: CommandPlace): RunningCommand {
   const { command, cwd } = run.definition;
   const [file = '', ...args] = command;
   const base = resolve(options.directory, cwd ?? '.');
@@ -108,7 +114,7 @@ export function readVariables(
 }
 
 function buildEnvironment(
-  { task, definition, context }: AgentRun<DefinitionOf<'command'>>,
+  { task, definition, context }: CommandRun,
   variables: CommandOptions['variables'],
   { mark, folder }: CommandPlace,
 ): Record<string, string> {
@@ -121,6 +127,8 @@ function buildEnvironment(
     MUSTER_TASK_ID: task.id,
     MUSTER_ATTEMPT: String(task.attempt),
     MUSTER_TENANT: task.tenant,
+    MUSTER_IN_DIR: folder.in,
+    MUSTER_OUT_DIR: folder.out,
     ...(task.session === null ? {} : { MUSTER_SESSION: task.session }),
     TRACEPARENT: context.trace.traceparent,
   };

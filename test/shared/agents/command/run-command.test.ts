@@ -2,6 +2,7 @@ import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
+import type { OutputFile } from '#shared/agents/command/attempt-folder.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
 import { type CommandUser, readVariables } from '#shared/agents/command/start-command.ts';
@@ -95,7 +96,7 @@ describe('a command agent', () => {
       TRACEPARENT,
     });
     const known =
-      /^(PATH|HOME|TMPDIR|LANG|ASKED_FOR|MODE|MUSTER_(TASK_ID|ATTEMPT|ATTEMPT_MARK|TENANT|SESSION)|TRACEPARENT|__CF_USER_TEXT_ENCODING)$/;
+      /^(PATH|HOME|TMPDIR|LANG|ASKED_FOR|MODE|MUSTER_(TASK_ID|ATTEMPT|ATTEMPT_MARK|TENANT|SESSION|IN_DIR|OUT_DIR)|TRACEPARENT|__CF_USER_TEXT_ENCODING)$/;
     expect(Object.keys(seen).filter((name) => !known.test(name))).toEqual([]);
   });
 
@@ -112,6 +113,35 @@ describe('a command agent', () => {
     const named = observeRun<'command'>({ kind: 'command', command: ['pwd'], cwd: '.' });
     await attempt(named);
     expect(named.written.join('').trim()).toBe(directory);
+  });
+
+  it('finds the files of its task in its folder, and what it leaves in out is kept once it has ended', async () => {
+    const observed = shell('cat in/data.txt > out/copy.txt; echo "$MUSTER_IN_DIR:$MUSTER_OUT_DIR:$(pwd)"; chmod u+w in/data.txt');
+    const kept: string[] = [];
+    const files = {
+      bringIn: (folder: string) => writeFile(join(folder, 'data.txt'), 'brought', { mode: 0o400 }),
+      takeOut: async (left: readonly OutputFile[]) => {
+        for (const found of left) {
+          const file = await found.open();
+          kept.push(`${found.name}=${await file.readFile('utf8')}`);
+          await file.close();
+        }
+      },
+    };
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
+    await attempt({ ...observed, run: { ...observed.run, files } }, 100, user);
+    expect(kept).toEqual(['copy.txt=brought']);
+    const [input, output, work = ''] = observed.written.join('').trim().split(':');
+    expect([input, output]).toEqual([join(work, 'in'), join(work, 'out')]);
+  });
+
+  it('is not started when its files cannot be brought, and its folder is gone', async () => {
+    const observed = shell('echo started');
+    const noUpload = new TaskFailure('RESOURCE_NOT_FOUND', 'no such upload');
+    const files = { bringIn: () => Promise.reject(noUpload), takeOut: () => expect.unreachable('nothing was left') };
+    const failure = await failureOf(attempt({ ...observed, run: { ...observed.run, files } }));
+    expect(failure.code).toBe('RESOURCE_NOT_FOUND');
+    expect(observed.written).toEqual([]);
   });
 
   it('finds a program of the configuration whatever folder it runs in', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { endOrphanedCommands } from '#shared/agents/command/attempt-place.ts';
+import { endOrphanedCommands } from '#shared/agents/command/orphans.ts';
 import { isProcessGone } from '../../../support/agents/agent-process.ts';
 import { childEnvironment } from '../../../support/test-environment.ts';
 import { useFolder } from '../../../support/use-folder.ts';
@@ -14,7 +14,8 @@ const folder = await useFolder('muster-orphans-');
 /** A worker that starts a program under a mark of its fleet, in a folder of its own, and writes the pid of that. */
 const WORKER = `
 import { spawn } from 'node:child_process';
-import { createMark, MARK_VARIABLE, openAttemptFolder } from '#shared/agents/command/attempt-place.ts';
+import { openAttemptFolder } from '#shared/agents/command/attempt-folder.ts';
+import { createMark, MARK_VARIABLE } from '#shared/agents/command/attempt-mark.ts';
 
 const [, fleet, folder] = process.argv;
 const mark = createMark(fleet);
