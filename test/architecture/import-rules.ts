@@ -14,6 +14,7 @@ const SHARED_ORDER = [
   'ledger',
   'providers',
   'queue',
+  'daemons',
   'actions',
   'limits',
   'usage',

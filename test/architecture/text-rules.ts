@@ -64,7 +64,7 @@ export function longFiles(files: readonly SourceFile[]): string[] {
 
 const MAX_ENTRIES = 20;
 /** Its folders are the modules of the house, in an order of their own. */
-const MAX_MODULES = 28;
+const MAX_MODULES = 30;
 
 /** Files and folders of a folder, apart from its door and the fragments of its scripts. */
 export function crowdedFolders(files: readonly SourceFile[]): string[] {

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { parseMessage, type Parsed } from './parse-message.ts';
+
+/** The version that a daemon states in its first message. */
+export const PROTOCOL = 1;
+
+/** Why the hub closes a connection; WebSocket leaves 4000 to 4999 to applications. */
+export const CLOSE_CODES = {
+  /** The hub restarts: connect again, and another one answers. */
+  restart: 1012,
+  /** Its messages broke a bound: too large, too many, or not read. */
+  policy: 1008,
+  tooLarge: 1009,
+  /** Its token is not valid any more. */
+  tokenGone: 4401,
+  /** It sent no heartbeat, or no hello. */
+  noHeartbeat: 4408,
+  /** The same daemon has a newer connection. */
+  takenOver: 4409,
+} as const;
+
+const short = z.string().min(1).max(200);
+const taskId = z.string().min(1).max(64);
+const token = z.int().min(1);
+const text = z.string();
+const attempt = { taskId, token };
+const attempts = z.array(z.object(attempt)).max(1000).default([]);
+const jsonObject = z.record(z.string(), z.unknown());
+const count = z.int().min(0);
+
+const usage = z.object({
+  inputTokens: count.optional(),
+  outputTokens: count.optional(),
+  costMicroUsd: count.optional(),
+  model: short.optional(),
+});
+
+const failure = z.object({
+  code: z.string().regex(/^[\w.:-]{1,64}$/),
+  message: text.default(''),
+  retryable: z.boolean().nullish(),
+  details: jsonObject.nullish(),
+});
+
+const attachment = z.object({ name: short, mediaType: short, bytes: count, url: z.string().max(4000) });
+
+/** What a daemon sends to the hub. Lengths of texts are bounded by `hub.maxMessageBytes`. */
+const DAEMON_MESSAGES = {
+  'daemon.hello': z.object({
+    type: z.literal('daemon.hello'),
+    protocol: z.int().min(1),
+    name: short,
+    capabilities: z.array(short).max(100).default([]),
+    slots: z.int().min(0).max(10_000),
+    version: short.nullish(),
+    host: short.nullish(),
+    /** The agents that it runs; without the list it runs any. */
+    agents: z.array(short).max(1000).nullish(),
+    running: attempts,
+    finished: attempts,
+  }),
+  'daemon.heartbeat': z.object({
+    type: z.literal('daemon.heartbeat'),
+    load: z.number().min(0).max(1).default(0),
+    memoryMb: z.number().min(0).nullish(),
+    /** Takes no more tasks, and ends those that it runs. */
+    isDraining: z.boolean().default(false),
+  }),
+  'task.accepted': z.object({ type: z.literal('task.accepted'), ...attempt }),
+  'task.progress': z.object({
+    type: z.literal('task.progress'),
+    ...attempt,
+    note: text,
+    percent: z.number().min(0).max(100).nullish(),
+  }),
+  'task.output': z.object({ type: z.literal('task.output'), ...attempt, seq: z.int().min(1), text }),
+  'task.completed': z.object({
+    type: z.literal('task.completed'),
+    ...attempt,
+    output: text.nullish(),
+    result: z.unknown().optional(),
+    usage: usage.nullish(),
+  }),
+  'task.failed': z.object({ type: z.literal('task.failed'), ...attempt, error: failure, usage: usage.nullish() }),
+} as const;
+
+/** What the hub sends to a daemon. */
+const HUB_MESSAGES = {
+  'hub.welcome': z.object({
+    type: z.literal('hub.welcome'),
+    daemonId: short,
+    /** How often the daemon sends `daemon.heartbeat`. */
+    heartbeatMs: z.int().min(1),
+    /** Of the attempts in `daemon.hello`, those that go on. */
+    keep: z.array(taskId),
+    /** Those that the daemon stops, and whose results it forgets. */
+    drop: z.array(taskId),
+    /** Of those that go on, the last output stored: the daemon sends what comes after it again. */
+    resume: z.array(z.object({ ...attempt, seq: count })).default([]),
+  }),
+  'task.execute': z.object({
+    type: z.literal('task.execute'),
+    ...attempt,
+    /** The number of the attempt, for people. */
+    attempt: z.int().min(1),
+    agent: short,
+    input: text,
+    system: text.nullish(),
+    session: text.nullish(),
+    context: jsonObject.default({}),
+    /** Whether `task.input` may come. */
+    takesInput: z.boolean().default(false),
+    timeoutMs: z.int().min(1),
+    /** ISO 8601, UTC. */
+    deadline: text.nullish(),
+    /** The earlier turns of its session, oldest first. */
+    history: z.array(z.object({ taskId: short, input: text, output: text })).default([]),
+    traceparent: text.nullish(),
+    attachments: z.array(attachment).default([]),
+    /** Where files that the task makes are sent; absent where none may be. */
+    artifactsUrl: text.nullish(),
+  }),
+  'task.cancel': z.object({ type: z.literal('task.cancel'), ...attempt, reason: text }),
+  /** `id` is the same when it is sent again: a daemon takes each once. */
+  'task.input': z.object({ type: z.literal('task.input'), ...attempt, id: short, text }),
+  'task.acknowledged': z.object({ type: z.literal('task.acknowledged'), ...attempt, outcome: z.enum(['kept', 'refused']) }),
+  error: z.object({ type: z.literal('error'), code: short, message: text }),
+} as const;
+
+type DaemonMessages = { [Type in keyof typeof DAEMON_MESSAGES]: z.output<(typeof DAEMON_MESSAGES)[Type]> };
+type HubMessages = { [Type in keyof typeof HUB_MESSAGES]: z.output<(typeof HUB_MESSAGES)[Type]> };
+
+/** A message of a daemon, as the hub reads it; `DaemonMessage<'task.output'>` is one kind. */
+export type DaemonMessage<Type extends keyof DaemonMessages = keyof DaemonMessages> = DaemonMessages[Type];
+
+/** A message of the hub, as a daemon reads it. */
+export type HubMessage<Type extends keyof HubMessages = keyof HubMessages> = HubMessages[Type];
+
+/** A message of the hub, as it is written: what has a default may be left out. */
+export type HubMessageToSend = z.input<(typeof HUB_MESSAGES)[keyof typeof HUB_MESSAGES]>;
+
+/** A message of a daemon, as it is written. */
+export type DaemonMessageToSend = z.input<(typeof DAEMON_MESSAGES)[keyof typeof DAEMON_MESSAGES]>;
+
+/** Reads a frame from a daemon. Unknown fields are dropped. Never throws. */
+export function parseDaemonMessage(frame: string): Parsed<DaemonMessage> {
+  return parseMessage<DaemonMessage>(DAEMON_MESSAGES, frame);
+}
+
+/** Reads a frame from the hub. Unknown fields are dropped. Never throws. */
+export function parseHubMessage(frame: string): Parsed<HubMessage> {
+  return parseMessage<HubMessage>(HUB_MESSAGES, frame);
+}
+
+/** JSON Schema of every message, by direction and type, as `/hub/schema.json` answers it. */
+export function protocolSchema(): Record<string, unknown> {
+  return { protocol: PROTOCOL, closeCodes: CLOSE_CODES, daemonToHub: schemasOf(DAEMON_MESSAGES), hubToDaemon: schemasOf(HUB_MESSAGES) };
+}
+
+function schemasOf(messages: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(messages).map(([type, schema]) => [type, z.toJSONSchema(schema, { io: 'input' })]));
+}

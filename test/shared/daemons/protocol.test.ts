@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CLOSE_CODES,
+  type DaemonMessage,
+  type DaemonMessageToSend,
+  type HubMessage,
+  type HubMessageToSend,
+  parseDaemonMessage,
+  parseHubMessage,
+  PROTOCOL,
+  protocolSchema,
+} from '#shared/daemons/index.ts';
+
+const attempt = { taskId: 'tsk_1', token: 1 };
+const hello: DaemonMessageToSend = { type: 'daemon.hello', protocol: PROTOCOL, name: 'desk', slots: 2 };
+
+/** One of each, with no more than it needs. */
+const FROM_DAEMON: DaemonMessageToSend[] = [
+  hello,
+  { type: 'daemon.heartbeat', load: 0.5, memoryMb: 100 },
+  { type: 'task.accepted', ...attempt },
+  { type: 'task.progress', ...attempt, note: 'half', percent: 50 },
+  { type: 'task.output', ...attempt, seq: 1, text: 'a' },
+  { type: 'task.completed', ...attempt, output: 'a', result: { n: 1 }, usage: { inputTokens: 1 } },
+  { type: 'task.failed', ...attempt, error: { code: 'COMMAND_FAILED', message: 'it ended with 1', retryable: true, details: {} } },
+];
+
+const FROM_HUB: HubMessageToSend[] = [
+  { type: 'hub.welcome', daemonId: 'dmn_1', heartbeatMs: 10_000, keep: [], drop: [] },
+  { type: 'task.execute', ...attempt, attempt: 1, agent: 'coder', input: 'write it', timeoutMs: 1000 },
+  { type: 'task.cancel', ...attempt, reason: 'enough' },
+  { type: 'task.input', ...attempt, id: 'tsk_2', text: 'and this' },
+  { type: 'task.acknowledged', ...attempt, outcome: 'kept' },
+  { type: 'error', code: 'message.invalid', message: 'no' },
+];
+
+describe('messages', () => {
+  it.each(FROM_DAEMON)('reads $type of a daemon', (message) => {
+    expect(parseDaemonMessage(JSON.stringify(message))).toMatchObject({ ok: true, message });
+  });
+
+  it.each(FROM_HUB)('reads $type of the hub', (message) => {
+    expect(parseHubMessage(JSON.stringify(message))).toMatchObject({ ok: true, message });
+  });
+
+  it('are read with defaults for what may be left out', () => {
+    const read = parseDaemonMessage(JSON.stringify(hello));
+    const expected: DaemonMessage<'daemon.hello'> = {
+      type: 'daemon.hello',
+      protocol: 1,
+      name: 'desk',
+      capabilities: [],
+      slots: 2,
+      running: [],
+      finished: [],
+    };
+    expect(read).toEqual({ ok: true, message: expected });
+    const cancel: HubMessage<'task.cancel'> = { type: 'task.cancel', ...attempt, reason: '' };
+    expect(parseHubMessage(JSON.stringify(cancel))).toEqual({ ok: true, message: cancel });
+  });
+
+  it('lose the fields that nobody knows', () => {
+    const read = parseDaemonMessage(JSON.stringify({ type: 'task.accepted', ...attempt, colour: 'red' }));
+    expect(read).toEqual({ ok: true, message: { type: 'task.accepted', ...attempt } });
+  });
+
+  it.each([
+    ['message.not-json', '{'],
+    ['message.invalid', '[]'],
+    ['message.invalid', '{"type":1}'],
+    ['message.unknown-type', '{"type":"toString"}'],
+    ['message.unknown-type', '{"type":"task.execute"}'],
+    ['message.invalid', '{"type":"task.output","taskId":"a","token":1,"seq":0,"text":""}'],
+    ['message.invalid', '{"type":"task.accepted","taskId":"a","token":"1"}'],
+    ['message.invalid', '{"type":"daemon.heartbeat","load":2}'],
+  ])('are refused with %s: %s', (code, frame) => {
+    expect(parseDaemonMessage(frame)).toMatchObject({ ok: false, code });
+  });
+});
+
+it('the published schema has every message of both directions, and the closing codes', () => {
+  const schema = protocolSchema();
+  expect(Object.keys(schema['daemonToHub'] as object)).toEqual(FROM_DAEMON.map(({ type }) => type));
+  expect(Object.keys(schema['hubToDaemon'] as object)).toEqual(FROM_HUB.map(({ type }) => type));
+  expect(schema['closeCodes']).toEqual(CLOSE_CODES);
+  expect(schema['daemonToHub']).toMatchObject({ 'daemon.hello': { type: 'object', required: expect.arrayContaining(['name', 'slots']) } });
+});
