@@ -26,7 +26,7 @@ const agentViewSchema = z
   .strictObject({
     id: z.string().meta({ description: 'The name that tasks call it by.' }),
     origin: z.enum(['config', 'api']).meta({ description: '`config`: of the installation; `api`: made by the tenant.' }),
-    kind: z.enum(['echo', 'function', 'openai', 'http', 'command']).meta({ description: 'How it runs.' }),
+    kind: z.enum(['echo', 'function', 'openai', 'http', 'command', 'daemon']).meta({ description: 'How it runs.' }),
     description: z.string().nullable().meta({ description: 'For people who choose an agent.' }),
     timeoutMs: z.int().nullable().meta({ description: 'How long one attempt may run; null takes that of the configuration.' }),
     maxRunning: z.int().nullable().meta({ description: 'Tasks of each tenant that run at once; null for no bound.' }),
@@ -45,6 +45,7 @@ const agentViewSchema = z
     maxOutputTokens: z.int().optional().meta({ description: 'Bound of one answer of an `openai` agent.' }),
     maxSteps: z.int().optional().meta({ description: 'Calls of the model that one attempt of an `openai` agent may make.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
+    capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
     hasSecret: z.boolean().optional().meta({ description: 'Whether a key or secret is set; it is never shown.' }),
   })
   .meta({
@@ -186,6 +187,7 @@ function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
     return { model, baseUrl, system, temperature, maxOutputTokens, maxSteps, hasSecret: apiKey !== undefined };
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
+  if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };
   return {};
 }
 

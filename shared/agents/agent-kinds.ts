@@ -3,6 +3,7 @@ import { TaskFailure } from '../errors/index.ts';
 import type { AgentEnvironment, AgentRun, AgentRunner, AgentRunnersOptions, DefinitionOf, KindOfAgent } from './agent-kind.ts';
 import { command } from './command/command.ts';
 import { commandUser, commandUserProblem } from './command/start-command.ts';
+import { daemon } from './kinds/daemon.ts';
 import { echo } from './kinds/echo.ts';
 import { functionKind } from './kinds/function.ts';
 import { http } from './kinds/http.ts';
@@ -15,6 +16,7 @@ const AGENT_KINDS: { readonly [Kind in AgentKind]: KindOfAgent<DefinitionOf<Kind
   openai,
   http,
   command,
+  daemon,
 };
 
 /** A runner for every kind of agent. */
@@ -31,6 +33,7 @@ export function createAgentRunners(options: AgentRunnersOptions): AgentRunners {
     openai: AGENT_KINDS.openai.openRunner(options),
     http: AGENT_KINDS.http.openRunner(options),
     command: AGENT_KINDS.command.openRunner(options),
+    daemon: AGENT_KINDS.daemon.openRunner(options),
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import type { AgentFunction } from './define-config.ts';
-import { executionFields, nameSchema } from './fields.ts';
+import { capabilitySchema, executionFields, nameSchema } from './fields.ts';
 
 const common = {
   /** One sentence for people: what the agent does. */
@@ -113,8 +113,19 @@ const command = z.strictObject({
   ...common,
 });
 
+/** Runs on a daemon, which knows by the agent's name what to do: a command, a model, a program of its own. */
+const daemon = z.strictObject({
+  kind: z.literal('daemon'),
+  /** What a daemon has to have, besides what a task requires. */
+  capabilities: z.array(capabilitySchema).max(50).optional(),
+  /** Whether messages may go into its runs, as `task.input`. */
+  takesInput: z.boolean().optional(),
+  ...directives,
+  ...common,
+});
+
 /** One agent of the catalog, as `muster.config.ts` writes it. */
-export const agentDefinitionSchema = z.discriminatedUnion('kind', [echo, functionAgent, openai, http, command]);
+export const agentDefinitionSchema = z.discriminatedUnion('kind', [echo, functionAgent, openai, http, command, daemon]);
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
 /** Whether `/schedule` lines of its output are applied. */
 export function appliesDirectives(definition: AgentDefinition): boolean {
@@ -124,7 +135,7 @@ export function appliesDirectives(definition: AgentDefinition): boolean {
 export type AgentKind = AgentDefinition['kind'];
 
 /** What the API may add: nothing that runs code of the caller's on our machines. */
-export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [echo, openai.omit({ apiKeyEnv: true }), http]);
+export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [echo, openai.omit({ apiKeyEnv: true }), http, daemon]);
 export type ApiAgentDefinition = z.infer<typeof apiAgentDefinitionSchema>;
 
 export const agentIdSchema = nameSchema;

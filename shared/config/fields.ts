@@ -9,6 +9,11 @@ export const nameSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');
 
+/** Something that a machine has and a task may need: `browser`, `gpu`, `repo:payments`. */
+export const capabilitySchema = z
+  .string()
+  .regex(/^[^\s,;/%]{1,100}$/, 'expected at most 100 characters, without spaces, ",", ";", "/" or "%"');
+
 /** How a task is executed, as the task itself and its agent may say it; what neither says, the configuration does. */
 export const executionFields = {
   /** Longest run of one attempt, in milliseconds. */

@@ -40,7 +40,7 @@ export {
   withVariables,
   withdrawVariables,
 } from './environment.ts';
-export { type Network, executionFields, readNetwork } from './fields.ts';
+export { type Network, capabilitySchema, executionFields, readNetwork } from './fields.ts';
 export { installedVersion } from './installed-version.ts';
 export {
   QUEUE_MODES,

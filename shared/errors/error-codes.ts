@@ -44,7 +44,6 @@ export const ERROR_CODES = {
   'delivery.not-found': { status: 404, retry: 'never', title: 'No such delivery' },
   'delivery.wrong-state': { status: 409, retry: 'never', title: 'The delivery is in another state' },
   'callback.endpoint-not-found': { status: 404, retry: 'never', title: 'No such failing endpoint' },
-  'task.unmet-requirements': { status: 422, retry: 'never', title: 'Nothing can meet the requirements' },
   'schedule.unreadable': { status: 422, retry: 'never', title: 'The rule cannot be read' },
   'schedule.unknown-zone': { status: 422, retry: 'never', title: 'No such time zone' },
   'schedule.platform-off': { status: 422, retry: 'never', title: 'The chat platform is not on' },

@@ -63,10 +63,12 @@ const QUEUE_BY_SOURCE: Readonly<Record<Source, TaskQueue>> = {
 };
 
 /**
- * The queue a task waits in. `critical` by name goes to its own reserved slots, priority 1 to `background`, and the rest by source: 10 as a
- * number is first within its own queue, so that a heartbeat is never late and never ahead of a person.
+ * The queue a task waits in: `remote` for one that needs a daemon or a worker with certain capabilities, whatever its priority. Else `critical`
+ * by name goes to its own reserved slots, priority 1 to `background`, and the rest by source: 10 as a number is first within its own queue, so
+ * that a heartbeat is never late and never ahead of a person.
  */
-export function queueFor(source: Source, priority: PriorityInput): TaskQueue {
+export function queueFor(source: Source, priority: PriorityInput, isRemote: boolean): TaskQueue {
+  if (isRemote) return 'remote';
   if (priority === 'critical') return 'critical';
   if (priorityNumber(priority) === PRIORITY_NAMES.low) return 'background';
   return QUEUE_BY_SOURCE[source];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentIdSchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
+import { agentIdSchema, capabilitySchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
 import { instantSchema } from '../time/index.ts';
 import { prioritySchema } from './priority.ts';
 import { sessionIdSchema } from './ids.ts';
@@ -9,7 +9,7 @@ const shortText = z.string().min(1).max(200);
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
 
 export const requirementsSchema = z.strictObject({
-  capabilities: z.array(shortText).max(50).optional(),
+  capabilities: z.array(capabilitySchema).max(50).optional(),
   targetDaemon: shortText.optional(),
   excludedDaemons: z.array(shortText).max(50).optional(),
   estimatedDurationMs: z.number().int().min(1).max(86_400_000).optional(),

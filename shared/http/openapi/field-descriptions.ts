@@ -73,6 +73,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   maxRunning: 'Its tasks that run at once, per tenant.',
   maxOutputTokens: 'Bound of one answer of the model.',
   maxRuns: 'After so many runs it has ended.',
+  takesInput: 'Whether messages may go into its runs.',
   maxSteps: 'Calls of the model that one attempt may make.',
   maxTimeoutMs: 'Longest run of one attempt, in milliseconds.',
   memoryMb: 'Megabytes of memory that it needs.',

@@ -21,7 +21,7 @@ import { readStanding } from './standing.ts';
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
  * `limit.budget`,
- * `task.not-found` (of the parent), `task.runaway`, `task.unmet-requirements`, `tenant.disabled`, `tenant.ended`.
+ * `task.not-found` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {

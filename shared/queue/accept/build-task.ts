@@ -23,21 +23,22 @@ import { type AcceptRequest, digestOf } from './request.ts';
  * Makes the task that a request asks for, with every default in place. Errors: `request.invalid`, `request.too-large`.
  */
 export function buildTask(
-  request: AcceptRequest,
+  asked: AcceptRequest,
   definition: AgentDefinition,
   { settings, limitsOf }: Pick<Ledger, 'settings' | 'limitsOf'>,
   parentage: Parentage | null,
 ): NewTask {
-  checkRequest(request, settings);
+  checkRequest(asked, settings);
+  const request = withNeedsOf(definition, asked);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
   const body = { ...newBody(request, source, resolveExecution(request, definition, settings, source)), ...descentOf(request, parentage) };
   return {
     body,
-    ...rankOf(request, source, parentage?.priority),
+    ...rankOf(request, definition, { source, parentPriority: parentage?.priority }),
     ...(request.skip
       ? { lane: null, sharedLanes: [] }
       : lanesOf(request, definition, { settings, limits: limitsOf(request.tenant) }, source)),
-    idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(request) },
+    idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(asked) },
     mode: request.mode ?? null,
     takesInput: takesInput(definition, request.context),
     yields: settings.retries[source].lane === 'yield',
@@ -48,10 +49,32 @@ export function buildTask(
 
 type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
 
-function rankOf(request: AcceptRequest, source: Source, parentPriority: number | undefined): Rank {
+/** What an agent of kind `daemon` needs, each of its tasks requires. */
+function withNeedsOf(definition: AgentDefinition, request: AcceptRequest): AcceptRequest {
+  if (definition.kind !== 'daemon' || !definition.capabilities?.length) return request;
+  const capabilities = [...new Set([...definition.capabilities, ...(request.requirements?.capabilities ?? [])])];
+  return { ...request, requirements: { ...request.requirements, capabilities } };
+}
+
+/** Whether only some machines can run it, so that somebody has to choose one: the hub. */
+function isRemote({ kind }: AgentDefinition, { requirements: { capabilities = [], targetDaemon } = {} }: AcceptRequest): boolean {
+  return kind === 'daemon' || capabilities.length > 0 || targetDaemon !== undefined;
+}
+
+interface Origins {
+  source: Source;
+  parentPriority: number | undefined;
+}
+
+function rankOf(request: AcceptRequest, definition: AgentDefinition, { source, parentPriority }: Origins): Rank {
   const priority = request.priority ?? defaultPriority(hintsOf(request, source, parentPriority));
   const number = priorityNumber(priority);
-  return { priority: number, queue: queueFor(source, priority), class: capClass(source, number), rateClass: CLASS_OF[source] };
+  return {
+    priority: number,
+    queue: queueFor(source, priority, isRemote(definition, request)),
+    class: capClass(source, number),
+    rateClass: CLASS_OF[source],
+  };
 }
 
 function hintsOf(
@@ -149,6 +172,7 @@ function takesInput(definition: AgentDefinition, context: Readonly<Record<string
       return true;
     case 'function':
     case 'command':
+    case 'daemon':
       return definition.takesInput ?? false;
     case 'http':
       return false;

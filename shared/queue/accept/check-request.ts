@@ -7,13 +7,12 @@ import type { AcceptRequest } from './request.ts';
 /** Redis parses a thousand levels of objects and lists, but agents receive a context level by level. */
 const MAX_LEVELS = 100;
 
-/** Checks what the schema of a request cannot. Errors: `request.invalid`, `request.too-large`, `task.unmet-requirements`. */
+/** Checks what the schema of a request cannot. Errors: `request.invalid`, `request.too-large`. */
 export function checkRequest(request: AcceptRequest, { tasks }: Settings): void {
   const { input, context, metadata } = request;
   assertBytes('input', input, tasks.maxInputBytes);
   if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
   assertStartBeforeDeadline(request);
-  assertRequirements(request);
   assertDeadlineAhead(request);
 }
 
@@ -49,15 +48,6 @@ function assertStartBeforeDeadline({ scheduledFor, deadline }: AcceptRequest): v
   if (scheduledFor === undefined || deadline === undefined || Date.parse(scheduledFor) < Date.parse(deadline)) return;
   throw new MusterError('request.invalid', `scheduledFor: expected a time before the deadline ${deadline}, got ${scheduledFor}`, {
     details: { scheduledFor, deadline },
-  });
-}
-
-/** Workers declare no capabilities and no daemon is connected: such a task could never run. */
-function assertRequirements({ requirements: { capabilities = [], targetDaemon } = {} }: AcceptRequest): void {
-  if (capabilities.length === 0 && targetDaemon === undefined) return;
-  const required = targetDaemon === undefined ? `the capabilities ${capabilities.join(', ')}` : `the daemon "${targetDaemon}"`;
-  throw new MusterError('task.unmet-requirements', `No executor of this installation has ${required}: the task would never run`, {
-    details: { requirements: { capabilities, targetDaemon: targetDaemon ?? null } },
   });
 }
 

@@ -36,7 +36,8 @@ export async function reprioritizeTask(
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'gone' };
   const number = priorityNumber(priority);
-  const change: NewPriority = { priority: number, queue: queueFor(state.source, priority), class: capClass(state.source, number) };
+  const queue = queueFor(state.source, priority, state.queue === 'remote');
+  const change: NewPriority = { priority: number, queue, class: capClass(state.source, number) };
   const answer = await changePriority(ledger, tenant, id, why === undefined ? change : { ...change, why });
   if (answer.kind === 'changed') await makeRoomFor(ports, tenant, answer.state);
   if (answer.kind === 'changed' && answer.state.granted) {

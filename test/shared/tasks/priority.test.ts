@@ -78,18 +78,22 @@ describe('the queue of a task', () => {
     ['webhook', 'webhooks'],
     ['schedule', 'schedules'],
   ] as const)('from %s is %s', (source, queue) => {
-    expect(queueFor(source, 5)).toBe(queue);
+    expect(queueFor(source, 5, false)).toBe(queue);
   });
 
   it.each(SOURCES)('from %s is critical by that name only', (source) => {
-    expect(queueFor(source, 'critical')).toBe('critical');
-    expect(queueFor(source, 10)).not.toBe('critical');
+    expect(queueFor(source, 'critical', false)).toBe('critical');
+    expect(queueFor(source, 10, false)).not.toBe('critical');
   });
 
   it.each(SOURCES)('from %s is background at priority 1, by name or number', (source) => {
-    expect(queueFor(source, 'low')).toBe('background');
-    expect(queueFor(source, 1)).toBe('background');
-    expect(queueFor(source, 2)).not.toBe('background');
+    expect(queueFor(source, 'low', false)).toBe('background');
+    expect(queueFor(source, 1, false)).toBe('background');
+    expect(queueFor(source, 2, false)).not.toBe('background');
+  });
+
+  it.each(SOURCES)('from %s is remote at every priority when only some machines can run it', (source) => {
+    for (const priority of ['critical', 'low', 5, 10] as const) expect(queueFor(source, priority, true)).toBe('remote');
   });
 });
 

@@ -53,7 +53,7 @@ export async function submitMixed({ client }: Fleet, { count, workMs, tenants, u
     const context = { workMs: workMs(n) };
     if (kind.kind === 'task') {
       const id = await client.submit({ agent: 'wait', input: `${n}`, context, priority: kind.priority }, options);
-      return { id, tenant, call, queue: queueFor('api', kind.priority) };
+      return { id, tenant, call, queue: queueFor('api', kind.priority, false) };
     }
     const { status, body } = await client.call('POST', `/v1/sessions/person-${n}/messages`, {
       ...options,

@@ -25,6 +25,7 @@ const settings: SettingsInput = {
     program: { kind: 'command', command: ['true'], takesInput: true },
     model: { kind: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1/' },
     web: { kind: 'http', url: 'http://127.0.0.1:1/' },
+    desk: { kind: 'daemon', capabilities: ['browser'], takesInput: true },
   },
   lanes: { printer: { limit: 2 }, background: { limit: 1 } },
   retries: { proactive: { lane: 'yield', sharedLane: 'background' } },
@@ -96,12 +97,27 @@ describe('what a task has that a request did not say', () => {
       { priority: 10, queue: 'critical', class: 'w1' },
     ],
     [{ priority: 1 }, { priority: 1, queue: 'background', class: 'u0' }],
+    [
+      { agent: 'desk', priority: 'critical' },
+      { priority: 10, queue: 'remote', class: 'u1', takesInput: true },
+    ],
+    [
+      { requirements: { memoryMb: 512, targetDaemon: 'laptop' }, priority: 'low' },
+      { priority: 1, queue: 'remote' },
+    ],
+    [{ requirements: { targetDaemon: 'laptop' } }, { queue: 'remote' }],
+    [{ requirements: { memoryMb: 512, cpuIntensive: true } }, { queue: 'tasks' }],
   ] as const)('follows from %o', async (request, state) => {
     expect((await stored(request)).state).toMatchObject(state);
   });
 
   it.each(['webhook', 'schedule'] as const)('is a backoff in minutes when it comes from a %s', async (source) => {
     expect((await stored({ source })).body.execution.retryDelayMs).toBe(60_000);
+  });
+
+  it('requires what its agent of kind daemon needs, besides its own', async () => {
+    const { body } = await stored({ agent: 'desk', requirements: { capabilities: ['gpu', 'browser'], memoryMb: 4 } });
+    expect(body.requirements).toEqual({ capabilities: ['browser', 'gpu'], memoryMb: 4 });
   });
 
   it('is its agent’s, unless the request has its own', async () => {
