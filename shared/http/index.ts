@@ -3,7 +3,7 @@
  * and probes.
  */
 export { type JsonBounds, assertBodyBounds, assertFormBounds, isFormType, parseBoundedJson } from './bodies/parse-bounded-json.ts';
-export { readRawBody } from './bodies/read-body.ts';
+export { readRawBody } from './bodies/read-bytes.ts';
 export { createRouter } from './create-router.ts';
 export type { EventStream } from './event-stream.ts';
 export { invalidRequest, pageLimitSchema, problemsOf, withoutNulls } from './parse-input.ts';

@@ -78,7 +78,7 @@ export {
   readProgress,
 } from './read/run-log.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
-export type { AttemptEnd } from './settle/apply-verdict.ts';
+export type { AttemptEnd } from './settle/attempt-end.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
 export {
   type PressureLevel,

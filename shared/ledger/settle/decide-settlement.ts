@@ -4,7 +4,9 @@ import type { AttemptRef } from '../claim/leases.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { levelName } from '../grants/tickets.ts';
 import { agentEnd } from './agent-failures.ts';
-import { applyVerdict, type AttemptEnd, type Settlement } from './apply-verdict.ts';
+import { applyVerdict } from './apply-verdict.ts';
+import type { AttemptEnd } from './attempt-end.ts';
+import type { Settlement } from './settlement.ts';
 
 /** What the worker knows of the task: its state as the claim stored it, what it began with, and Redis's time now, ms since the epoch. */
 export interface SeenTask {

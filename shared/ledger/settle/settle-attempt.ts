@@ -4,7 +4,7 @@ import type { AttemptRef } from '../claim/leases.ts';
 import { parseBody } from '../codec/body.ts';
 import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall, usageBounds } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import type { AttemptEnd } from './apply-verdict.ts';
+import type { AttemptEnd } from './attempt-end.ts';
 import { type Decision, decideSettlement, type SeenTask } from './decide-settlement.ts';
 
 /** `lost`: the token is not the task's any more; the attempt changed nothing. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyVerdict, type AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import { applyVerdict } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { runScript } from '#shared/redis/script.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';

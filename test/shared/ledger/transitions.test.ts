@@ -4,7 +4,7 @@ import { cancelTask, expireDeadline, reopenTask } from '#shared/ledger/change-ta
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import {
   type Effect,
   EFFECTS,

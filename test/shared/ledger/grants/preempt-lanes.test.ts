@@ -5,7 +5,7 @@ import { cancelTask, changePriority } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { readSharedPlaces } from '#shared/ledger/read/read-lanes.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { DONE, limitsOf, retry, TENANT, type Held, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 

@@ -4,7 +4,7 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { readAttempts } from '#shared/ledger/read/read-tasks.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import { DONE, limitsOf, retry, TENANT, type Held, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';

@@ -3,7 +3,7 @@ import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { cancelTask, changePriority, expireDeadline } from '#shared/ledger/change-task.ts';
 import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { countHeld, listHolds, releaseHeld } from '#shared/ledger/grants/release-held.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { readDepth } from '#shared/ledger/tenants/depth.ts';
 import { limitsOf, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
 import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';

@@ -4,7 +4,7 @@ import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.
 import { cancelTask, changePriority, type NewPriority, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { releaseHeld } from '#shared/ledger/grants/release-held.ts';

@@ -11,7 +11,7 @@ import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import type { NewTask } from '#shared/ledger/accept/new-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskPlace } from '#shared/ledger/context.ts';
 import { createLog } from '#shared/log/create-log.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import type { AttemptEnd } from '#shared/ledger/settle/apply-verdict.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
