@@ -1,17 +1,16 @@
 import { AgentCaps, AgentCatalog } from '../agents/index.ts';
-import { assertBudgets, BudgetDirectory, explainBudget } from '../budgets/index.ts';
+import { assertBudgets, BudgetDirectory } from '../budgets/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
-import { createLedger, explainFailures, type IssuedTicket, type Ledger } from '../ledger/index.ts';
+import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
-import { explainCircuit } from '../models/index.ts';
-import { explainProvider, ProviderThrottle } from '../providers/index.ts';
-import { type Intake, OfferedSlots, openQueues, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
+import { ProviderThrottle } from '../providers/index.ts';
+import { type Intake, OfferedSlots, openQueues, type Queues, type TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
-import { priorityBand } from '../tasks/index.ts';
 import { systemClock } from '../time/index.ts';
 import { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
+import { openLedger } from './open-ledger.ts';
 
 /**
  * All that a process is composed of. Only what composes (a process's start, `create-*-service.ts`) takes it complete; what it composes names
@@ -66,59 +65,30 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const { env, settings } = config;
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
-  const tenants = new TenantDirectory({ redis, keys, settings, log });
-  const fleetLimits = new FleetLimitsDirectory({ redis, keys, settings, log });
-  const metrics = new FleetMetrics({ redis, keys, settings, log });
-  const queues = openQueues(redis, keys, log);
-  const offeredSlots = new OfferedSlots({ redis, keys, settings });
-  const agentCaps = new AgentCaps({ redis, keys, log });
-  const budgets = new BudgetDirectory({ redis, keys, settings });
-  const { ledger, relay } = openLedger({
-    redis,
-    keys,
-    settings,
-    tenants,
-    agentCaps,
-    fleetLimits,
-    metrics,
-    queues,
-    offeredSlots,
-    budgets,
-    log,
-  });
-  const catalog = new AgentCatalog({ redis, keys, settings, caps: agentCaps });
+  const fleet = { redis, keys, settings, log };
+  const directories = openDirectories(fleet);
+  const metrics = new FleetMetrics(fleet);
+  const throttle = new ProviderThrottle({ ...fleet, clock: systemClock, counts: metrics.counts });
+  const queueing = { queues: openQueues(redis, keys, log), offeredSlots: new OfferedSlots(fleet) };
+  const { ledger, relay } = openLedger({ ...fleet, ...directories, ...queueing, metrics });
+  const catalog = new AgentCatalog({ ...fleet, caps: directories.agentCaps });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
-    openSubscription({ ...options, redis, keys }, { name, channels, onMessage });
+    openSubscription({ ...fleet, config, fail }, { name, channels, onMessage });
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
-  const throttle = new ProviderThrottle({ redis, keys, settings, clock: systemClock, log, counts: metrics.counts });
   metrics.start();
   throttle.start();
-  const reading = [tenants.start(), fleetLimits.start(), agentCaps.start()];
-  await Promise.all(reading).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
+  await startDirectories(directories).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
+  const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, catalog, events };
   return {
+    ...opened,
     config,
-    log,
-    redis,
-    keys,
-    fleetId: new FleetId({ redis, keys }),
-    ledger,
-    queues,
-    relay,
-    offeredSlots,
-    tenants,
-    fleetLimits,
-    metrics,
-    throttle,
-    catalog,
-    budgets,
-    settings,
-    events,
+    fleetId: new FleetId(fleet),
     subscribe,
     fail,
     finish,
     findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    assertBudgets: (task) => assertBudgets({ redis, keys, budgets }, task),
-    close: () => closeParts({ tenants, agentCaps, fleetLimits, metrics, throttle, relay, events, queues, redis }),
+    assertBudgets: (task) => assertBudgets({ ...fleet, ...directories }, task),
+    close: () => closeParts(opened),
   };
 }
 
@@ -126,44 +96,22 @@ function goOn(): void {
   // Other services need the process.
 }
 
-interface LedgerPorts extends Pick<
-  Parts,
-  'redis' | 'keys' | 'tenants' | 'fleetLimits' | 'metrics' | 'queues' | 'offeredSlots' | 'budgets' | 'log'
-> {
-  settings: Settings;
+/** What a process keeps of records that operators and tenants change while it runs. */
+interface Directories extends Pick<Parts, 'tenants' | 'fleetLimits' | 'budgets'> {
   agentCaps: AgentCaps;
 }
 
-/** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
-function openLedger(ports: LedgerPorts): Pick<Parts, 'ledger' | 'relay'> {
-  const { redis, keys, settings, tenants, agentCaps, fleetLimits, metrics, queues, offeredSlots, budgets, log } = ports;
-  const relay = new TicketRelay({ redis, keys, queues, readOwed: (entries) => readOwedTickets(ledger, entries), log });
-  const ledger = createLedger({
-    redis,
-    keys,
-    settings,
-    limitsOf: (tenant) => tenants.limitsOf(tenant),
-    agentCapsOf: (tenant) => agentCaps.of(tenant),
-    fleetLimits: () => fleetLimits.current(),
-    fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
-    counts: metrics.counts,
-    offeredSlots: (queue) => offeredSlots.of(queue),
-    costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
-    onTicket: (ticket) => relayTicket({ relay, log }, ticket),
-    holds: {
-      budget: (tenant, what) => explainBudget({ redis, keys, budgets }, tenant, what),
-      provider: (tenant, what, ahead) => explainProvider({ redis, keys, settings }, { tenant, what, ahead }),
-      failures: (tenant, agent) => explainFailures({ redis, keys }, tenant, agent),
-      circuit: (tenant, name) => explainCircuit({ redis, keys }, tenant, name),
-    },
-  });
-  return { ledger, relay };
+function openDirectories(fleet: Pick<Parts, 'redis' | 'keys' | 'settings' | 'log'>): Directories {
+  return {
+    tenants: new TenantDirectory(fleet),
+    fleetLimits: new FleetLimitsDirectory(fleet),
+    agentCaps: new AgentCaps(fleet),
+    budgets: new BudgetDirectory(fleet),
+  };
 }
 
-function relayTicket({ relay, log }: Pick<Parts, 'relay' | 'log'>, ticket: IssuedTicket): void {
-  const { task, tenant, queue, priority } = ticket;
-  log.info({ event: 'task.queued', task, tenant, queue, priority }, 'a granted task gets its ticket');
-  relay.add(ticket);
+async function startDirectories({ tenants, fleetLimits, agentCaps }: Directories): Promise<void> {
+  await Promise.all([tenants.start(), fleetLimits.start(), agentCaps.start()]);
 }
 
 type SubscriptionPorts = Pick<Parts, 'config' | 'redis' | 'keys' | 'log' | 'fail'>;
@@ -180,27 +128,17 @@ async function findDefinition(catalog: AgentCatalog, tenant: string, id: string)
   return (await catalog.find(tenant, id))?.definition ?? null;
 }
 
+type Opened = Directories & Pick<Parts, 'metrics' | 'throttle' | 'relay' | 'events' | 'queues' | 'redis'>;
+
 /** Closes what `openParts` opened, the connection last. */
-async function closeParts({
-  tenants,
-  agentCaps,
-  fleetLimits,
-  metrics,
-  throttle,
-  relay,
-  events,
-  queues,
-  redis,
-}: Pick<Parts, 'tenants' | 'fleetLimits' | 'metrics' | 'throttle' | 'relay' | 'events' | 'queues' | 'redis'> & {
-  agentCaps: AgentCaps;
-}): Promise<void> {
-  tenants.stop();
-  agentCaps.stop();
-  fleetLimits.stop();
+async function closeParts({ relay, throttle, metrics, ...opened }: Opened): Promise<void> {
+  opened.tenants.stop();
+  opened.agentCaps.stop();
+  opened.fleetLimits.stop();
   await relay.idle();
   await throttle.stop();
   await metrics.stop();
-  events.close();
-  await queues.close();
-  redis.disconnect();
+  opened.events.close();
+  await opened.queues.close();
+  opened.redis.disconnect();
 }

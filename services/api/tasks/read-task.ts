@@ -9,14 +9,8 @@ import { toIso } from '#shared/time/index.ts';
 import { onePageSchema } from '../lists.ts';
 import { getTaskWhy } from './explain-task.ts';
 import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
-import {
-  attemptViewSchema,
-  logEntryViewSchema,
-  taskStatusSchema,
-  taskWithProgressSchema,
-  viewLogEntry,
-  viewProgress,
-} from './task-view.ts';
+import { attemptViewSchema, logEntryViewSchema, taskWithProgressSchema, viewLogEntry, viewProgress } from './attempt-view.ts';
+import { taskStatusSchema } from './task-view.ts';
 
 export interface TaskReadPorts {
   readonly ledger: Ledger;

@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
-import { LOG_LEVELS, type ProgressEntry, type StoredLogEntry } from '#shared/ledger/index.ts';
 import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
-import { toIso } from '#shared/time/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
 
 const TASK_ID_EXAMPLE = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
 
-const instant = (description: string): z.ZodISODateTime => z.iso.datetime().meta({ description });
-const jsonSchema = z.record(z.string(), z.unknown());
+export const instant = (description: string): z.ZodISODateTime => z.iso.datetime().meta({ description });
+export const jsonSchema = z.record(z.string(), z.unknown());
 
-const errorSchema = z
+export const errorSchema = z
   .object({
     code: z.string().meta({ description: 'What to branch on.' }),
     message: z.string().meta({ description: 'For people.' }),
@@ -86,52 +84,6 @@ export const taskViewSchema = z
   })
   .meta({ id: 'Task' });
 
-/** Progress that a task reported. */
-const progressViewSchema = z
-  .strictObject({
-    at: instant('When.'),
-    attempt: z.int().meta({ description: 'In which attempt.' }),
-    note: z.string().nullable().meta({ description: 'In words.' }),
-    percent: z.number().nullable().meta({ description: 'From 0 to 100.' }),
-  })
-  .meta({ id: 'Progress', examples: [{ at: '2026-05-01T09:00:02.000Z', attempt: 1, note: 'reading', percent: 40 }] });
-
-export const taskWithProgressSchema = taskViewSchema
-  .extend({ progress: progressViewSchema.nullable().meta({ description: 'The progress that it reported last.' }) })
-  .meta({ id: 'TaskWithProgress' });
-
-/** An attempt as callers see it. */
-export const attemptViewSchema = z
-  .strictObject({
-    number: z.int().meta({ description: 'From 1.' }),
-    worker: z.string().meta({ description: 'The worker that ran it.' }),
-    daemon: z.string().nullable().meta({ description: 'The machine of that worker.' }),
-    startedAt: instant('When it began.'),
-    endedAt: instant('When it ended; null while it runs.').nullable(),
-    status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
-    error: errorSchema.nullable().meta({ description: 'Why it failed.' }),
-    usage: usageViewSchema.nullable().meta({ description: 'What it used, as far as it is known.' }),
-    model: z.string().nullable().meta({ description: 'The model that answered instead of the one that was asked for; null for none.' }),
-    notes: z.array(z.string()).meta({ description: 'Why another model was called, in words; empty while it runs.' }),
-  })
-  .meta({
-    id: 'Attempt',
-    examples: [
-      {
-        number: 1,
-        worker: 'worker-1',
-        daemon: null,
-        startedAt: '2026-05-01T09:00:01.000Z',
-        endedAt: '2026-05-01T09:00:04.000Z',
-        status: 'success',
-        error: null,
-        usage: null,
-        model: null,
-        notes: [],
-      },
-    ],
-  });
-
 export const keptStatusSchema = taskStatusSchema
   .nullable()
   .meta({ description: 'Null when an earlier request under the key made the task and its record is no longer kept.' });
@@ -160,43 +112,3 @@ export const acceptedViewSchema = z
       .meta({ description: 'How far too much waits; null when not.' }),
   })
   .meta({ id: 'Accepted', examples: [{ id: TASK_ID_EXAMPLE, status: 'queued', position: 0, estimatedStartMs: 150, pressure: null }] });
-
-/** An entry of a task's log as callers see it; what its kind does not have is null. */
-export const logEntryViewSchema = z
-  .strictObject({
-    id: z.string().meta({ description: 'Sorts by time.' }),
-    at: instant('When.'),
-    attempt: z.int().meta({ description: 'In which attempt.' }),
-    kind: z.enum(['log', 'progress']).meta({ description: 'What it is.' }),
-    level: z.enum(LOG_LEVELS).nullable().meta({ description: 'Of `log`: how important.' }),
-    text: z.string().nullable().meta({ description: 'The text, or the note of a progress.' }),
-    fields: jsonSchema.nullable().meta({ description: 'Of `log`: data beside the text.' }),
-    percent: z.number().nullable().meta({ description: 'Of `progress`: from 0 to 100.' }),
-  })
-  .meta({
-    id: 'LogEntry',
-    examples: [
-      {
-        id: '1777626002000-0',
-        at: '2026-05-01T09:00:02.000Z',
-        attempt: 1,
-        kind: 'log',
-        level: 'info',
-        text: 'read 12 files',
-        fields: { files: 12 },
-        percent: null,
-      },
-    ],
-  });
-
-export function viewProgress({ at, attempt, note, percent }: ProgressEntry & { at: number }): Record<string, unknown> {
-  return { at: toIso(at), attempt, note, percent };
-}
-
-export function viewLogEntry({ id, at, entry }: StoredLogEntry): Record<string, unknown> {
-  const { attempt, kind } = entry;
-  const time = toIso(at);
-  if (kind === 'progress') return { id, at: time, attempt, kind, level: null, text: entry.note, fields: null, percent: entry.percent };
-  const fields: unknown = entry.fields === null ? null : JSON.parse(entry.fields);
-  return { id, at: time, attempt, kind, level: entry.level, text: entry.text, fields, percent: null };
-}

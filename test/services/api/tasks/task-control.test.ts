@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { attemptViewSchema, taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
+import { attemptViewSchema } from '../../../../services/api/tasks/attempt-view.ts';
+import { taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
 import { useApi } from '../support/use-api.ts';

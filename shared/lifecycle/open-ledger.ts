@@ -1,0 +1,58 @@
+import type { AgentCaps } from '../agents/index.ts';
+import { type BudgetDirectory, explainBudget } from '../budgets/index.ts';
+import type { Settings } from '../config/index.ts';
+import { createLedger, explainFailures, type IssuedTicket, type Ledger } from '../ledger/index.ts';
+import type { Log } from '../log/index.ts';
+import type { FleetMetrics } from '../metrics/index.ts';
+import { explainCircuit } from '../models/index.ts';
+import { explainProvider } from '../providers/index.ts';
+import { type OfferedSlots, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import { priorityBand } from '../tasks/index.ts';
+import type { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
+
+interface LedgerPorts {
+  redis: RedisClient;
+  keys: Keys;
+  settings: Settings;
+  log: Log;
+  tenants: TenantDirectory;
+  fleetLimits: FleetLimitsDirectory;
+  agentCaps: AgentCaps;
+  budgets: BudgetDirectory;
+  metrics: FleetMetrics;
+  queues: Queues;
+  offeredSlots: OfferedSlots;
+}
+
+/** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
+export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketRelay } {
+  const { tenants, agentCaps, fleetLimits, metrics, offeredSlots } = ports;
+  const relay = new TicketRelay({ ...ports, readOwed: (entries) => readOwedTickets(ledger, entries) });
+  const ledger = createLedger({
+    redis: ports.redis,
+    keys: ports.keys,
+    settings: ports.settings,
+    limitsOf: (tenant) => tenants.limitsOf(tenant),
+    agentCapsOf: (tenant) => agentCaps.of(tenant),
+    fleetLimits: () => fleetLimits.current(),
+    fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
+    counts: metrics.counts,
+    offeredSlots: (queue) => offeredSlots.of(queue),
+    costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
+    onTicket: (ticket) => relayTicket(relay, ports.log, ticket),
+    holds: {
+      budget: (tenant, what) => explainBudget(ports, tenant, what),
+      provider: (tenant, what, ahead) => explainProvider(ports, { tenant, what, ahead }),
+      failures: (tenant, agent) => explainFailures(ports, tenant, agent),
+      circuit: (tenant, name) => explainCircuit(ports, tenant, name),
+    },
+  });
+  return { ledger, relay };
+}
+
+function relayTicket(relay: TicketRelay, log: Log, ticket: IssuedTicket): void {
+  const { task, tenant, queue, priority } = ticket;
+  log.info({ event: 'task.queued', task, tenant, queue, priority }, 'a granted task gets its ticket');
+  relay.add(ticket);
+}
