@@ -1,6 +1,29 @@
 /**
- * Daemons: executors on people's own machines. The messages that they exchange with a hub over a WebSocket, with their bounds.
+ * Daemons: executors on people's own machines. Their registrations with tokens, which daemons are connected to which hub as of the last
+ * beat, and the messages that they exchange with a hub over a WebSocket, with their bounds.
  */
+export { type DaemonSignal, parseDaemonSignal } from './daemon-signals.ts';
+export { type DaemonState, statusOf } from './daemon-state.ts';
+export {
+  type BeatOutcome,
+  type DaemonBeat,
+  readDaemonStates,
+  readLastStates,
+  removeDaemonState,
+  writeDaemonStates,
+} from './daemon-states.ts';
+export {
+  changeDaemon,
+  createDaemon,
+  findDaemonByToken,
+  listDaemonRecords,
+  listDaemons,
+  readDaemon,
+  readDaemons,
+  removeDaemon,
+  rotateDaemonToken,
+} from './daemon-store.ts';
+export { type Daemon, isAccessGone, type Registration } from './daemon.ts';
 export {
   CLOSE_CODES,
   type DaemonMessage,

@@ -36,6 +36,19 @@ function keysUnder(prefix: string) {
     visitor: (digest: string) => `${prefix}visitor:${digest}`,
     /** Sorted set: digest of a visitor's token -> its expiry, ms. Kept: until the last expires. Bound: `sessions.maxVisitors`. */
     visitors: (tenant: string) => `${prefix}visitors:${tenant}`,
+    /** Hash: id of a registered daemon of a tenant -> JSON, with the digest of its token. Kept: until removed. Bound: `hub.maxDaemonsPerTenant`. */
+    daemons: (tenant: string) => `${prefix}daemons:${tenant}`,
+    /** Hash: name of a registered daemon of a tenant -> its id. Kept: as `daemons`. Bound: as `daemons`. */
+    daemonNames: (tenant: string) => `${prefix}daemon-names:${tenant}`,
+    /** Hash: SHA-256 of a daemon's token -> `<tenant>/<id>`. Kept: until it is rotated or the daemon removed. Bound: one per daemon. */
+    daemonTokens: `${prefix}daemon-tokens`,
+    /**
+     * Hash: `<tenant>/<id>` of a daemon -> `<last beat, ms> <connection, or - when it ended> <JSON>` as its hub wrote it. Kept: until the
+     * daemon is removed. Bound: one per daemon.
+     */
+    daemonStates: `${prefix}daemon-states`,
+    /** Channel: JSON of daemons' beats, of connections that ended, and of registrations that were changed. Kept: never. Bound: one. */
+    daemonSignal: `${prefix}daemon-signal`,
     /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
     workers: `${prefix}workers`,
     /** Hash: worker -> JSON of its last report. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */

@@ -13,7 +13,7 @@ interface EndTenantPorts {
 }
 
 /**
- * Ends a tenant and removes everything it owns: keys, tokens, hooks, tasks, sessions, schedules, deliveries, agents. Its running tasks lose
+ * Ends a tenant and removes everything it owns: keys, tokens, hooks, daemons, tasks, sessions, schedules, deliveries, agents. Its running tasks lose
  * their leases and are aborted; its tickets find nothing. The end comes first and is final; the chore `clean-tenants` removes what cannot
  * be removed now. Returns false when another caller ended it.
  */
@@ -58,7 +58,7 @@ async function removeOwned({ redis, keys }: CleanTenantPorts, tenant: string): P
   return found;
 }
 
-/** Its keys, tokens and hook ids open nothing any more. */
+/** Its keys, tokens, hook ids and daemons open nothing any more. */
 async function removeCallers({ redis, keys }: CleanTenantPorts, tenant: string): Promise<void> {
   await removeKeysOf({ redis, keys }, tenant);
   const visitors = await redis.zrange(keys.fleet.visitors(tenant), '0', '-1');
@@ -67,6 +67,9 @@ async function removeCallers({ redis, keys }: CleanTenantPorts, tenant: string):
   }
   await redis.unlink(keys.fleet.visitors(tenant));
   await removeFromHash(redis, keys.fleet.hookOwners, (_hook, owner) => owner === tenant);
+  await redis.unlink(keys.fleet.daemons(tenant), keys.fleet.daemonNames(tenant));
+  await removeFromHash(redis, keys.fleet.daemonTokens, (_digest, place) => place.startsWith(`${tenant}/`));
+  await removeFromHash(redis, keys.fleet.daemonStates, () => true, `${tenant}/*`);
 }
 
 /** What the shard's sets hold of all its tenants together. */

@@ -6,6 +6,7 @@ import { configuredBudgetsSchema } from './budget-settings.ts';
 import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
+import { hubSettingsSchema } from './hub-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { modelsSchema, runawaySettingsSchema, usageSettingsSchema } from './money-settings.ts';
 import { providersSchema, throttleSettingsSchema } from './provider-settings.ts';
@@ -52,6 +53,7 @@ export const settingsSchema = z.strictObject({
   runaways: runawaySettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
   fleet: fleetSettingsSchema.prefault({}),
+  hub: hubSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),
   webhooks: webhookSettingsSchema.prefault({}),
   chat: chatSettingsSchema.prefault({}),
