@@ -24,7 +24,7 @@ const failureSchema = z
   .strictObject({
     code: z.string().meta({ description: 'The code of the failure.' }),
     agent: z.string().meta({ description: 'The agent that ran them.' }),
-    count: z.int().meta({ description: 'How many tasks failed so, of those that the page read.' }),
+    count: z.int().meta({ description: 'How many of the tasks on the page failed so.' }),
     firstAt: z.iso.datetime().meta({ description: 'When the first of them failed for good.' }),
     lastAt: z.iso.datetime().meta({ description: 'When the last of them failed for good.' }),
     example: z

@@ -86,6 +86,6 @@ async function endOrphans({ config, fleetId, log }: Parts, signal: AbortSignal):
     if (ended > 0)
       log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
   } catch (error) {
-    log.debug({ err: error }, 'the processes of killed workers are left to another worker');
+    log.debug({ err: error }, 'the processes of killed workers could not be ended; another worker on this machine retries');
   }
 }

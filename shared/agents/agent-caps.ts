@@ -53,7 +53,7 @@ export class AgentCaps {
     void this.#ticker.stop();
   }
 
-  /** How many tasks of a tenant's own agents run at once, by agent; 0 for one that had a bound and has none any more. */
+  /** How many tasks of a tenant's own agents run at once, by agent; 0 for an agent whose bound was removed. */
   of(tenant: string): Caps {
     return this.#byTenant.get(tenant) ?? NONE;
   }

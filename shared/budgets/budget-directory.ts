@@ -54,7 +54,7 @@ export class BudgetDirectory {
     this.#configured = new Map([...byTenant].map(([tenant, own]) => [tenant, [...own.map(({ budget }) => budget), ...this.#everyones]]));
   }
 
-  /** The budgets that hold, as known at most a second ago. */
+  /** The budgets in force, as read at most a second ago. */
   async of(tenant: string): Promise<readonly Budget[]> {
     const shard = this.#options.keys.shardOf(tenant);
     const version = (await (this.#versions.get(shard) ?? this.#readVersions(shard)))[tenant];
@@ -71,13 +71,13 @@ export class BudgetDirectory {
     return this.#configured.get(tenant) ?? this.#everyones;
   }
 
-  /** The same, as they are now; the same list when nothing changed. */
+  /** The budgets as they are now; the same list when nothing changed. */
   async refresh(tenant: string): Promise<readonly Budget[]> {
     await this.#readVersions(this.#options.keys.shardOf(tenant));
     return await this.of(tenant);
   }
 
-  /** The budgets that hold now, by id. One that cannot be read is left out. */
+  /** The current budgets, by id. A budget that cannot be read is left out. */
   async list(tenant: string): Promise<readonly Budget[]> {
     const { redis, keys } = this.#options;
     const stored = await redis.hgetall(keys.tenant(tenant).budgets);

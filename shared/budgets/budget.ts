@@ -20,7 +20,7 @@ export interface SpendSubject {
   readonly keyId: string | null;
 }
 
-/** One window of a budget, of one of those that it counts by themselves. Times are ms since the epoch. */
+/** One window of a budget, or of one name that it counts. Times are ms since the epoch. */
 export interface BudgetWindow {
   readonly budget: Budget;
   /** Which agent, session, schedule, task or key it counts; empty for a tenant. */
@@ -71,12 +71,12 @@ function spanOf({ per, tz }: Budget, now: number): { begin: string; endsAt: numb
   return { begin: String(begin.epochMilliseconds), endsAt: end.epochMilliseconds };
 }
 
-/** What holds tasks under a budget: its id, and whose it is where it counts each by itself. */
+/** What holds tasks under a budget: its id, and the counted name where each has its own count. */
 export function holdOf({ budget, counted }: Pick<BudgetWindow, 'budget' | 'counted'>): string {
   return budget.of !== null || budget.scope === 'tenant' ? budget.id : `${budget.id}|${counted}`;
 }
 
-/** The budget's id in what `holdOf` returns, and whose it is. */
+/** The budget's id and the counted name in what `holdOf` returns. */
 export function readHold(what: string, budgets: readonly Budget[]): { budget: Budget; counted: string } | null {
   const [id = '', ...rest] = what.split('|');
   const budget = budgets.find((each) => each.id === id);

@@ -10,13 +10,13 @@ type ReadPorts = Pick<Ledger, 'redis' | 'keys'>;
 export interface Spending {
   readonly window: BudgetWindow;
   readonly spentMicroUsd: number;
-  /** By calls that go on. */
+  /** By calls under way. */
   readonly reservedMicroUsd: number;
   /** Tasks that it holds. */
   readonly held: number;
 }
 
-/** What was spent now of what a budget counts under this name. */
+/** What was spent in the current window of a budget under this name. */
 export async function readSpending(ports: ReadPorts, tenant: string, budget: Budget, counted = budget.of ?? ''): Promise<Spending> {
   const { redis, keys } = ports;
   const own = keys.tenant(tenant);
@@ -29,7 +29,7 @@ export async function readSpending(ports: ReadPorts, tenant: string, budget: Bud
   return { window, spentMicroUsd: Number(spent ?? 0), reservedMicroUsd: Number(reserved ?? 0), held };
 }
 
-/** What a budget has to do with the tasks that it holds, for `why`; null for a budget that is gone. */
+/** Explains the hold of a budget for `why`; null for a budget that was removed. */
 export async function explainBudget(
   ports: ReadPorts & { budgets: BudgetDirectory },
   tenant: string,

@@ -26,7 +26,7 @@ export async function assertBudgets(
 
 type AcceptedTask = Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>;
 
-/** What a budget that may refuse a task counts it as; null for one that does not refuse it. */
+/** The name under which a budget that may refuse a task counts it; null for a budget that does not refuse. */
 function refusedAs({ scope, of, atHard }: Budget, { agent, keyId }: AcceptedTask): string | null {
   if (atHard !== 'deny') return null;
   if (scope === 'tenant') return '';

@@ -3,12 +3,12 @@ import { readHold } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
 import { readSpending } from './read-spending.ts';
 
-/** What one call looks at. */
+/** Budgets that one call reads. */
 const MAX_HOLDS = 1000;
 
 /**
- * Releases tasks that budgets hold which have room by now, or are gone: at most `max` of each, by priority and age. A released task reserves
- * anew, so that one for which the room is too small is held again. Returns how many.
+ * Releases tasks of budgets that have room by now, or were removed: at most `max` of each, by priority and age. A released task reserves
+ * again, and is held again when its call does not fit. Returns how many.
  */
 export async function releaseByBudgets(ledger: Ledger, budgets: BudgetDirectory, tenant: string, max: number): Promise<number> {
   const holds = (await listHolds(ledger, tenant, MAX_HOLDS)).filter(({ gate }) => gate === 'budget');

@@ -19,7 +19,7 @@ export interface SpendRequest {
   /** The lease of its attempt: when that ends, so does what it reserved. */
   readonly lease: string;
   readonly subject: SpendSubject;
-  /** Budgets that count it, and whose lines it may pass: those that downgrade to its model. Defaults to none. */
+  /** Budgets whose lines it may pass, because they downgrade to its model. Defaults to none. */
   readonly beyond?: readonly string[];
 }
 
@@ -34,13 +34,13 @@ export interface SpendCall {
 export interface ExceededBudget {
   readonly kind: 'exceeded';
   readonly budget: Budget;
-  /** What it counts by itself: the agent, session, schedule, task or key; empty for a tenant. */
+  /** The counted name: an agent, session, schedule, task or key; empty for a tenant. */
   readonly counted: string;
   readonly usedMicroUsd: number;
-  /** Reserved by other calls that go on. */
+  /** Reserved by other calls under way. */
   readonly reservedMicroUsd: number;
   readonly lineMicroUsd: number;
-  /** When it may have room again, ms since the epoch; null for not before somebody raises it. */
+  /** When it may have room again, ms since the epoch; null for a line that only a person raises. */
   readonly until: number | null;
   readonly atHard: Budget['atHard'];
   readonly downgradeTo: string | null;
@@ -48,7 +48,7 @@ export interface ExceededBudget {
 
 export type SpendAnswer = { readonly kind: 'reserved'; readonly call: SpendCall } | ExceededBudget;
 
-/** When only other calls that go on keep one out, it looks again after this: most of them cost less than they reserved. */
+/** A call refused for the reservations of others tries again after this: most of them cost less than they reserved. */
 const AFTER_CALLS_MS = 5000;
 const WEEK_MS = 7 * 86_400_000;
 
@@ -61,7 +61,7 @@ export async function reserveSpend(ports: SpendPorts, request: SpendRequest, amo
   const known = await ports.budgets.of(tenant);
   const answer = await reserveUnder(ports, known, request, amountMicroUsd);
   if (answer.kind === 'reserved') return answer;
-  // Somebody may have raised it a moment ago, and released what it held.
+  // A person may have raised it a moment ago, and released what it held.
   const fresh = await ports.budgets.refresh(tenant);
   return fresh === known ? answer : await reserveUnder(ports, fresh, request, amountMicroUsd);
 }
@@ -104,15 +104,15 @@ interface Refused {
 function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, amount, now }: Refused): ExceededBudget {
   const line = budget.hardMicroUsd ?? 0;
   const found = { kind: 'exceeded', budget, counted, usedMicroUsd: spent, reservedMicroUsd: reserved, lineMicroUsd: line } as const;
-  // Others that go on may leave room; a call that no window has room for never fits.
+  // Calls under way may leave room; a call that is larger than a window never fits.
   if (spent < line && spent + amount <= line) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', downgradeTo: null };
   const atHard = amount > line && budget.atHard === 'pause' ? 'deny' : budget.atHard;
   return { ...found, until: endsAt, atHard, downgradeTo: budget.downgradeTo };
 }
 
 /**
- * Counts what a call has cost since its begin, in the windows of its reservation, and ends it; with `continues` it goes on. Counts once, also
- * when it comes again or too late. Returns the line that is reached now, or null.
+ * Counts what a call has cost since its begin, in the windows of its reservation, and ends it; with `continues` the call goes on. Counts
+ * once, also when it is repeated or late. Returns the line that is reached now, or null.
  */
 export async function settleSpend(
   ports: SpendPorts,

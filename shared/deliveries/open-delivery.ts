@@ -9,7 +9,7 @@ const TRIES = 20;
 
 /**
  * The delivery of a task, made when there is none. `endedAt`: when the task ended, null while it has not. A delivery that is over
- * starts anew when its task was opened again and ended once more. Returns null when the record kept changing.
+ * starts again when its task was opened again and ended once more. Returns null when the record kept changing.
  */
 export async function openDelivery(
   storage: DeliveryStorage,

@@ -24,7 +24,7 @@ const PARTS = ['params', 'query', 'headers', 'body'] as const;
 
 /**
  * Reads the parts that have a schema. Throws `request.invalid` with every problem in `details.problems`. In a body null counts as absent
- * where it is not allowed by itself; only a PATCH means something else by it.
+ * where its schema does not allow null; only a PATCH means something else by it.
  */
 export function parseInput(schemas: RequestSchemas, request: Request): Record<string, unknown> {
   const input: Record<string, unknown> = {};

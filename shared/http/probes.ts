@@ -63,7 +63,7 @@ export function probeRouter({ readiness, registries, log }: ProbeOptions): Route
       .json({ ok: problems.length === 0, problems });
   });
   router.get('/metrics', async (_request, response) => {
-    // Merged anew each time: what was registered since is there too.
+    // Merged each time, because other metrics may have been registered since.
     const all = Registry.merge(registries);
     response.type(all.contentType).send(await all.metrics());
   });

@@ -27,7 +27,7 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  /** The port it listens on, also when 0 was asked for. */
+  /** The port it listens on, also when 0 was requested. */
   readonly port: number;
   /** Stops listening, ends event streams, lets running requests end, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;

@@ -42,7 +42,7 @@ export interface NewPriority {
 
 export type PriorityAnswer = { kind: 'changed'; state: TaskState } | { kind: 'running' | 'gone' };
 
-/** Changes the priority of a task that does not run. A granted one takes its place anew: its ticket goes to `onTicket`, at once or later. */
+/** Changes the priority of a task that does not run. A granted task gets a new ticket, which goes to `onTicket`, at once or later. */
 export async function changePriority(ledger: Ledger, tenant: string, id: string, change: NewPriority): Promise<PriorityAnswer> {
   const [kind, state] = (await runInContext(ledger, {
     script: 'change-priority',
@@ -56,7 +56,7 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
 /** `repeated`: the same action reopened it before. */
 export type ReopenAnswer = { kind: 'reopened' | 'refused' | 'repeated'; status: TaskStatus } | { kind: 'unknown' };
 
-/** Reopens a permanently failed task, with all its attempts anew; an action once. Its ticket goes to `onTicket`. */
+/** Reopens a permanently failed task with a new set of attempts; an action does so once. Its ticket goes to `onTicket`. */
 export async function reopenTask(ledger: Ledger, place: TaskPlace, action = ''): Promise<ReopenAnswer> {
   const [kind, status] = (await runInContext(ledger, {
     script: 'reopen-task',

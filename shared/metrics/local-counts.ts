@@ -133,7 +133,7 @@ export class LocalCounts {
     if (this.#isOn) addOne(this.#calls, `${account}|${model}|${result}`);
   }
 
-  /** Hands out what was counted, and begins anew. */
+  /** Returns the counts, and starts again at 0. */
   take(): TakenCounts {
     const taken = { tenants: this.#tenants, agents: this.#agents, calls: this.#calls };
     this.#tenants = new Map();

@@ -18,7 +18,7 @@ export interface AttemptModelsOptions extends GatePorts, SubstitutionOptions {
   readonly caller: Caller;
   readonly latencies: Latencies;
   readonly now: () => number;
-  /** Ends every call when the attempt is stopped. A function, because a signal is made for those who read it. */
+  /** Ends every call when the attempt is stopped. A function, because a signal is made only when it is read. */
   readonly signal: () => AbortSignal;
   /** Gets what each call used. */
   readonly onUsage: (usage: AgentUsage) => void;
@@ -36,7 +36,7 @@ type Run<T> = (model: AgentModel, call: GatedCall) => Promise<T>;
 
 /**
  * AttemptModels is responsible for the model calls of one attempt: each waits for what it has to pass, is counted once, and is settled
- * before the attempt ends, also when it is stopped on its way.
+ * before the attempt ends, also when the attempt is stopped.
  */
 export class AttemptModels {
   readonly #options: AttemptModelsOptions;
@@ -66,7 +66,7 @@ export class AttemptModels {
     return this.#failure;
   }
 
-  /** Which model answered instead of the one that was asked for, and why. */
+  /** Which model answered instead of the requested one, and why. */
   get substituted(): Substituted {
     return this.#substitution.substituted;
   }
@@ -98,7 +98,7 @@ export class AttemptModels {
         candidates.splice(at + 1, Infinity, downgrade.model);
       } else if (!answer.mayFallBack) break;
     }
-    // An attempt waits for the model that it asked for, unless another was called and failed.
+    // An attempt waits for its requested model, unless another was called and failed.
     const { error } = failures.findLast((failure) => !(failure.error instanceof HeldFailure)) ?? failures[0] ?? {};
     if (error instanceof TaskFailure) this.#failure = error;
     throw error;
@@ -148,7 +148,7 @@ export class AttemptModels {
     });
   }
 
-  /** Settles a call that failed. Returns why, a hold where the provider takes no calls for a while; null for one that was stopped. */
+  /** Settles a call that failed. Returns its failure, a hold where the provider takes no calls for a while; null for a stopped call. */
   async #fail(source: ModelSource, call: GatedCall, error: unknown): Promise<TaskFailure | null> {
     const isAborted = call.params.abortSignal?.aborted === true;
     const failure = isAborted ? null : source.failureOf(error);

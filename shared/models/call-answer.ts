@@ -21,7 +21,7 @@ export function goodAnswer(headers: Readonly<Record<string, string | undefined>>
   return { status: 200, headers: lowerCase(headers) };
 }
 
-/** The answer in an error of the SDK; nothing of one that never came. */
+/** The answer in an error of the SDK; empty when none came. */
 export function failedAnswer(error: unknown): CallAnswer {
   if (StreamProviderError.isInstance(error)) {
     const { statusCode, code, type, message } = error;

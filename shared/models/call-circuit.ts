@@ -20,7 +20,7 @@ export function circuitCall({ ref, agent }: { ref: AttemptRef; agent: string }, 
   return { tenant: ref.tenant, agent, endpoint, caller: leaseMember(ref) };
 }
 
-/** Counts the end of an admitted call for its circuit, or gives the place of a call back that said nothing. Never rejects. */
+/** Counts the end of an admitted call for its circuit, or releases the place of a call that proved nothing. Never rejects. */
 export async function reportEndToCircuit(ports: CallCircuitPorts, call: CircuitCall, circuit: Admitted, end: CallEnd): Promise<void> {
   const failure = failureForCircuit(ports, end);
   if (end.isAborted && failure === null) return await releaseProbe(ports, call, circuit);
@@ -29,7 +29,7 @@ export async function reportEndToCircuit(ports: CallCircuitPorts, call: CircuitC
   await uncounted(ports, ports.circuits.report(call, failure));
 }
 
-/** A call that tries an open circuit and does not go, or was stopped, lets another one try at once. Never rejects. */
+/** Releases the trial of an open circuit that was not made or was stopped, so that another call may try. Never rejects. */
 export async function releaseProbe(ports: CallCircuitPorts, call: CircuitCall, { isProbe }: Admitted): Promise<void> {
   if (isProbe) await uncounted(ports, ports.circuits.release(call));
 }
@@ -49,7 +49,7 @@ function failureForCircuit({ settings }: CallCircuitPorts, { failure, isTimedOut
 }
 
 /**
- * What a failed call means for its attempt. A task that tried an open circuit for all spends nothing while the endpoint is away; a failure
+ * What a failed call means for its attempt. A task that tried an open circuit spends no attempt while the endpoint is away; a failure
  * that may be its own counts, so that it does not keep the circuit open.
  */
 export function failureOfProbe(

@@ -18,7 +18,7 @@ export function mayFallBack(failure: TaskFailure): boolean {
   return isEndpointFailure(failure) || REFUSALS.has(failure.code);
 }
 
-/** Statuses of an endpoint that is not there, whatever it was sent. */
+/** Statuses of an endpoint that is away, whatever it was sent. */
 const AWAY: ReadonlySet<unknown> = new Set([502, 503, 504]);
 
 /** Whether a call failed because its endpoint is away, and not by what it was sent. */

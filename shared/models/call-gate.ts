@@ -33,7 +33,7 @@ export interface Caller {
   readonly weight: number;
 }
 
-/** A call that wants to go. */
+/** A call to admit. */
 export interface GateRequest {
   readonly account: ProviderAccount;
   readonly model: string;
@@ -48,7 +48,7 @@ export interface GateRequest {
   readonly signal: AbortSignal;
 }
 
-/** A call that may go. Whoever has it reports its end. */
+/** An admitted call. Its caller reports its end. */
 export interface AdmittedCall {
   readonly permit: CallPermit;
   readonly circuit: Extract<CircuitAnswer, { kind: 'go' }>;
@@ -71,8 +71,8 @@ export interface Downgrade {
 }
 
 /**
- * Asks whatever a call has to pass, at the same time: the circuit of its agent and endpoint, the throttle of its account and model, and the
- * budgets that count it. Waits while Redis is away. Rejects with the signal's reason when it aborts.
+ * Admits a call when all of its bounds do: the circuit of its agent and endpoint, the throttle of its account and model, and the budgets
+ * that count it. They are read at the same time. Waits while Redis is away. Rejects with the signal's reason when it aborts.
  */
 export async function admitCall(ports: GatePorts, caller: Caller, request: GateRequest): Promise<GateAnswer> {
   const { account, model, tokens, isFirst, signal } = request;
@@ -103,7 +103,7 @@ function admittedBy({ circuit, admission, spend }: Answers, signal: AbortSignal)
 function refusalOf(ports: GatePorts, request: GateRequest, { circuit, admission, spend }: Answers): GateAnswer {
   if (spend?.kind === 'exceeded') return { kind: 'refused', failure: budgetFailure(spend), downgrade: downgradeOf(spend) };
   if (circuit?.kind === 'wait') return { kind: 'held', failure: heldByCircuit(ports, request.account, circuit), isWalled: false };
-  if (admission?.kind !== 'wait') throw new Error('A call that may go was refused');
+  if (admission?.kind !== 'wait') throw new Error('An admitted call was refused');
   return { kind: 'held', failure: heldByProvider(request, admission), isWalled: admission.because === 'wall' };
 }
 
@@ -118,7 +118,7 @@ interface Answers {
   spend: SpendAnswer | null;
 }
 
-/** A call that does not go keeps nothing of what it got: neither money, nor a permit, nor the place of the call that tries a circuit. */
+/** A refused call releases what it got: money, a permit, and the trial of a circuit. */
 async function giveBack(ports: GatePorts, call: CircuitCall, { circuit, admission, spend }: Answers): Promise<void> {
   await Promise.all([
     circuit?.kind === 'go' ? releaseProbe(ports, call, circuit) : undefined,

@@ -7,7 +7,7 @@ export interface CallUsage {
   outputTokens: number;
   cachedInputTokens: number;
   reasoningTokens: number;
-  /** Whether the provider did not say it, or not all of it. */
+  /** Whether the provider reported nothing, or not all. */
   isEstimated: boolean;
 }
 
@@ -17,7 +17,7 @@ const UNREPORTED: ModelUsage = {
 };
 const NO_USAGE: CallUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0, isEstimated: false };
 
-/** CallMeter is responsible for knowing at any time what a call has used: as its provider says, or as its text lets estimate. */
+/** CallMeter is responsible for knowing at any time what a call has used: as its provider reports, or estimated by its text. */
 export class CallMeter {
   readonly #estimatedInput: number;
   #outputBytes = 0;
@@ -53,7 +53,7 @@ export class CallMeter {
     };
   }
 
-  /** What a call used that failed with this: a refused one nothing, a stopped or broken one as far as it came. */
+  /** What a call used that failed with this: a refused one nothing, a stopped or broken one what came before its end. */
   usageAtFailure(isAborted: boolean): CallUsage {
     return this.hasContent || isAborted ? this.usage : NO_USAGE;
   }

@@ -4,7 +4,7 @@ import type { CallOptions } from './language-model.ts';
 const TOKENS_PER_BYTE = 1.2 / 4;
 /** Around each message, for its role and its borders. */
 const TOKENS_PER_MESSAGE = 8;
-/** Of a picture or another file, whose bytes say little of its tokens. */
+/** Tokens of a picture or another file, which its bytes do not tell. */
 const TOKENS_PER_FILE = 1500;
 
 /** The tokens of a text of so many bytes, rather too many than too few. */

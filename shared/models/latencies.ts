@@ -1,6 +1,6 @@
 import type { Clock } from '../time/index.ts';
 
-/** Fewer say nothing of the slowest twentieth. */
+/** Fewer durations do not tell the slowest twentieth. */
 const MIN_CALLS = 20;
 const MAX_CALLS = 200;
 /** Older ones count no more, so that a slow model is tried again. */

@@ -8,7 +8,7 @@ interface PlanPorts {
   readonly latencies: Latencies;
 }
 
-/** The models to call in turn: the one that is asked for, then its fallbacks. Slow ones are left out while another is not slow. */
+/** The models to call in turn: the requested one, then its fallbacks. Slow ones are left out while another is not slow. */
 export function candidatesFor(
   { settings, latencies }: PlanPorts,
   { name, account }: { name: string; account: Pick<ProviderAccount, 'name'> },

@@ -5,7 +5,7 @@ const MAX_NOTES = 10;
 const MAX_REASON_LENGTH = 300;
 const MAX_NAME_LENGTH = 200;
 
-/** Which model answered an attempt instead of the one that it asked for, and why. Absent for none. */
+/** Which model answered an attempt instead of the requested one, and why. Absent for none. */
 export interface Substituted {
   /** The last one, where there were several. */
   model?: string;
@@ -14,13 +14,13 @@ export interface Substituted {
 }
 
 export interface SubstitutionOptions {
-  /** Gets a note for people when another model is called than the one that was asked for. */
+  /** Gets a note for people when another model is called than the requested one. */
   readonly onNote: (note: string) => void;
   /** Takes secrets out of what is recorded. */
   readonly redact: (text: string) => string;
 }
 
-/** Substitution is responsible for what an attempt's record says of models that were called instead of those that it asked for. */
+/** Substitution is responsible for what an attempt's record says of models that were called instead of the requested ones. */
 export class Substitution {
   readonly #notes = new Set<string>();
   readonly #options: SubstitutionOptions;
@@ -30,7 +30,7 @@ export class Substitution {
     this.#options = options;
   }
 
-  /** A model is called: noted with the reason when it is another than the one before, or than the one that was asked for. */
+  /** A model is called: noted with the reason when it differs from the one before or from the requested one. */
   called(before: string, model: string, reasonOf: () => string): void {
     if (model === before) return;
     const { redact, onNote } = this.#options;
@@ -40,7 +40,7 @@ export class Substitution {
     onNote(text);
   }
 
-  /** A model answered, perhaps another than the one that was asked for. */
+  /** A model answered, perhaps another than the requested one. */
   answered(asked: string, model: string): void {
     if (model !== asked) this.#model = model;
   }

@@ -9,7 +9,7 @@ export interface ProviderHold {
 }
 
 /**
- * Explains what holds a task by the id of a throttle; null when it was forgotten. Of other tenants it says nothing. `ahead`: tasks of the
+ * Explains what holds a task by the id of a throttle; null when it was forgotten. It names no other tenant. `ahead`: tasks of the
  * same tenant that go before it.
  */
 export async function explainProvider(

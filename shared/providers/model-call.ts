@@ -3,7 +3,7 @@ import type { PriorityBand } from '../tasks/index.ts';
 import type { ProviderAnswer } from './read-answer.ts';
 import type { Because, CallFlow, ThrottleBand, ThrottledModel } from './throttle-scripts.ts';
 
-/** A call of a model that wants to go. */
+/** A call of a model to admit. */
 export interface ModelCall extends ThrottledModel {
   readonly place: { readonly tenant: string; readonly id: string; readonly token: number };
   readonly band: PriorityBand;
@@ -11,11 +11,11 @@ export interface ModelCall extends ThrottledModel {
   readonly weight: number;
   /** Of the input, and of the output at most. */
   readonly tokens: number;
-  /** Whether it is its attempt's first, which may give its slot back. */
+  /** Whether it is its attempt's first, which may release its slot. */
   readonly isFirst: boolean;
 }
 
-/** The permission of one call. Whoever has it reports its end. */
+/** The permission of one call. Its caller reports its end. */
 export interface CallPermit extends ThrottledModel {
   readonly id: string;
   /** When it could go, by Redis's clock, ms. */
@@ -41,7 +41,7 @@ export type Admission = { kind: 'go'; permit: CallPermit } | ({ kind: 'wait' } &
 
 /** How a call ended. */
 export interface CallReport extends ProviderAnswer {
-  /** Tokens that it used; undefined when unknown. None without a status: it was never made, and gives its place back. */
+  /** Tokens that it used; undefined when unknown. None without a status: it was never made, and its place is released. */
   readonly tokens?: number | undefined;
 }
 

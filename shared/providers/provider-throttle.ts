@@ -19,7 +19,7 @@ export interface ProviderThrottleOptions extends ThrottlePorts {
 const RENEWALS = 3;
 
 /**
- * ProviderThrottle is responsible for this process's calls of models: each goes when the throttle that the fleet shares lets it, and
+ * ProviderThrottle is responsible for this process's calls of models: each is made when the fleet's throttle admits it, and
  * counts there until its end.
  */
 export class ProviderThrottle {
@@ -134,7 +134,7 @@ export class ProviderThrottle {
       if (fell) log.info({ event: 'provider.reopened', account: account.name, model }, 'a provider takes calls again');
       return block ? this.#holdFor(permit, { because: block.kind, untilMs, scope: block.scope }) : null;
     } catch (error) {
-      log.debug({ err: error }, 'the end of a model call was not counted; its lease ends by itself');
+      log.debug({ err: error }, 'the end of a model call was not counted; its lease expires');
       return null;
     }
   }

@@ -6,7 +6,7 @@ export interface StatedLimit {
   resetMs?: number | undefined;
 }
 
-/** What no further call should meet. */
+/** A refusal that further calls should avoid. */
 export interface Refusal {
   kind: 'cooldown' | 'wall';
   /** What the error names: other models of the account, or other accounts of the endpoint, go on. */

@@ -18,7 +18,7 @@ export interface StandingBlock {
 /** What a model of an account may be called, and is. */
 export interface ThrottleView extends ThrottledModel {
   id: string;
-  /** Those that hold now, configured or learned; null for none that is known. */
+  /** The current limits, configured or learned; null for none that is known. */
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
   concurrent: number | null;

@@ -11,7 +11,7 @@ const MAX_PAGES = 20;
 const CONCURRENCY = 5;
 
 /**
- * Releases, of all tasks that wait for a provider, those whose calls may go soon: by their turn, each with a place booked for its call.
+ * Releases waiting tasks of providers in their turn, as far as calls may be made soon, each with a place booked for its call.
  * Returns whether any model has tasks that wait.
  */
 export async function releaseWaiting(ledger: Ledger): Promise<boolean> {

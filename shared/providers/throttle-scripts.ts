@@ -101,7 +101,7 @@ export async function reportCall(
 /** A flow whose task was given a call. */
 export type BookedCall = Pick<CallFlow, 'band' | 'tenant'>;
 
-/** Books calls for tasks that wait, at most `max`; flows in `excluded` are passed over. */
+/** Books calls for tasks that wait, at most `max`; flows in `excluded` are skipped. */
 export async function reserveCalls(
   ports: ThrottlePorts,
   target: ThrottledModel,
@@ -123,7 +123,7 @@ function readFlow(name: string): BookedCall {
   return { band: z.enum(THROTTLE_BANDS).parse(name.slice(0, border)), tenant: name.slice(border + 1) };
 }
 
-/** Counts the calls whose tasks were released, and gives back those for which the tenant had no task. */
+/** Counts the calls whose tasks were released, and releases those for which the tenant had no task. */
 export async function settleRelease(
   ports: ThrottlePorts,
   target: ThrottledModel,

@@ -33,7 +33,7 @@ const CUT = '…';
 
 /**
  * The turns of a session so far, oldest first: the inputs and outputs of its completed tasks. At most `sessions.transcriptTurns` turns and
- * `sessions.transcriptBytes` bytes, of which the oldest go first, and none from before the transcript was last begun anew. A longer last
+ * `sessions.transcriptBytes` bytes, of which the oldest go first, and none from before the transcript was last restarted. A longer last
  * turn, such as a file, is cut to its beginning, so that the agent knows what the next question is about.
  */
 export async function readTranscript(
@@ -126,7 +126,7 @@ const MAX_SCANNED = 2000;
 
 /**
  * The turns of a session's transcript, the last run first, at most `sessions.transcriptTurns`: its tasks that completed
- * by themselves, from where the transcript was last begun anew.
+ * themselves, since the transcript was last restarted.
  */
 async function listTurns(ledger: Ledger, { tenant, session, except }: TurnsOfSession): Promise<TurnRef[]> {
   const { transcriptTurns } = ledger.settings.sessions;

@@ -14,7 +14,7 @@ export interface StoredAttempt {
   error?: StoredError;
   /** As far as it is known. */
   usage?: TaskUsage;
-  /** The model that answered instead of the one that was asked for. */
+  /** The model that answered instead of the requested one. */
   model?: string;
   /** Why another model was called, in words. */
   notes?: string[];

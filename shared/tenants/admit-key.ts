@@ -12,7 +12,7 @@ interface AdmissionPorts {
 export interface AdmissionOptions {
   /** The Redis key that counts the calls with a key. */
   counterOf: (key: ApiKey) => string;
-  /** After so long a counter begins anew. */
+  /** After so long a counter starts again. */
   windowS: number;
 }
 

@@ -89,7 +89,7 @@ async function readTaskDeliveries(ledger: Ledger, tenant: string, task: string):
   return await readAllDeliveries(ledger, tenant, ids);
 }
 
-/** `POST /v1/deliveries/:id/retry`: a failed or unknown delivery, with all its tries anew. */
+/** `POST /v1/deliveries/:id/retry`: a failed or unknown delivery, with a new set of tries. */
 function postDeliveryRetry({ ledger, queues }: DeliveryPorts): Route {
   return route({
     method: 'post',

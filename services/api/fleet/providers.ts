@@ -22,7 +22,7 @@ const providerSchema = z
     concurrent: perMinute('Calls at once that are allowed'),
     learned: z.boolean().meta({ description: 'Whether the limits come from answers only.' }),
     requests: z.int().meta({ description: 'Calls of the last minute.' }),
-    tokens: z.int().meta({ description: 'Tokens of the last minute; of calls under way those that were booked.' }),
+    tokens: z.int().meta({ description: 'Tokens of the last minute, with those booked for calls under way.' }),
     running: z.int().meta({ description: 'Calls under way.' }),
     waitingTenants: z.int().meta({ description: 'Tenants with tasks that wait for it, by range of priority.' }),
     block: z

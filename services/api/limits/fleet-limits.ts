@@ -28,9 +28,9 @@ const EXAMPLE = {
 
 const viewSchema = z
   .strictObject({
-    limits: fleetLimitsSchema.meta({ description: 'Those that hold now.' }),
+    limits: fleetLimitsSchema.meta({ description: 'The current limits.' }),
     configured: fleetLimitsSchema.meta({ description: 'Those of the configuration, which hold unless they are changed here.' }),
-    origin: z.enum(['config', 'api']).meta({ description: 'Where those that hold come from.' }),
+    origin: z.enum(['config', 'api']).meta({ description: 'Where the current limits come from.' }),
     changedAt: z.iso.datetime().nullable().meta({ description: 'When they were changed here; null when they were not.' }),
     changedBy: z.string().nullable().meta({ description: 'Id of the key that changed them.' }),
     running: z.int().meta({ description: 'Attempts that run now.' }),
@@ -120,7 +120,7 @@ function deleteFleetLimits(ports: FleetLimitPorts): Route {
 }
 
 const previewRequestSchema = z
-  .strictObject({ limits: fleetLimitsPatchSchema.meta({ description: 'Instead of those that hold; what is not named stays.' }) })
+  .strictObject({ limits: fleetLimitsPatchSchema.meta({ description: 'Replaces the current limits; what is not named stays.' }) })
   .meta({ id: 'FleetLimitsPreviewRequest', examples: [{ limits: { maxConcurrent: 5 } }] });
 
 /** `POST /v1/limits/preview`: what limits of the fleet would have done to the tasks of the last day. Changes nothing. */

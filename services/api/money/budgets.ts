@@ -31,9 +31,9 @@ const viewSchema = z
     id: idSchema,
     origin: z.enum(['config', 'api']).meta({ description: '`config`: of the installation; `api`: made by the tenant.' }),
     ...budgetFields,
-    spentMicroUsd: z.int().nullable().meta({ description: 'Spent in the window that goes on; null where it counts each by itself.' }),
+    spentMicroUsd: z.int().nullable().meta({ description: 'Spent in the current window; null where each name has its own count.' }),
     reservedMicroUsd: z.int().nullable().meta({ description: 'Reserved there by calls that go on.' }),
-    windowEndsAt: z.iso.datetime().nullable().meta({ description: 'When it begins anew; null for never.' }),
+    windowEndsAt: z.iso.datetime().nullable().meta({ description: 'When the current window ends; null for never.' }),
     held: z.int().nullable().meta({ description: 'Tasks that it holds.' }),
   })
   .meta({

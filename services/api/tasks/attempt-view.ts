@@ -29,7 +29,7 @@ export const attemptViewSchema = z
     status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
     error: errorSchema.nullable().meta({ description: 'Why it failed.' }),
     usage: usageViewSchema.nullable().meta({ description: 'What it used, as far as it is known.' }),
-    model: z.string().nullable().meta({ description: 'The model that answered instead of the one that was asked for; null for none.' }),
+    model: z.string().nullable().meta({ description: 'The model that answered instead of the requested one; null for none.' }),
     notes: z.array(z.string()).meta({ description: 'Why another model was called, in words; empty while it runs.' }),
   })
   .meta({

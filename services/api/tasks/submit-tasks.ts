@@ -15,7 +15,7 @@ export interface BulkPorts extends Intake {
 /** Items that are accepted together, and how many such parts are under way at once. */
 const TOGETHER = 50;
 const AT_ONCE = 2;
-/** Items are many, and each is bounded by itself. */
+/** Items are many, and each has its own bounds. */
 const BODY_FACTOR = 8;
 
 const itemSchema = taskRequestSchema.extend({ idempotencyKey: idempotencyKeySchema.optional() });
@@ -68,7 +68,7 @@ export function postTasks(ports: BulkPorts): Route {
     method: 'post',
     path: '/v1/tasks/bulk',
     operationId: 'submitTasks',
-    summary: 'Submit many tasks, each answered by itself',
+    summary: 'Submit many tasks, each with its own answer',
     description: 'Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
     scope: 'submit',
     maxBodyBytes: maxBodyBytes * BODY_FACTOR,

@@ -39,7 +39,7 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     adapter,
     maxCharacters: 1900,
     minEditMs: () => 1200,
-    // Discord reads markdown itself; the adapter would write it anew, and longer.
+    // Discord reads markdown itself; the adapter would rewrite it, and longer.
     render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     isUnsupported: ({ raw }) => unsupportedSchema.safeParse(raw).success,

@@ -104,7 +104,7 @@ function showAttempts(attempts: z.infer<typeof attemptsSchema>['items'], termina
   });
 }
 
-/** Says which model answered, and why it was not the one that was asked for. */
+/** Says which model answered, and why it was not the requested one. */
 function modelNotes({ model, notes }: z.infer<typeof attemptsSchema>['items'][number]): string[] {
   return [...(model ? [`answered by ${model}`] : []), ...(notes ?? [])];
 }

@@ -14,7 +14,10 @@ export interface ProviderPumpOptions {
 const LEASE_ROUNDS = 4;
 /** Rounds between two checks of a worker that knows of no waiting task. */
 const IDLE_ROUNDS = 20;
-/** Of one that leaves them to another worker: with the lease, a killed one is missed for less than the horizon and a small burst make up for. */
+/**
+ * Rounds between two checks while another worker releases. With the lease, a killed worker is missed for less than the horizon and a small
+ * burst make up for.
+ */
 const OTHERS_ROUNDS = 2;
 
 /**

@@ -47,7 +47,7 @@ end
 
 -- The client sends a call again when the reply was lost.
 if redis.call('HEXISTS', KEYS[2], 'call:' .. id) == 1 then return { 'reserved' } end
--- Those of killed attempts do not gather, because each call looks at two others.
+-- Reservations of killed attempts do not gather, because each call checks two others.
 for _, field in ipairs(redis.call('HRANDFIELD', KEYS[2], 2)) do release_if_ended(field) end
 local at, spent, reserved = find_exceeded()
 if at and reserved > 0 then

@@ -1,4 +1,4 @@
--- Counts what a call has cost in all its windows, once: its reservation goes, or stays for more when the call goes on.
+-- Counts what a call has cost in all its windows, once: its reservation is removed, or kept for more while the call goes on.
 -- KEYS[1] reservations: hash, open calls of the tenant by `call:<id>`, JSON, and what they reserve in sum by `sum:<window>`
 -- KEYS[2] events: stream, the tenant's events
 -- KEYS[3...] per window: hash, what was spent in it

@@ -15,9 +15,9 @@ const lineSchema = z.int().min(0).max(MAX_MICRO_USD).nullable().default(null);
 export const budgetFields = {
   scope: z.enum(BUDGET_SCOPES).meta({ description: 'What it counts.' }),
   of: z.string().min(1).max(200).nullable().default(null).meta({
-    description: 'Which agent, session, schedule, first task or key (its id); null counts each of them by itself. Null for a tenant.',
+    description: 'Which agent, session, schedule, first task or key (its id); null gives each its own count. Null for a tenant.',
   }),
-  per: z.enum(BUDGET_WINDOWS).meta({ description: 'How long it counts until it begins anew; `total` never does.' }),
+  per: z.enum(BUDGET_WINDOWS).meta({ description: 'The length of a window, after which the count starts again at 0; `total` has no end.' }),
   tz: z
     .string()
     .max(64)

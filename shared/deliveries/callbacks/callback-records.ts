@@ -48,7 +48,7 @@ export async function forgetFailures({ redis, keys }: DeliveryStorage, tenant: s
 const DAY_MS = 86_400_000;
 
 /**
- * Counts a failure, and disables an endpoint that failed for too long. Two failures at once may count as one. The count starts anew after a
+ * Counts a failure, and disables an endpoint that failed for too long. Two failures at once may count as one. The count starts again after a
  * pause longer than any between two tries.
  */
 export async function countFailure(

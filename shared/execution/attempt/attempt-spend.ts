@@ -37,7 +37,7 @@ export class AttemptSpend {
     this.#options = options;
   }
 
-  /** Throws what ends the attempt when a budget is used up. A downgrade is for those who call models, which decide by themselves. */
+  /** Throws what ends the attempt when a budget is used up. A downgrade concerns model calls, which decide it themselves. */
   async open(ports: SpendPorts, definition: AgentDefinition): Promise<void> {
     const { attempt, body } = this.#options;
     const callsModels = CALLS_MODELS.has(definition.kind);

@@ -12,7 +12,7 @@ export interface Lane {
   waitingTotal: number;
 }
 
-/** A holder that ends between reading its name and its state is looked for anew, so often. */
+/** How often a holder that ends between the reads of its name and its state is read again. */
 const TRIES = 3;
 
 /** Who holds a lane and who waits for it. A task that moves meanwhile is in one of the two lists; an ended task is in none. */

@@ -17,7 +17,7 @@ export interface Level {
 export interface ShardLevels {
   /** Those where something waits. */
   levels: Level[];
-  /** Who takes turns at the level that was asked for. */
+  /** The tenants that take turns at the requested level. */
   lines: TurnLine[];
   /** Steps whose tickets are not in BullMQ yet, and since when, ms since the epoch; null for none. */
   outbox: { entries: number; oldestAt: number | null };

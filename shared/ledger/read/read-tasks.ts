@@ -115,7 +115,7 @@ async function readEarlierAttempts(ledger: Ledger, tenant: string, tasks: readon
   return followed;
 }
 
-/** Tokens of attempts that may be stored by themselves. That of a first attempt which runs or completed is not. */
+/** Tokens of attempts that may have a record of their own; a first attempt that runs or completed has none. */
 function tokensOf({ token, status }: TaskState): number[] {
   if (token <= 1 && (status === 'running' || status === 'completed')) return [];
   return Array.from({ length: token }, (_, index) => index + 1);

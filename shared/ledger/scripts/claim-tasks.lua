@@ -28,7 +28,7 @@
 -- RETURNS tickets, and two more per task: 'claimed', state | 'lane', its lane, which the caller did not know
 --   | 'overtaken', '': a better ticket is ready | 'suspect', how many processes were lost under it
 --   | 'parked' | 'busy' | 'ended' | 'unknown', '' | 'failed', reason;
---   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ. Bodies never change: the caller reads them by itself
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ. The caller reads the bodies, which never change
 -- include: transitions
 -- include: body-layout
 -- include: states

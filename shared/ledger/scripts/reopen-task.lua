@@ -1,4 +1,4 @@
--- Reopens a permanently failed task: all its attempts anew, under the numbers that follow, its lane and caps like any other's.
+-- Reopens a permanently failed task: it has a new set of attempts, whose numbers follow the old ones, and waits for its lane and caps.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks

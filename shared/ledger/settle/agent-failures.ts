@@ -71,7 +71,7 @@ export async function releaseIfResumed(ledger: Ledger, tenant: string, { gate, w
   if (gate === 'failures' && (await readHeld(ledger, { tenant, agent: what })) === null) await releaseAll(ledger, tenant, what);
 }
 
-/** Lets an agent's failures count anew. Its tasks may start again; those that are held need `releaseAll`. Returns whether any failed. */
+/** Forgets an agent's failures, so that its tasks may start. Held tasks need `releaseAll`. Returns whether any failed. */
 export async function forgetFailures({ redis, keys }: Reader, { tenant, agent }: TenantAgent): Promise<boolean> {
   return (await redis.hdel(keys.tenant(tenant).failing, agent)) === 1;
 }

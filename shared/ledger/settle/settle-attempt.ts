@@ -16,8 +16,8 @@ type Reply = SettleAnswer | { kind: 'changed'; stored: string };
 const TRIES = 5;
 
 /**
- * Settles an attempt and moves its task on, in one script. When the running task was changed meanwhile, the decision is made anew from
- * what it is now. Without `known` the state is read first.
+ * Settles an attempt and moves its task on, in one script. When the running task was changed meanwhile, the decision is repeated.
+ * Without `known` the state is read first.
  */
 export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: AttemptEnd, known?: SeenTask): Promise<SettleAnswer> {
   const read = known ?? (await readSeen(ledger, attempt));

@@ -30,7 +30,7 @@ export type CircuitAnswer =
       kind: 'go';
       /** Whether calls failed there before, so that an answer changes something. */
       isKnown: boolean;
-      /** Whether this call tries an open circuit for all that it holds. */
+      /** Whether this call tries an open circuit. */
       isProbe: boolean;
       /** Of the circuit. */
       name: string;
@@ -74,14 +74,14 @@ export class Circuits {
   }
 
   /**
-   * Whether a call may go. Reads only, as long as no call of the agent failed at that endpoint. A call that may try an open circuit again
+   * Whether a call is admitted. Reads only, as long as no call of the agent failed at that endpoint. A call that may try an open circuit again
    * has to report its end.
    */
   admit(call: CircuitCall): Promise<CircuitAnswer> {
     return admitByCircuit(this.#ports, call);
   }
 
-  /** A call that tries an open circuit did not go, or was stopped: another may try it at once. */
+  /** Releases the trial of an open circuit that was not made or was stopped: another call may try it at once. */
   release(call: CircuitCall): Promise<void> {
     return releaseFromCircuit(this.#ports, call);
   }

@@ -1,9 +1,9 @@
--- Lets a call of an agent to an endpoint go, or not while its circuit is open: then one call at a time tries it again.
+-- Admits a call of an agent to an endpoint, unless its circuit is open: then one call at a time tries it again.
 -- KEYS[1] circuits: hash, the tenant's circuits by name, JSON
 -- ARGV[1] name: text, of the circuit
 -- ARGV[2] caller: text, the attempt that wants to call
 -- ARGV[3] probe: int, ms until another call may try after this one
--- RETURNS {'go'}, {'probe'} when this call tries it for all, or {'wait', until in ms, failures, attempt that tries it now or empty, its failure}
+-- RETURNS {'go'}, {'probe'} when this call tries it, or {'wait', until in ms, failures, attempt that tries it now or empty, its failure}
 -- include: circuit
 local circuit = read_circuit(KEYS[1], ARGV[1])
 if not circuit or not circuit.probeAt then return { 'go' } end

@@ -1,4 +1,4 @@
--- Gives the place of the call that tries an open circuit back, so that another one may try at once.
+-- Releases the trial of an open circuit, so that another call may try at once.
 -- KEYS[1] circuits: hash, the tenant's circuits by name, JSON
 -- KEYS[2] due: zset, circuits of the shard by their next check, ms
 -- ARGV[1] member: text, tenant and name in the second key

@@ -29,7 +29,7 @@ if reason == '' then
   if not circuit or circuit.failures == 0 then return '' end
   local was_open = circuit.openedAt
   if was_open then publish('circuit.closed', { failures = circuit.failures }) end
-  -- Kept for a moment: attempts that this circuit refused may be on their way to be held.
+  -- Kept for a moment, because attempts that this circuit refused may not be held yet.
   circuit = { failures = 0, lastAt = now }
   save(now)
   return was_open and 'closed' or ''
@@ -39,7 +39,7 @@ if not circuit then
   if redis.call('HLEN', KEYS[1]) >= options.maxRecords then return '' end
   circuit = { failures = 0 }
 end
--- An answer to a call from before it opened does not put the next try off.
+-- An answer to a call from before it opened does not delay the next try.
 local is_late = circuit.openedAt and circuit.probe ~= ARGV[3]
 circuit.failures, circuit.lastAt, circuit.reason = circuit.failures + 1, now, reason
 if is_late or circuit.failures < options.failures then

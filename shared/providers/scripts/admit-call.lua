@@ -1,4 +1,4 @@
--- Lets a call of a model go, now or at a time that is booked for it, or says what it waits for.
+-- Admits a call of a model, now or at a time that is booked for it, or returns what it waits for.
 -- KEYS[1] state: hash, the model's names, learned limits, next free times and refusals
 -- KEYS[2] window: hash, `r<second>` and `t<second>` -> calls and tokens that were booked
 -- KEYS[3] calls: sorted set, call under way -> end of its lease, ms
@@ -95,7 +95,7 @@ local best = best_flow(throttle, { count = 0 })
 if call.isFirst and not goes_before(throttle, call, best) then return wait_for(because, at, 'model', true) end
 if at > throttle.now + call.leftMs then return wait_for(because, at, 'model') end
 reserve_call(throttle, at, call.tokens)
--- Turns count while some wait; what was used before that is nobody's debt.
+-- Turns count only while some wait: what was used before is no debt.
 if best then serve(throttle, call, cost_of(throttle, call.tokens)) else redis.call('DEL', KEYS[6]) end
 if call.isFirst then set_state(throttle, 'average', math.ceil(0.9 * tonumber(throttle.state.average or call.tokens) + 0.1 * call.tokens)) end
 return go_at(at, due)

@@ -1,4 +1,4 @@
--- Books the next calls for tasks that wait, as far as they may go soon: those whose turn it is.
+-- Books the next calls that may be made soon, for waiting tasks in their turn.
 -- KEYS[1] state: hash, the model's names, learned limits, next free times and refusals
 -- KEYS[2] window: hash, `r<second>` and `t<second>` -> calls and tokens that were booked
 -- KEYS[3] calls: sorted set, call under way -> end of its lease, ms
@@ -33,7 +33,7 @@ end
 
 local block, due = find_block(throttle, nil)
 if block then return {} end
--- One task tries a wall for all.
+-- One task tries a wall.
 if #due > 0 then max = math.min(max, 1) end
 
 local _, reserved = read_reservations(throttle)

@@ -1,4 +1,4 @@
--- Counts what was released of a tenant's waiting tasks, and gives back what was booked for tasks that it did not have.
+-- Counts what was released of a tenant's waiting tasks, and releases what was booked for tasks that it did not have.
 -- KEYS[1] state: hash, the model's names, learned limits, next free times and refusals
 -- KEYS[2] window: hash, `r<second>` and `t<second>` -> calls and tokens that were booked
 -- KEYS[3] calls: sorted set, call under way -> end of its lease, ms
@@ -21,7 +21,7 @@ local flows = { high = KEYS[6], normal = KEYS[7], low = KEYS[8] }
 local throttle = open_throttle({
   state = KEYS[1], window = KEYS[2], calls = KEYS[3], reserved = KEYS[4], turns = KEYS[5], flows = flows, waits = KEYS[9],
 }, options)
--- A task joins its flow before the ledger has it among those that wait.
+-- A task joins its flow before the ledger lists it as waiting.
 local JOINING_MS = 5000
 
 for _, band in ipairs(cjson.decode(ARGV[3])) do leave_flow(throttle, band, tenant, 1) end

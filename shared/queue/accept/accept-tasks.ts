@@ -17,7 +17,7 @@ import { buildTask } from './build-task.ts';
 import { assertNotShed, mayBeShed } from './pressure.ts';
 import type { AcceptRequest, Intake } from './request.ts';
 
-/** What became of one request among many: its acceptance, or the error that it would have met by itself. */
+/** What became of one request among many: its acceptance, or the error of a call with this request only. */
 type AcceptResult = Accepted | Error;
 
 /** The agents that requests name, or why one is not there. */
@@ -65,7 +65,7 @@ async function findDefinitions(intake: Intake, requests: readonly AcceptRequest[
   return new Map(await Promise.all(agents.map(async (agent) => [agent, await find(agent).catch(toError)] as const)));
 }
 
-/** The task of a request, or why it is refused; null for one that is accepted by itself: it meets other tasks, or a rate of the fleet. */
+/** The task of a request, or its refusal; null for a task that needs a call of its own: it meets other tasks, or a rate of the fleet. */
 function prepareOffer({ ledger }: Intake, request: AcceptRequest, definitions: Definitions): NewTask | Error | null {
   if (request.parentTaskId !== undefined || request.mode !== undefined) return null;
   try {

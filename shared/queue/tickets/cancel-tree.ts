@@ -19,7 +19,7 @@ const PAGE = 200;
 
 /**
  * Cancels a task and, from the top down, every task it delegated, so that no stopped task delegates more work.
- * A task that ended by itself stays as it is, with the tasks that it delegated.
+ * A task that had ended before stays as it is, with the tasks that it delegated.
  */
 export async function cancelTree(ledger: Ledger, tenant: string, id: string, reason: string): Promise<CancelTreeAnswer> {
   const root = await readState(ledger, tenant, id);

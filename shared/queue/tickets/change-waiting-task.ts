@@ -24,7 +24,7 @@ interface PriorityChange {
 }
 
 /**
- * Changes the priority of a task that does not run, and with it the queue it waits in. A granted task takes its place there anew.
+ * Changes the priority of a task that does not run, and with it the queue it waits in. A granted task joins it by its age.
  */
 export async function reprioritizeTask(
   ports: PriorityPorts,
@@ -53,7 +53,7 @@ export async function reprioritizeTask(
 export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
- * Opens a permanently failed task again, with all its attempts anew. A task that waits in a backoff or for its provider starts now,
+ * Opens a permanently failed task again, with a new set of attempts. A task that waits in a backoff or for its provider starts now,
  * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on, and that of any task those that
  * its agent's failures hold. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
@@ -85,7 +85,7 @@ async function startAgain({ ledger, queues }: RetryParts, { tenant, id, state, a
   return answer;
 }
 
-/** A task that is held anew before this is released with the others. */
+/** A task that is held again before this call is released with the others. */
 async function resumeAgent(ledger: Intake['ledger'], tenant: string, { agent, hold }: TaskState): Promise<void> {
   const hasFailed = await forgetFailures(ledger, { tenant, agent });
   // Also when an earlier call forgot the failures and was lost before this.

@@ -32,7 +32,7 @@ export function parseDeliveryJob({ id = '', name, data }: Pick<Job<TicketData>, 
 
 /**
  * Puts the delivery's job into the queue where it is missing. `isDue`: a delayed job is due now.
- * Calling it again changes nothing. A job that ended although its delivery did not is made anew.
+ * Calling it again changes nothing. A job that ended before its delivery is replaced.
  */
 export async function ensureDeliveryJob(queues: Queues, shard: number, job: DeliveryJob, isDue: boolean): Promise<void> {
   const queue = queues.get(shard, deliveryQueue(job.kind));

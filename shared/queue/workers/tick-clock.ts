@@ -67,7 +67,7 @@ export class TickClock {
   }
 
   /**
-   * Makes the repeatable jobs what they are to be: what is missing, changed or has been silent for `silentMs` is made anew, what
+   * Makes the repeatable jobs what they are to be: what is missing, changed or has been silent for `silentMs` is replaced, what
    * is no name of ours is removed, and a paused queue is resumed. Returns what was repaired.
    */
   async repair(silentMs: number, now: number): Promise<ClockRepairs> {
@@ -93,7 +93,7 @@ export class TickClock {
     return repairs;
   }
 
-  /** Makes a name's repeatable job anew; it ticks at once. */
+  /** Replaces the repeatable job of a name; it ticks at once. */
   async restart(name: string): Promise<void> {
     await upsertRepeat(this.#queue, name, this.#options.everyMs);
   }

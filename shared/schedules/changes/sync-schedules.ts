@@ -55,7 +55,7 @@ export async function syncSchedules(parts: ScheduleParts): Promise<void> {
   for (const tenant of tenants) await pauseRemoved(parts, tenant, configured);
 }
 
-/** A schedule that cannot be created, because its agent is missing or its time is past, fails by itself. */
+/** A schedule that cannot be created, because its agent is missing or its time is past, stops no others. */
 async function syncIsolated(parts: ScheduleParts, configured: Configured): Promise<void> {
   try {
     await syncSchedule(parts, configured);

@@ -95,7 +95,7 @@ async function readOverlaps({ ledger, redis, keys }: ScheduleParts, tenant: stri
   );
 }
 
-/** A bad record fails by itself, and the other schedules fire. */
+/** A bad record fails without stopping the other schedules. */
 function decideIsolated(
   parts: ScheduleParts,
   schedule: Schedule,

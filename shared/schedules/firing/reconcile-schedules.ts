@@ -58,7 +58,7 @@ interface Found {
   now: number;
 }
 
-/** A bad record fails by itself, and the other schedules are repaired. */
+/** A bad record fails without stopping the repair of others. */
 async function repairIsolated(parts: ScheduleParts, schedule: Schedule, { dueAt, now }: Found): Promise<ScheduleChange | null> {
   try {
     const change = releaseHeld(parts, schedule, now) ?? (await endOneShot(parts, schedule));

@@ -68,7 +68,7 @@ interface DivideOptions {
 /** For how long the same tenants are first where a cap has fewer places than there are tenants. */
 const TURN_MS = 10_000;
 
-/** Divides the caps anew after a record. Pure. */
+/** Divides the caps again after a record. Pure. */
 export function divideCaps(
   before: SharesRecord | null,
   demands: readonly TenantDemand[],

@@ -5,7 +5,7 @@
 -- ARGV[1] field: of the hash that the place is, or empty when it is a string
 -- ARGV[2] id: of the key that the counter is for, or empty
 -- ARGV[3] calls: int, how many to count
--- ARGV[4] window: int, s, after which the counter begins anew
+-- ARGV[4] window: int, s, after which the counter starts again
 -- RETURNS {its JSON}, with {calls counted in this window, ms until it ends} behind it when the id is the key's; or nil
 local stored = ARGV[1] == '' and redis.call('GET', KEYS[1]) or ARGV[1] ~= '' and redis.call('HGET', KEYS[1], ARGV[1])
 if not stored then return false end

@@ -49,8 +49,10 @@ export function addBudgetCommands(program: Command, contextOf: ContextOf): void 
     .command('set <id>')
     .description('make or replace a budget; tasks that it held go on when it has room now')
     .addOption(new Option('--scope <scope>', 'what it counts').choices(SCOPES).makeOptionMandatory())
-    .option('--of <name>', 'which agent, session, schedule, first task or key (its id); without it each is counted by itself')
-    .addOption(new Option('--per <window>', 'how long it counts until it begins anew').choices(WINDOWS).default('month'))
+    .option('--of <name>', 'which agent, session, schedule, first task or key (its id); without it each has its own count')
+    .addOption(
+      new Option('--per <window>', 'length of a window, after which the count starts again at 0').choices(WINDOWS).default('month'),
+    )
     .option('--tz <zone>', 'zone in which days and months begin, such as Europe/Berlin')
     .option('--soft <dollars>', 'notify once a window when so much is spent, such as 4.50')
     .option('--hard <dollars>', 'spend no more than this in a window, such as 5')

@@ -1,5 +1,5 @@
 -- What the calls for several tenants of a shard have in common when they run together: the options of all of them, the time, and what is
--- written once for all. Nil in a call by itself.
+-- written once for all. Nil in a single call.
 local joined
 
 local function read_now()

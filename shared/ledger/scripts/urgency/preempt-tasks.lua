@@ -111,7 +111,7 @@ local function return_to_backlog(id, task)
   wait_in_backlog(context, id, task)
 end
 
--- One that waits for its time takes its lanes anew then.
+-- A task that waits for its time takes its lanes again then.
 local function give_up_lanes(id, task)
   if task.notBefore then
     save_task(context, id, task)

@@ -1,6 +1,6 @@
 -- Refusals of a provider: of the model, the account or the endpoint. A cool-down ends with its time, a wall by a call that tries.
 
--- Between two calls that try, should the first one not answer.
+-- Between two trials, when the first has no answer.
 local PROBE_LEASE_MS = 60000
 
 local function blocks_of(throttle)
@@ -28,7 +28,7 @@ local function find_block(throttle, prober)
   return block, due
 end
 
--- Nobody else tries these walls for a while.
+-- No other call tries these walls for a while.
 local function start_probe(throttle, due, prober, ms)
   for _, each in ipairs(due) do
     redis.call('HSET', each.key, 'probe', prober, 'probe_until', throttle.now + (ms or PROBE_LEASE_MS))

@@ -12,7 +12,7 @@ local function turn_of(throttle, name, floor)
   return math.max(tonumber(values[1] or 0), tonumber(values[2] or 0))
 end
 
--- The flow whose task is next, or nil when none waits. `excluded` flows are passed over.
+-- The flow whose task is next, or nil when none waits. `excluded` flows are skipped.
 local function best_flow(throttle, excluded)
   local best = nil
   for _, band in ipairs(BANDS) do
@@ -31,7 +31,7 @@ local function best_flow(throttle, excluded)
   return best
 end
 
--- Whether a call that just came may go before the best of those that wait. Not before an earlier one of its own flow.
+-- Whether a new call may be made before the best waiting one. Never before an earlier call of its own flow.
 local function goes_before(throttle, call, best)
   if best == nil then return true end
   if redis.call('ZSCORE', throttle.keys.flows[call.band], call.tenant) then return false end
@@ -64,7 +64,7 @@ local function join_flow(throttle, flow)
   for _, each in ipairs({ turns, key }) do redis.call('PEXPIRE', each, throttle.options.retentionMs) end
 end
 
--- So many tasks of this flow wait no more; all of them without a count.
+-- Removes so many waiting tasks of this flow; all of them without a count.
 local function leave_flow(throttle, band, tenant, count)
   local keys, name = throttle.keys, flow_of(band, tenant)
   local left = count and redis.call('HINCRBY', keys.turns, 'n:' .. name, -count) or 0

@@ -19,7 +19,7 @@ local function save_reservations(throttle, tenant, list)
   end
 end
 
--- The reservations by tenant and their number; what nobody used in time goes back.
+-- The reservations by tenant and their number; what was not used in time is released.
 local function read_reservations(throttle)
   local all, count = {}, 0
   for tenant, text in pairs(hash_of(throttle.keys.reserved)) do

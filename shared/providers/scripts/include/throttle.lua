@@ -132,7 +132,7 @@ local function reserve_call(throttle, at, tokens)
   set_state(throttle, 'last', at)
 end
 
--- Gives back what no call used.
+-- Releases what no call used.
 local function unbook(throttle, at, tokens)
   if not throttle.window[math.floor(at / 1000)] then return end
   add_booked(throttle, at, -1, -tokens)

@@ -17,7 +17,7 @@ local function first_requests(requests)
   return first
 end
 
--- Stores the bodies of requests that are new. A server without memory refuses that; then it refuses each request by itself.
+-- Stores the bodies of requests that are new. A server without memory refuses that, and then each request.
 local function store_bodies(context, requests)
   local bodies = {}
   for _, request in ipairs(requests) do append(bodies, request.id, request.body) end

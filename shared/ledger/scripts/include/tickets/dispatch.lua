@@ -18,7 +18,7 @@ do
     end
     if #found > count * 2 then line.ends = tonumber(found[#found]) end
     if #line > 0 then return line end
-    -- Should the turns be lost, they begin anew.
+    -- Turns that were lost start again.
     local first = first_ready(context, level.prefix)[1]
     if first then append(line, { tenant = string.match(first, '^[^/]+/%d+/([^/]+)/'), start = level.number * TIMES }) end
     return line
