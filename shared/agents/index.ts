@@ -5,7 +5,7 @@
 export { AgentCaps } from './agent-caps.ts';
 export { AgentCatalog, type CatalogEntry } from './agent-catalog.ts';
 export type { AgentRun, Diagnostics } from './agent-kind.ts';
-export { type AgentRunners, agentSecrets, assertAgents, checkAgents, createAgentRunners, runAgent } from './agent-kinds.ts';
+export { agentSecrets, assertAgents, checkAgents, createAgentRunners, runAgent } from './agent-kinds.ts';
 export { endOrphanedCommands } from './command/orphans.ts';
 export { commandUser, commandUserProblem } from './command/start-command.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';

@@ -37,6 +37,7 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
       return classifyError(stop.failure, context);
     case 'drain':
       return { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 };
+    case 'detached':
     case 'lease-lost':
       // The ledger refuses it: another attempt has the task, or may have it.
       return { kind: 'interrupted', reason: 'the lease was lost', delayMs: 0 };

@@ -1,5 +1,14 @@
 import type { AgentDefinition } from '../config/index.ts';
-import { type AttemptEnd, type ClaimIsolation, claimTask, cutTree, type TaskPlace, type TicketClaim } from '../ledger/index.ts';
+import {
+  type AdoptAnswer,
+  type AttemptEnd,
+  type ClaimIsolation,
+  claimTask,
+  cutTree,
+  readAttemptOutput,
+  type TaskPlace,
+  type TicketClaim,
+} from '../ledger/index.ts';
 import type { TicketData, TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable } from '../redis/index.ts';
 import { wait } from '../time/index.ts';
@@ -13,7 +22,9 @@ import { settleAndReport, type SettleParts } from './settle-attempt.ts';
 
 export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunAttemptParts, ApplyDirectivesParts, SettleParts {
   /** Whether this process takes tasks under which a process was lost. */
-  isolation: () => ClaimIsolation;
+  isolation: () => ClaimIsolation | undefined;
+  /** The daemon that runs the attempt; absent for agents of this process. */
+  daemon?: string;
   /** Runs the ticket of such a task in a process for suspects, which claims it; `losses`: how many processes were lost under it. */
   runIsolated: (ticket: TicketData, how: TicketClaim, losses: number) => Promise<TicketResult>;
 }
@@ -43,7 +54,7 @@ async function claimAndExecute(
   { ticket, how }: { ticket: TicketData; how: TicketClaim },
 ): Promise<TicketResult> {
   const claimedFrom = parts.clock.monotonic();
-  const claim = await claimTask(parts.ledger, place, parts.worker, { ...how, isolation: parts.isolation() });
+  const claim = await claimTask(parts.ledger, place, parts.worker, { ...how, isolation: parts.isolation(), daemon: parts.daemon });
   switch (claim.kind) {
     case 'claimed':
       return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));
@@ -64,17 +75,40 @@ async function claimAndExecute(
   return { kind: 'done', note: `nothing to do: ${claim.kind}` };
 }
 
+/** Goes on with an attempt that another hub claimed, and that this one has adopted. */
+export async function resumeAttempt(
+  parts: ExecuteTicketParts,
+  place: Omit<TaskPlace, 'lane'>,
+  adopted: Extract<AdoptAnswer, { kind: 'adopted' }>,
+): Promise<TicketResult> {
+  const { state } = adopted;
+  const claimed = { ...adopted, kind: 'claimed' } as const;
+  const opened = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
+  const execution = { ...opened, isResumed: true } as const;
+  parts.keeper.add(execution.attempt);
+  if (execution.attempt.takesInput) execution.attempt.notifyInput();
+  execution.output.resume(await readAttemptOutput(parts.ledger, { ...place, startedAt: state.startedAt ?? 0 }));
+  return await runToEnd(parts, execution);
+}
+
 async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {
-  const { body, state, attempt, log } = execution;
-  const { ledger, keeper, clock, redact } = parts;
+  const { state, attempt, log } = execution;
+  const { ledger, keeper } = parts;
   keeper.add(attempt);
   countStart(ledger, execution);
   // Messages that an earlier attempt was offered may still wait, and no signal comes for them again.
   if (attempt.takesInput && state.token > 1) attempt.notifyInput();
   log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+  return await runToEnd(parts, execution);
+}
+
+async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {
+  const { body, state, attempt, log } = execution;
+  const { ledger, keeper, clock, redact } = parts;
   try {
     const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
+    if (attempt.stopped?.kind === 'detached') return detach(parts, execution);
     const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
     const now = attempt.redisNow(clock.monotonic());
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
@@ -94,6 +128,13 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
     log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
     throw error;
   }
+}
+
+/** The attempt goes on under its lease at another hub, or will. */
+function detach({ keeper }: ExecuteTicketParts, { attempt, log }: Execution): TicketResult {
+  keeper.release(attempt);
+  log.info({ event: 'task.detached' }, 'goes on at another hub');
+  return { kind: 'done', note: 'goes on at another hub' };
 }
 
 /** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */

@@ -26,6 +26,8 @@ export interface Execution {
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
+  /** Whether its agent runs already, on a daemon, since another hub claimed it. */
+  readonly isResumed?: true;
 }
 
 export interface OpenExecutionParts {

@@ -1,4 +1,4 @@
-import { type AgentCatalog, type AgentRun, type AgentRunners, type Diagnostics, runAgent } from '../agents/index.ts';
+import type { AgentCatalog, AgentRun, Diagnostics } from '../agents/index.ts';
 import type { SpendPorts } from '../budgets/index.ts';
 import type { AgentResult } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
@@ -20,7 +20,8 @@ export type AgentAnswer =
 export interface RunAttemptParts extends ContextParts {
   spending: SpendPorts;
   catalog: AgentCatalog;
-  runners: AgentRunners;
+  /** Runs the agent, in this process or on a daemon. */
+  runAgent: (run: AgentRun, execution: Execution) => Promise<AgentResult>;
   /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
   graceMs: number;
 }
@@ -72,7 +73,7 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Pr
 }
 
 async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<AgentResult> {
-  const { ledger, catalog, runners, spending } = parts;
+  const { ledger, catalog, spending } = parts;
   const { body, state, attempt, models } = execution;
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
@@ -81,7 +82,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   await execution.spend.open(spending, entry.definition);
   const { text, given } = await gatherInput(ledger, execution);
   attempt.throwIfStopped();
-  const result = await runAgent(runners, {
+  const run: AgentRun = {
     task: agentTask(body, state, text),
     definition: entry.definition,
     isOperators: entry.origin === 'config',
@@ -90,7 +91,8 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     inputArrived: () => attempt.inputArrived,
     diagnose,
     untilStopped: (work) => attempt.untilStopped(work),
-  });
+  };
+  const result = await parts.runAgent(run, execution);
   assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
   return result;
 }

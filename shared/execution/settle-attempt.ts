@@ -1,5 +1,5 @@
 import type { AgentLog } from '../config/index.ts';
-import { type AttemptEnd, type Ledger, releaseIfResumed, type SettleAnswer, settleAttempt } from '../ledger/index.ts';
+import { type AttemptEnd, type AttemptRef, type Ledger, releaseIfResumed, type SettleAnswer, settleAttempt } from '../ledger/index.ts';
 import type { TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
 import { isTerminal } from '../tasks/index.ts';
@@ -15,6 +15,8 @@ export interface SettleParts {
   clock: Clock;
   /** Called when a task waits for a time, which may be near. */
   onWaiting: () => void;
+  /** Called once it is known whether the ledger took the end of an attempt. */
+  onSettled?: (attempt: AttemptRef, answer: SettleAnswer) => void;
 }
 
 /** An outage of Redis that ends so soon after the lease costs no attempt: meanwhile no other worker could reclaim the task. */
@@ -26,6 +28,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
   const { attempt, log, claimedFrom } = execution;
   try {
     const settled = await settleWithRetry(parts, attempt, end);
+    parts.onSettled?.(attempt.ref, settled);
     const ranMs = clock.monotonic() - claimedFrom;
     countEnd(parts.ledger, execution, { end, settled, ranMs });
     report(log, end, settled, ranMs);

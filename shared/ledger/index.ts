@@ -20,6 +20,7 @@ export {
 export { countDescendant, cutTree, liftCut, readCut, uncountDescendant } from './accept/task-tree.ts';
 export { assertNotFailing, explainFailures, forgetFailures, releaseAll, releaseIfResumed } from './settle/agent-failures.ts';
 export { dropBlame, readBlame, writeBlame } from './claim/blame.ts';
+export type { AdoptAnswer } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export {
   type AttemptRef,
@@ -76,6 +77,7 @@ export {
   appendOutput,
   readLog,
   readProgress,
+  readAttemptOutput,
 } from './read/run-log.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
 export type { AttemptEnd } from './settle/attempt-end.ts';

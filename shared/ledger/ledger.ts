@@ -76,6 +76,7 @@ const WORKING_MS = 1000;
 export type ScriptName =
   | 'accept-plain-tasks'
   | 'accept-tasks'
+  | 'adopt-attempt'
   | 'append-entry'
   | 'apply-limits'
   | 'breach-sla'

@@ -1,4 +1,4 @@
-import { agentSecrets, createAgentRunners, createFleetModels, createRedactor } from '../agents/index.ts';
+import { agentSecrets, createAgentRunners, createFleetModels, createRedactor, runAgent } from '../agents/index.ts';
 import { secretVariables } from '../config/index.ts';
 import { ModelCalls } from '../models/index.ts';
 import type { Parts } from './open-parts.ts';
@@ -49,7 +49,7 @@ function openRedactor({ config }: Parts): (text: string) => string {
   return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
 }
 
-function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runners' | 'fleetModels'> {
+function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels'> {
   const options = {
     fleetId: (signal: AbortSignal) => fleetId.read(signal),
     directory: config.directory,
@@ -63,8 +63,9 @@ function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runn
     commands: config.settings.commands,
     providers: config.settings.providers,
   };
+  const runners = createAgentRunners(options);
   return {
-    runners: createAgentRunners(options),
+    runAgent: (run) => runAgent(runners, run),
     fleetModels: createFleetModels({ ...options, defaultModel: config.env.OPENAI_MODEL }),
   };
 }

@@ -99,6 +99,10 @@ export interface TaskState {
   /** Number of its newest ticket. */
   ticket: number;
   worker?: string;
+  /** The daemon that runs, or ran, the current or last attempt for that worker, a hub. */
+  daemon?: string;
+  /** Attempts that were lost with their daemon and cost nothing. */
+  daemonLosses?: number;
   createdAt: number;
   queuedAt?: number;
   scheduledAt?: number;

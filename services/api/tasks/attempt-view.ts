@@ -23,7 +23,7 @@ export const attemptViewSchema = z
   .strictObject({
     number: z.int().meta({ description: 'From 1.' }),
     worker: z.string().meta({ description: 'The worker that ran it.' }),
-    daemon: z.string().nullable().meta({ description: 'The machine of that worker.' }),
+    daemon: z.string().nullable().meta({ description: 'The daemon that ran it for that worker, a hub; null for none.' }),
     startedAt: instant('When it began.'),
     endedAt: instant('When it ended; null while it runs.').nullable(),
     status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),

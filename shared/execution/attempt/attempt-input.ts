@@ -14,9 +14,11 @@ interface GatheredInput {
 
 /**
  * Composes an attempt's prompt: its task's own text and every message that belongs to it, those that an earlier attempt took too. A
- * task of mode `collect` first takes what waits behind it. Rejects with the signal's reason when the attempt is stopped.
+ * task of mode `collect` first takes what waits behind it. An agent that runs already has its prompt; what went into its run may not have
+ * reached it, and counts as not given. Rejects with the signal's reason when the attempt is stopped.
  */
-export async function gatherInput(ledger: Ledger, { body, state, attempt }: Execution): Promise<GatheredInput> {
+export async function gatherInput(ledger: Ledger, { body, state, attempt, isResumed }: Execution): Promise<GatheredInput> {
+  if (isResumed) return { text: body.input, given: (state.inputs ?? []).filter(({ how }) => how !== 'steered').map(({ id }) => id) };
   const hasOnlyItsOwn = state.collect === undefined && state.inputs === undefined && state.leftOut === undefined;
   if (hasOnlyItsOwn) return { text: body.input, given: [] };
   const gather = async (): Promise<GatheredInput> => {

@@ -43,21 +43,45 @@ export class AttemptOutput {
 
   /** Throws `OUTPUT_TOO_LARGE` over the bound, and the stop's reason once the attempt was stopped. */
   write(text: string): void {
-    const { attempt, ledger } = this.#options;
-    attempt.throwIfStopped();
-    this.#bytes += Buffer.byteLength(text);
-    const max = ledger.settings.tasks.maxOutputBytes;
-    if (this.#bytes > max) throw new TaskFailure('OUTPUT_TOO_LARGE', `The output is larger than ${max} bytes`);
-    this.#parts.push(text);
+    this.#keep(text);
     this.#pending += text;
     if (this.#pending.length >= ENTRY_BYTES) this.#send();
     else this.#timer ??= setTimeout(() => this.#send(), FLUSH_MS);
+  }
+
+  /** Goes on after what an attempt of another process has written. */
+  resume({ text, seq }: { text: string; seq: number }): void {
+    this.#parts.push(text);
+    this.#bytes += Buffer.byteLength(text);
+    this.#seq = seq;
+  }
+
+  /** The number of the last entry. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Writes an entry that has its number already; drops one that was written before. Throws as `write` does. */
+  writeEntry(seq: number, text: string): void {
+    if (seq <= this.#seq) return;
+    this.#keep(text);
+    this.#seq = seq;
+    this.#sending = (this.#sending ?? Promise.resolve()).then(() => this.#append(seq, text));
   }
 
   /** Sends what is left and waits until it is written. Never throws. */
   async end(): Promise<void> {
     this.#send(true);
     await this.#sending;
+  }
+
+  #keep(text: string): void {
+    const { attempt, ledger } = this.#options;
+    attempt.throwIfStopped();
+    this.#bytes += Buffer.byteLength(text);
+    const max = ledger.settings.tasks.maxOutputBytes;
+    if (this.#bytes > max) throw new TaskFailure('OUTPUT_TOO_LARGE', `The output is larger than ${max} bytes`);
+    this.#parts.push(text);
   }
 
   #send(isLast = false): void {

@@ -11,6 +11,8 @@ export type StopReason =
   | { kind: 'preempt'; by: string }
   /** It may not go on, as when a budget is used up. */
   | { kind: 'failed'; failure: TaskFailure }
+  /** Another hub goes on with it; nothing is settled here. */
+  | { kind: 'detached' }
   | { kind: 'drain' | 'timeout' | 'deadline' | 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */

@@ -44,7 +44,9 @@ export interface TicketClaim {
 
 interface ClaimOptions extends TicketClaim {
   /** Without it, suspects are claimed like any other. */
-  isolation?: ClaimIsolation;
+  isolation?: ClaimIsolation | undefined;
+  /** The daemon that runs the task for a worker that is a hub, by id. */
+  daemon?: string | undefined;
 }
 
 /** Claims a task for a worker, for `leaseMs` milliseconds. */
@@ -60,8 +62,8 @@ export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string
 }
 
 async function batchClaim(ledger: Ledger, claim: Claim): Promise<ClaimReply> {
-  const { tenant, worker, isolation, entry, isShared, order } = claim;
-  const group = [shardGroup(ledger, tenant), worker, isolation, entry === undefined, isShared, order?.pauses].join(' ');
+  const { tenant, worker, isolation, daemon, entry, isShared, order } = claim;
+  const group = [shardGroup(ledger, tenant), worker, isolation, daemon, entry === undefined, isShared, order?.pauses].join(' ');
   return await ledger.batches.add({ ledger, run: claimTasks, group }, claim);
 }
 
@@ -127,9 +129,10 @@ function answersOf(
 }
 
 function claimOptions(claims: readonly Claim[]): Record<string, unknown> {
-  const { isolation, entry, isShared, order } = claims[0] ?? {};
+  const { isolation, daemon, entry, isShared, order } = claims[0] ?? {};
   return {
     isolation,
+    daemon,
     ...(entry === undefined ? {} : { entries: claims.map((claim) => claim.entry) }),
     ...(isShared === true ? { direct: false } : {}),
     ...(order === undefined ? {} : { queue: order.queue }),

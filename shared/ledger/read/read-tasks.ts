@@ -134,11 +134,12 @@ const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {
 };
 
 function lastAttempt(state: TaskState): StoredAttempt {
-  const { status, attempt, worker, startedAt, completedAt, log } = state;
+  const { status, attempt, worker, daemon, startedAt, completedAt, log } = state;
   const isTimeout = parseTimeline(log).at(-2)?.status === 'timeout';
   return {
     number: attempt,
     worker: worker ?? '',
+    ...(daemon === undefined ? {} : { daemon }),
     startedAt: startedAt ?? 0,
     status: isTimeout ? 'timeout' : (LAST_STATUS[status] ?? 'running'),
     ...(completedAt === undefined ? {} : endOf(state)),

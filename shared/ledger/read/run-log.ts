@@ -125,3 +125,28 @@ export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, s
   );
   return written === 1;
 }
+
+/** Entries that one read of an attempt's output takes at most; `tasks.maxOutputEntries` bounds what there is. */
+const OUTPUT_PAGE = 1000;
+
+/**
+ * What is kept of the output of an attempt that began at `startedAt`: its text, and the number of its last entry, 0 for none. The oldest
+ * entries of a long output are gone.
+ */
+export async function readAttemptOutput(
+  { redis, keys }: LogPlace,
+  { tenant, id, startedAt }: { tenant: string; id: string; startedAt: number },
+): Promise<{ text: string; seq: number }> {
+  const texts: string[] = [];
+  let seq = 0;
+  for (let from = `${startedAt}`; ;) {
+    const page = await redis.xrange(keys.tenant(tenant).output(id), from, '+', 'COUNT', OUTPUT_PAGE);
+    for (const [, fields] of page) {
+      const entry = new Map(fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : [])));
+      texts.push(entry.get('text') ?? '');
+      seq = Number(entry.get('seq') ?? 0);
+    }
+    if (page.length < OUTPUT_PAGE) return { text: texts.join(''), seq };
+    from = `(${page.at(-1)?.[0]}`;
+  }
+}

@@ -19,7 +19,8 @@
 --   `own`, `shared`: the process holds suspects only; `offered`, `full`: whether the worker has such a process to offer;
 --   entries: of the tickets in the outbox, by task, when slots took them from the ready ones;
 --   direct: whether slots take what is ready, so that the windows need not be filled;
---   queue: of tickets from BullMQ, when their slots take what is ready instead of a worse ticket
+--   queue: of tickets from BullMQ, when their slots take what is ready instead of a worse ticket;
+--   daemon: id of the daemon that runs them for this worker, a hub
 -- ARGV[2] worker: text, its name
 -- ARGV[3] lease: int, ms
 -- ARGV[4] lanes: text, a digit per task: `1` with a lane, else `0`
@@ -135,6 +136,7 @@ local function claim_any(id, keys, text)
   task.queuedAt = task.queuedAt or context.now
   task.scheduledAt, task.startedAt = context.now, context.now
   task.gate, task.notBefore, task.granted, task.worker, task.error = nil, nil, true, worker, nil
+  task.daemon = context.daemon
   task.token, task.spent = task.token + 1, task.spent + 1
   task.isolation = task.losses and context.isolation
   task.attempt = (task.earlier or 0) + task.spent
@@ -153,8 +155,10 @@ end
 
 local function claim(id, keys, text)
   if not text then return { 'unknown' } end
-  -- A short state does not say whether the task has the lane of its agent, nor when its deadline is.
-  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes or is_late(keys, id) then return claim_any(id, keys, text) end
+  -- A short state does not say whether the task has the lane of its agent, when its deadline is, nor which daemon runs it.
+  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes or context.daemon or is_late(keys, id) then
+    return claim_any(id, keys, text)
+  end
   local state = 'r' .. string.sub(text, 2) .. start_and_worker
   start(id, 1, state, 1)
   return { 'claimed', state }

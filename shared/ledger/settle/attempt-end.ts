@@ -47,9 +47,18 @@ const ATTEMPT_STATUS = {
 
 /** The record of an ended attempt. */
 export function recordOfAttempt(running: TaskState, end: AttemptEnd, now: number): Record<string, unknown> {
-  const { attempt: number, worker, startedAt } = running;
+  const { attempt: number, worker, daemon, startedAt } = running;
   const status = ATTEMPT_STATUS[end.kind];
-  return { number, worker, startedAt, endedAt: now, status, ...errorOf(end), ...usedAndSubstituted(end) };
+  return {
+    number,
+    worker,
+    ...(daemon === undefined ? {} : { daemon }),
+    startedAt,
+    endedAt: now,
+    status,
+    ...errorOf(end),
+    ...usedAndSubstituted(end),
+  };
 }
 
 export function errorOf(end: AttemptEnd): { error?: StoredError } {

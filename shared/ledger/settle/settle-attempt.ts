@@ -2,6 +2,7 @@ import { type TaskStatus, usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import { parseBody } from '../codec/body.ts';
+import { parseState } from '../codec/state.ts';
 import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall, usageBounds } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './attempt-end.ts';
@@ -31,9 +32,15 @@ export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict
       decision,
     );
     if (reply.kind !== 'changed') return reply;
+    if (known && hasMoved(stored, reply.stored, read.first)) return { kind: 'lost' };
     stored = reply.stored;
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was settled`);
+}
+
+/** Another hub has adopted the attempt, under the same token. */
+function hasMoved(seen: string, stored: string, first: SeenTask['first']): boolean {
+  return parseState(seen, first).worker !== parseState(stored, first).worker;
 }
 
 async function readSeen({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Promise<SeenTask | null> {

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { createAgentRunners } from '#shared/agents/agent-kinds.ts';
+import { createAgentRunners, runAgent } from '#shared/agents/agent-kinds.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { ModelCalls } from '#shared/models/model-calls.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { executeTicket, type ExecuteTicketParts } from '#shared/execution/execute-ticket.ts';
+import { executeTicket, type ExecuteTicketParts, resumeAttempt } from '#shared/execution/execute-ticket.ts';
+import { adoptAttempt } from '#shared/ledger/claim/adopt-attempt.ts';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { appendOutput, readAttemptOutput } from '#shared/ledger/read/run-log.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { LeaseKeeper } from '#shared/execution/leases/lease-keeper.ts';
 import { useParts } from '../../support/use-parts.ts';
 
@@ -16,6 +20,15 @@ const parts = await useParts({ agents: { planner: { kind: 'function', run: plans
 
 function createExecutor(): ExecuteTicketParts {
   const { ledger, log, catalog } = parts;
+  const runners = createAgentRunners({
+    fleetId: () => Promise.resolve('f'),
+    directory: '.',
+    openaiBaseUrl: undefined,
+    openaiApiKey: undefined,
+    readSecret: () => undefined,
+    allowNetworks: [],
+    maxResponseBytes: 1000,
+  });
   return {
     ledger,
     keeper: new LeaseKeeper({ ledger, clock: systemClock, log }),
@@ -27,15 +40,7 @@ function createExecutor(): ExecuteTicketParts {
     spending: parts,
     fleetModels: () => expect.unreachable('these agents ask for no model'),
     modelCalls: new ModelCalls({ ...parts, settings: parts.config.settings }),
-    runners: createAgentRunners({
-      fleetId: () => Promise.resolve('f'),
-      directory: '.',
-      openaiBaseUrl: undefined,
-      openaiApiKey: undefined,
-      readSecret: () => undefined,
-      allowNetworks: [],
-      maxResponseBytes: 1000,
-    }),
+    runAgent: (run) => runAgent(runners, run),
     schedules: openScheduleParts(parts),
     graceMs: 1000,
     onWaiting: () => undefined,
@@ -73,5 +78,55 @@ describe('executing a ticket', () => {
       note: 'completed',
     });
     expect(reads).toBe(2);
+  });
+});
+
+describe('an attempt that its daemon takes to another hub', () => {
+  it('goes on with its output after the last entry, and ends under its token', async () => {
+    const { ledger } = parts;
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'worker', input: 'work' });
+    const claim = await claimTask(ledger, { tenant: 'default', id, lane: null }, 'first-hub', { daemon: 'dmn_1' });
+    if (claim.kind !== 'claimed') throw new Error(claim.kind);
+    const place = { tenant: 'default', id };
+    const ref = { ...place, lane: null, token: claim.state.token };
+    await appendOutput(ledger, ref, { attempt: 1, seq: 1, text: 'one ' });
+    await appendOutput(ledger, ref, { attempt: 1, seq: 2, text: 'two ' });
+
+    const adopted = await adoptAttempt(ledger, ref, { worker: 'tested', daemon: 'dmn_1' });
+    if (adopted.kind === 'gone') throw new Error('it runs');
+    const executor: ExecuteTicketParts = {
+      ...createExecutor(),
+      runAgent: (_run, { output }) => {
+        expect(output.seq).toBe(2);
+        output.writeEntry(2, 'two ');
+        output.writeEntry(3, 'three');
+        return Promise.resolve({});
+      },
+    };
+    expect(await resumeAttempt(executor, place, adopted)).toEqual({ kind: 'done', note: 'completed' });
+    await expect.poll(async () => (await readTask(ledger, 'default', id))?.state.status).toBe('completed');
+    expect(await readTask(ledger, 'default', id)).toMatchObject({
+      state: { token: 1, spent: 1, worker: 'tested' },
+      attempts: [{ worker: 'tested', daemon: 'dmn_1', status: 'success' }],
+      output: 'one two three',
+    });
+    expect(await readAttemptOutput(ledger, { ...place, startedAt: 0 })).toEqual({ text: 'one two three', seq: 3 });
+  });
+
+  it('is left to that hub by the one that held it before', async () => {
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'worker', input: 'work' });
+    const executor: ExecuteTicketParts = {
+      ...createExecutor(),
+      daemon: 'dmn_1',
+      runAgent: async (run, { attempt }) => {
+        await adoptAttempt(parts.ledger, attempt.ref, { worker: 'next-hub', daemon: 'dmn_1' });
+        attempt.stop({ kind: 'detached' });
+        return await run.untilStopped(new Promise(() => undefined));
+      },
+    };
+    const result = await executeTicket(executor, { tenant: 'default', task: id });
+    expect(result).toEqual({ kind: 'done', note: 'goes on at another hub' });
+    expect(executor.keeper.running).toEqual([]);
+    expect(await readTask(parts.ledger, 'default', id)).toMatchObject({ state: { status: 'running', worker: 'next-hub' } });
   });
 });

@@ -45,7 +45,7 @@ local function end_attempt(context, keys, id, task, fate)
   if task.preempt then redis.call('HDEL', keys.signals, preempt_signal(member)) end
   task.preempt = nil
   redis.call('HSET', keys.attempts, id .. ':' .. task.token, cjson.encode({
-    number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = context.now, status = fate.status,
+    number = task.attempt, worker = task.worker, daemon = task.daemon, startedAt = task.startedAt, endedAt = context.now, status = fate.status,
     error = fate.failure, usage = fate.usage,
   }))
 end
