@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { BudgetRule } from '../config/index.ts';
+import { Recent } from '../time/index.ts';
 
 /** A budget of a tenant. */
 export interface Budget extends BudgetRule {
@@ -60,8 +61,25 @@ export function windowOf(budget: Budget, counted: string, now: number): BudgetWi
   return { budget, counted, name: `${budget.id}|${counted.replaceAll('%', '%25').replaceAll('|', '%7C')}|${begin}`, endsAt };
 }
 
+interface Span {
+  begin: string;
+  endsAt: number;
+}
+
+/** The spans that were current last, by kind and zone: each call needs some, and they take long to compute. */
+const spans = new Recent<string, Span>({ maxEntries: 1000 });
+
 function spanOf({ per, tz }: Budget, now: number): { begin: string; endsAt: number | null } {
   if (per === 'total') return { begin: per, endsAt: null };
+  const name = `${per} ${tz}`;
+  const known = spans.get(name);
+  if (known && now >= Number(known.begin) && now < known.endsAt) return known;
+  const span = computeSpan(per, tz, now);
+  spans.set(name, span);
+  return span;
+}
+
+function computeSpan(per: 'hour' | 'day' | 'month', tz: string, now: number): Span {
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(tz);
   const begin =
     per === 'hour'

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
+import { loadScripts, type RedisClient, runGathered, type Script } from '../redis/index.ts';
 import { tenantStateInLua } from '../tenants/index.ts';
 
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
@@ -12,5 +12,5 @@ export async function runBudgetScript<Reply>(
   args: readonly (string | number)[],
 ): Promise<Reply> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (await runScript(redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
+  return (await runGathered(redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
 }

@@ -51,9 +51,11 @@ export class AttemptModels {
   }
 
   /** A model for the AI SDK whose calls pass through here. It fails with a `TaskFailure`. */
-  wrap(source: ModelSource): AgentModel {
+  wrap(given: ModelSource): AgentModel {
+    const own = given.modelFor(given.name);
+    const source: ModelSource = { ...given, modelFor: (name) => (name === given.name ? own : given.modelFor(name)) };
     return wrapLanguageModel({
-      model: source.modelFor(source.name),
+      model: own,
       middleware: {
         wrapGenerate: ({ params }) => this.#call(source, params, generate),
         wrapStream: ({ params }) => this.#call(source, params, (model, call) => this.#stream(source, model, call)),

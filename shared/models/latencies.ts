@@ -25,24 +25,21 @@ export class Latencies {
 
   /** Notes the call of a model whose answer began after so long. */
   add(model: string, ms: number): void {
-    const samples = this.#recent(model);
+    const samples = this.#samples.get(model) ?? [];
     samples.push({ at: this.#clock.monotonic(), ms });
+    if (samples.length > MAX_CALLS) samples.shift();
     this.#samples.delete(model);
-    this.#samples.set(model, samples.slice(-MAX_CALLS));
+    this.#samples.set(model, samples);
     const [oldest] = this.#samples.keys();
     if (this.#samples.size > MAX_MODELS && oldest !== undefined) this.#samples.delete(oldest);
   }
 
   /** Within this, 95 of 100 answers of the last minutes began; null while too few are known. */
   p95(model: string): number | null {
-    const samples = this.#recent(model);
+    const since = this.#clock.monotonic() - WINDOW_MS;
+    const samples = (this.#samples.get(model) ?? []).filter(({ at }) => at > since);
     if (samples.length < MIN_CALLS) return null;
     const sorted = samples.map(({ ms }) => ms).toSorted((a, b) => a - b);
     return sorted[Math.ceil(sorted.length * SHARE) - 1] ?? null;
-  }
-
-  #recent(model: string): Sample[] {
-    const since = this.#clock.monotonic() - WINDOW_MS;
-    return (this.#samples.get(model) ?? []).filter(({ at }) => at > since);
   }
 }

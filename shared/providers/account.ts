@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Settings } from '../config/index.ts';
+import { Recent } from '../time/index.ts';
 
 /** What a model of an account may be called; what is absent is learned. */
 export interface ProviderLimits {
@@ -25,6 +26,9 @@ interface CalledEndpoint {
 }
 
 const DIGEST_LENGTH = 16;
+/** Names of the models that were called last: each call needs some. */
+const MAX_IDS = 1000;
+const ids = new Recent<string, string>({ maxEntries: MAX_IDS });
 
 /** The account that a model's address and key belong to. */
 export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = '', isOperators }: CalledEndpoint): ProviderAccount {
@@ -36,7 +40,12 @@ export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = 
 
 /** The name of an account's model in keys and among what holds tasks. */
 export function throttleId({ name }: Pick<ProviderAccount, 'name'>, model: string): string {
-  return digestOf(`${name}\n${model}`);
+  const text = `${name}\n${model}`;
+  const known = ids.get(text);
+  if (known !== undefined) return known;
+  const id = digestOf(text);
+  ids.set(text, id);
+  return id;
 }
 
 function isSameUrl(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../config/index.ts';
-import { type Keys, loadScripts, type RedisClient, runScript, type Script, scriptJson } from '../redis/index.ts';
+import { type Keys, loadScripts, type RedisClient, runGathered, runScript, type Script, scriptJson } from '../redis/index.ts';
 import { type ProviderAccount, throttleId } from './account.ts';
 import type { Refusal, StatedLimit } from './read-answer.ts';
 
@@ -65,7 +65,7 @@ export async function admitCall(
   const keys = [state, window, calls, line, reserved, turns, ...flows, account, endpoint, throttles, waits];
   const names = { account: target.account.name, model: target.model, endpoint: target.account.endpoint };
   const args = [scriptJson({ ...optionsOf(ports, target), ...names }), scriptJson(call)];
-  return admissionSchema.parse(await runScript(ports.redis, scriptOf('admit-call'), keys, args));
+  return admissionSchema.parse(await runGathered(ports.redis, scriptOf('admit-call'), keys, args));
 }
 
 /** A call that ended, as `report-call.lua` takes it. */
@@ -95,7 +95,7 @@ export async function reportCall(
   const { state, window, calls, account, endpoint, waits, turns, flows } = keysOf(ports, target);
   const keys = [state, window, calls, account, endpoint, waits, turns, ...flows];
   const args = [scriptJson(optionsOf(ports, target)), scriptJson(report)];
-  return reportedSchema.parse(await runScript(ports.redis, scriptOf('report-call'), keys, args));
+  return reportedSchema.parse(await runGathered(ports.redis, scriptOf('report-call'), keys, args));
 }
 
 /** A flow whose task was given a call. */

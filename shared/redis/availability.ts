@@ -1,5 +1,5 @@
 import type { ConsumerSettings } from '../config/index.ts';
-import { Ticker } from '../time/index.ts';
+import { Ticker, wait } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
 import pRetry from 'p-retry';
@@ -32,6 +32,13 @@ interface RetryOptions {
  * options it never gives up.
  */
 export async function retryWhileAway<T>(call: () => Promise<T>, { signal, mayRetry = () => true }: RetryOptions = {}): Promise<T> {
+  signal?.throwIfAborted();
+  try {
+    return await call();
+  } catch (error) {
+    if (!isRedisUnavailable(error) || !mayRetry()) throw error;
+  }
+  await wait(RETRY_MS, signal);
   return await pRetry(call, {
     retries: Infinity,
     minTimeout: RETRY_MS,

@@ -5,6 +5,7 @@
 export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availability.ts';
 export { type RedisClient, commandsSentBy, connectRedis } from './connect-redis.ts';
 export { FleetId } from './fleet-id.ts';
+export { runGathered } from './gathered-scripts.ts';
 export { type Keys, type ShardKeys, assertInstallation, createKeys, installationProblem } from './keys.ts';
 export {
   type ReadRecords,

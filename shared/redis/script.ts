@@ -60,12 +60,12 @@ export async function runScript(
   return await evaluate(redis, script, keys, args);
 }
 
-function assertKeys({ name, keyCount, takesMoreKeys }: Script, keys: readonly string[]): void {
+export function assertKeys({ name, keyCount, takesMoreKeys }: Script, keys: readonly string[]): void {
   if (takesMoreKeys ? keys.length < keyCount : keys.length !== keyCount)
     throw new Error(`${name} takes ${keyCount} keys, not ${keys.length}`);
 }
 
-async function evaluate(
+export async function evaluate(
   redis: RedisClient,
   { source, sha }: Pick<Script, 'source' | 'sha'>,
   keys: readonly string[],
@@ -79,7 +79,7 @@ async function evaluate(
   }
 }
 
-function digestOf(source: string): string {
+export function digestOf(source: string): string {
   return createHash('sha1').update(source).digest('hex');
 }
 
@@ -115,7 +115,7 @@ export async function runTogether(
   return { replies: answers, end };
 }
 
-function readAnswer(reply: unknown): unknown {
+export function readAnswer(reply: unknown): unknown {
   const [isDone, answer]: unknown[] = Array.isArray(reply) ? reply : [];
   return isDone === 1 ? answer : new Error(String(answer));
 }

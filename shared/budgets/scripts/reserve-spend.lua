@@ -14,13 +14,14 @@ local windows, values = { unpack(KEYS, 3) }, { unpack(ARGV, 4) }
 local names, lines = {}, {}
 for at = 1, #windows do names[at], lines[at] = values[2 * at - 1], tonumber(values[2 * at]) or false end
 
-local function reserved_in(name) return tonumber(redis.call('HGET', KEYS[2], 'sum:' .. name) or 0) end
-
 -- The first window whose line the amount would pass. Returns its number, and what is spent and reserved there.
 local function find_exceeded()
-  for at, name in ipairs(names) do
+  local sums = {}
+  for at, name in ipairs(names) do sums[at] = 'sum:' .. name end
+  local reserved_in = redis.call('HMGET', KEYS[2], unpack(sums))
+  for at in ipairs(names) do
     if lines[at] then
-      local spent, reserved = tonumber(redis.call('HGET', windows[at], 'spent') or 0), reserved_in(name)
+      local spent, reserved = tonumber(redis.call('HGET', windows[at], 'spent') or 0), tonumber(reserved_in[at] or 0)
       if spent >= lines[at] or spent + reserved + amount > lines[at] then return at, spent, reserved end
     end
   end
@@ -34,24 +35,23 @@ end
 -- `field`: perhaps of an open call, whose attempt may have ended.
 local function release_if_ended(field, text)
   if string.sub(field, 1, 5) ~= 'call:' then return end
-  local call = cjson.decode(text or redis.call('HGET', KEYS[2], field))
+  local call = cjson.decode(text)
   if redis.call('ZSCORE', KEYS[1], call.lease) then return end
   redis.call('HDEL', KEYS[2], field)
   for _, name in ipairs(call.amount > 0 and call.windows or {}) do add_to_sum(name, -call.amount) end
 end
 
-local function release_ended()
-  local all = redis.call('HGETALL', KEYS[2])
-  for at = 1, #all, 2 do release_if_ended(all[at], all[at + 1]) end
+local function release_ended(fields)
+  for at = 1, #fields, 2 do release_if_ended(fields[at], fields[at + 1]) end
 end
 
 -- The client sends a call again when the reply was lost.
 if redis.call('HEXISTS', KEYS[2], 'call:' .. id) == 1 then return { 'reserved' } end
 -- Reservations of killed attempts do not gather, because each call checks two others.
-for _, field in ipairs(redis.call('HRANDFIELD', KEYS[2], 2)) do release_if_ended(field) end
+release_ended(redis.call('HRANDFIELD', KEYS[2], 2, 'WITHVALUES'))
 local at, spent, reserved = find_exceeded()
 if at and reserved > 0 then
-  release_ended()
+  release_ended(redis.call('HGETALL', KEYS[2]))
   at, spent, reserved = find_exceeded()
 end
 if at then return { 'exceeded', at, string.format('%.0f', spent), string.format('%.0f', reserved) } end

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
-import { type Keys, loadScripts, type RedisClient, runScript, type Script, scriptJson } from '../../redis/index.ts';
+import { type Keys, loadScripts, type RedisClient, runGathered, type Script, scriptJson } from '../../redis/index.ts';
 
 export interface CircuitPorts {
   readonly redis: RedisClient;
@@ -95,14 +95,13 @@ export class Circuits {
 async function admitByCircuit(ports: CircuitPorts, call: CircuitCall): Promise<CircuitAnswer> {
   const { circuits } = ports.keys.tenant(call.tenant);
   const name = circuitName(call);
-  if ((await ports.redis.hexists(circuits, name)) === 0) return { kind: 'go', isKnown: false, isProbe: false, name };
   const [kind, until, failures, , reason] = await run<(string | undefined)[]>(
     ports,
     'admit-circuit',
     [circuits],
     [name, call.caller, ports.settings.circuits.probeMs],
   );
-  if (kind !== 'wait') return { kind: 'go', isKnown: true, isProbe: kind === 'probe', name };
+  if (kind !== 'wait') return { kind: 'go', isKnown: kind !== 'go', isProbe: kind === 'probe', name };
   return { kind, untilMs: Number(until), failures: Number(failures), reason: reason ?? '', hold: { gate: 'circuit', what: name } };
 }
 
@@ -166,5 +165,5 @@ export async function checkCircuit(ports: CircuitPorts, { tenant, name, held }: 
 
 async function run<Reply>({ redis }: CircuitPorts, name: string, keys: string[], args: (string | number)[]): Promise<Reply> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (await runScript(redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
+  return (await runGathered(redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
 }

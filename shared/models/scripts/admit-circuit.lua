@@ -3,10 +3,12 @@
 -- ARGV[1] name: text, of the circuit
 -- ARGV[2] caller: text, the attempt that wants to call
 -- ARGV[3] probe: int, ms until another call may try after this one
--- RETURNS {'go'}, {'probe'} when this call tries it, or {'wait', until in ms, failures, attempt that tries it now or empty, its failure}
+-- RETURNS {'go'}, {'known'} when it may go and calls failed before, {'probe'} when this call tries it, or {'wait', until in ms, failures,
+--   attempt that tries it now or empty, its failure}
 -- include: circuit
 local circuit = read_circuit(KEYS[1], ARGV[1])
-if not circuit or not circuit.probeAt then return { 'go' } end
+if not circuit then return { 'go' } end
+if not circuit.probeAt then return { 'known' } end
 -- Another call of the attempt that tries it.
 local is_own = circuit.probe == ARGV[2]
 if circuit.probeAt > now and not is_own then

@@ -58,44 +58,50 @@ end
 
 local function go_at(at, due)
   start_probe(throttle, due, call.permit)
-  redis.call('ZREM', KEYS[4], call.permit)
+  if throttle.concurrent then redis.call('ZREM', KEYS[4], call.permit) end
   redis.call('ZADD', KEYS[3], at + options.callLeaseMs, call.permit)
   redis.call('PEXPIRE', KEYS[3], options.retentionMs)
   return { 'go', at, throttle.now }
 end
 
--- The client sends a call again when its reply was lost.
-if redis.call('ZSCORE', KEYS[3], call.permit) then return { 'go', throttle.now, throttle.now } end
+local function admit()
+  -- The client sends a call again when its reply was lost.
+  if redis.call('ZSCORE', KEYS[3], call.permit) then return { 'go', throttle.now, throttle.now } end
 
-local block, due = find_block(throttle, call.isReturning and call.tenant or nil)
-if block then return wait_for(block.because, block.at, block.scope) end
+  local block, due = find_block(throttle, call.isReturning and call.tenant or nil)
+  if block then return wait_for(block.because, block.at, block.scope) end
 
-local reservations, reserved = read_reservations(throttle)
-local own = reservations[call.tenant]
-if call.isFirst and call.isReturning and own and #own > 0 then
-  local reservation = table.remove(own, 1)
-  save_reservations(throttle, call.tenant, own)
-  local at = math.max(throttle.now, reservation.at)
-  add_booked(throttle, reservation.at, -1, -reservation.tokens)
-  add_booked(throttle, at, 1, call.tokens)
+  local reservations, reserved = read_reservations(throttle)
+  local own = reservations[call.tenant]
+  if call.isFirst and call.isReturning and own and #own > 0 then
+    local reservation = table.remove(own, 1)
+    save_reservations(throttle, call.tenant, own)
+    local at = math.max(throttle.now, reservation.at)
+    add_booked(throttle, reservation.at, -1, -reservation.tokens)
+    add_booked(throttle, at, 1, call.tokens)
+    return go_at(at, due)
+  end
+
+  if throttle.concurrent then
+    local busy = redis.call('ZCARD', KEYS[3]) + reserved + ahead_in_line()
+    if busy >= throttle.concurrent then
+      redis.call('ZADD', KEYS[4], throttle.now, call.permit)
+      redis.call('PEXPIRE', KEYS[4], GIVEN_UP_MS)
+      return wait_for('concurrent', throttle.now + RETRY_MS, 'model')
+    end
+  end
+
+  local at, because = earliest(throttle, call.tokens)
+  local best = redis.call('ZSCORE', KEYS[13], options.id) and best_flow(throttle, { count = 0 }) or nil
+  if call.isFirst and not goes_before(throttle, call, best) then return wait_for(because, at, 'model', true) end
+  if at > throttle.now + call.leftMs then return wait_for(because, at, 'model') end
+  reserve_call(throttle, at, call.tokens)
+  -- Turns count only while some wait: what was used before is no debt.
+  if best then serve(throttle, call, cost_of(throttle, call.tokens)) else redis.call('DEL', KEYS[6]) end
+  if call.isFirst then set_state(throttle, 'average', math.ceil(0.9 * tonumber(throttle.state.average or call.tokens) + 0.1 * call.tokens)) end
   return go_at(at, due)
 end
 
-if throttle.concurrent then
-  local busy = redis.call('ZCARD', KEYS[3]) + reserved + ahead_in_line()
-  if busy >= throttle.concurrent then
-    redis.call('ZADD', KEYS[4], throttle.now, call.permit)
-    redis.call('PEXPIRE', KEYS[4], GIVEN_UP_MS)
-    return wait_for('concurrent', throttle.now + RETRY_MS, 'model')
-  end
-end
-
-local at, because = earliest(throttle, call.tokens)
-local best = best_flow(throttle, { count = 0 })
-if call.isFirst and not goes_before(throttle, call, best) then return wait_for(because, at, 'model', true) end
-if at > throttle.now + call.leftMs then return wait_for(because, at, 'model') end
-reserve_call(throttle, at, call.tokens)
--- Turns count only while some wait: what was used before is no debt.
-if best then serve(throttle, call, cost_of(throttle, call.tokens)) else redis.call('DEL', KEYS[6]) end
-if call.isFirst then set_state(throttle, 'average', math.ceil(0.9 * tonumber(throttle.state.average or call.tokens) + 0.1 * call.tokens)) end
-return go_at(at, due)
+local answer = admit()
+save_throttle(throttle)
+return answer

@@ -28,7 +28,7 @@ local MIN_GUESSED = 10
 redis.call('ZREM', KEYS[3], report.permit)
 if report.isUnused then
   unbook(throttle, report.at, report.booked)
-elseif report.used and report.used ~= report.booked and throttle.window[math.floor(report.at / 1000)] then
+elseif report.used and report.used ~= report.booked and is_kept(throttle, report.at) then
   add_booked(throttle, report.at, 0, report.used - report.booked)
   spread(throttle, report.at, 0, report.used - report.booked)
 end
@@ -63,4 +63,5 @@ if report.block then
 elseif report.isAnswered then
   fell = clear_blocks(throttle, report.at)
 end
+save_throttle(throttle)
 return { redis.call('ZSCORE', KEYS[6], options.id) and 1 or 0, rose and 1 or 0, fell and 1 or 0, blocked_until }

@@ -58,4 +58,5 @@ while #booked < max and (not throttle.concurrent or busy + #booked < throttle.co
   start_probe(throttle, due, best.tenant, options.reservationMs)
   booked[#booked + 1] = name
 end
+save_throttle(throttle)
 return booked

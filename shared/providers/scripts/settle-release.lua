@@ -34,3 +34,4 @@ for _, band in ipairs(cjson.decode(ARGV[4])) do
   if joined_at + JOINING_MS <= throttle.now then leave_flow(throttle, band, tenant) end
 end
 save_reservations(throttle, tenant, list)
+save_throttle(throttle)

@@ -16,24 +16,6 @@ local function least(configured, learned, guessed)
   return limit < math.huge and limit or nil
 end
 
--- What was booked by second; entries that count no more are removed.
-local function read_window(key, second)
-  local window, old = {}, {}
-  local flat = redis.call('HGETALL', key)
-  for position = 1, #flat, 2 do
-    local kind, at = string.match(flat[position], '^(%a)(%d+)$')
-    at = tonumber(at)
-    if at < second - KEPT_S then
-      old[#old + 1] = flat[position]
-    else
-      window[at] = window[at] or { r = 0, t = 0 }
-      window[at][kind] = tonumber(flat[position + 1])
-    end
-  end
-  if #old > 0 then redis.call('HDEL', key, unpack(old)) end
-  return window
-end
-
 local function open_throttle(keys, options)
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -45,40 +27,90 @@ local function open_throttle(keys, options)
     options = options,
     now = now,
     state = state,
-    window = read_window(keys.window, math.floor(now / 1000)),
+    changed = {},
     requests = least(options.requests, state.learned_requests, guess),
     tokens = least(options.tokens, state.learned_tokens),
     concurrent = tonumber(options.concurrent),
   }
 end
 
+-- Fields of the state, which `save_throttle` writes.
 local function set_state(throttle, ...)
-  redis.call('HSET', throttle.keys.state, ...)
+  local values = { ... }
+  for position = 1, #values, 2 do throttle.changed[values[position]] = values[position + 1] end
+end
+
+local function save_throttle(throttle)
+  local fields = {}
+  for field, value in pairs(throttle.changed) do
+    fields[#fields + 1] = field
+    fields[#fields + 1] = value
+  end
+  if #fields == 0 then return end
+  redis.call('HSET', throttle.keys.state, unpack(fields))
   redis.call('PEXPIRE', throttle.keys.state, throttle.options.retentionMs)
+end
+
+-- What was booked by second, of the last `seconds`. Entries that count no more are removed. A script reads it once.
+local function read_window(throttle, seconds)
+  if throttle.window then return throttle.window end
+  local window, old, now = {}, {}, math.floor(throttle.now / 1000)
+  local flat = redis.call('HGETALL', throttle.keys.window)
+  for position = 1, #flat, 2 do
+    local field = flat[position]
+    local at = tonumber(string.sub(field, 2))
+    if at < now - KEPT_S then
+      old[#old + 1] = field
+    elseif at > now - seconds then
+      local booked = window[at]
+      if not booked then
+        booked = { r = 0, t = 0 }
+        window[at] = booked
+      end
+      booked[string.sub(field, 1, 1)] = tonumber(flat[position + 1])
+    end
+  end
+  if #old > 0 then redis.call('HDEL', throttle.keys.window, unpack(old)) end
+  throttle.window = window
+  return window
 end
 
 -- Calls and tokens of the minute before a time, without what others than the fleet used.
 local function used_at(throttle, at)
   local second, calls, tokens = math.floor(at / 1000), 0, 0
-  for each, booked in pairs(throttle.window) do
+  for each, booked in pairs(read_window(throttle, KEPT_S + 1)) do
     if each <= second and each > second - WINDOW_S then calls, tokens = calls + booked.r, tokens + booked.t end
   end
   return calls, tokens
 end
 
--- What is counted at a time, by when it leaves the count, and its sums.
-local function counted_at(throttle, at)
-  local leaving, calls, tokens = {}, 0, 0
-  local function add(leaves_at, r, t)
-    if leaves_at <= at then return end
-    leaving[#leaving + 1] = { at = leaves_at, r = r, t = t }
-    calls, tokens = calls + r, tokens + t
+-- The earliest time from `at` on at which a minute has room for one more call of so many tokens, and what it waits for.
+local function find_room(throttle, at, tokens, because)
+  local state, window, oldest = throttle.state, read_window(throttle, WINDOW_S), math.floor(at / 1000) - WINDOW_S + 1
+  local calls, counted, newest = 0, 0, 0
+  for second, booked in pairs(window) do
+    if second >= oldest then
+      calls, counted, newest = calls + booked.r, counted + booked.t, math.max(newest, second)
+    end
   end
-  for second, booked in pairs(throttle.window) do add((second + WINDOW_S) * 1000, booked.r, booked.t) end
-  local state = throttle.state
-  add(tonumber(state.foreign_until or 0), tonumber(state.foreign_requests or 0), tonumber(state.foreign_tokens or 0))
-  table.sort(leaving, function(one, other) return one.at < other.at end)
-  return leaving, calls, tokens
+  local foreign = { at = tonumber(state.foreign_until or 0), r = tonumber(state.foreign_requests or 0), t = tonumber(state.foreign_tokens or 0) }
+  local has_foreign = foreign.at > at
+  if has_foreign then calls, counted = calls + foreign.r, counted + foreign.t end
+  while has_foreign or oldest <= newest do
+    local no_calls = throttle.requests and calls + 1 > throttle.requests
+    if not no_calls and not (throttle.tokens and counted + tokens > throttle.tokens) then break end
+    local leaving, leaves_at = window[oldest], (oldest + WINDOW_S) * 1000
+    if has_foreign and (foreign.at <= leaves_at or oldest > newest) then
+      leaving, leaves_at, has_foreign = foreign, foreign.at, false
+    else
+      oldest = oldest + 1
+    end
+    if leaving then
+      at, because = leaves_at, no_calls and 'rate' or 'tokens'
+      calls, counted = calls - leaving.r, counted - leaving.t
+    end
+  end
+  return at, because
 end
 
 -- The earliest time of a further call of so many tokens, and what it waits for until then. Times of calls never go back.
@@ -91,24 +123,23 @@ local function earliest(throttle, tokens)
     local tokens_at = tonumber(state.tokens_at or 0) - burst
     if tokens_at > at then at, because = tokens_at, 'tokens' end
   end
-  local leaving, calls, counted = counted_at(throttle, at)
-  for _, each in ipairs(leaving) do
-    local no_calls = throttle.requests and calls + 1 > throttle.requests
-    local no_tokens = throttle.tokens and counted + tokens > throttle.tokens
-    if not no_calls and not no_tokens then break end
-    at, because = each.at, no_calls and 'rate' or 'tokens'
-    calls, counted = calls - each.r, counted - each.t
-  end
+  if throttle.requests or throttle.tokens then at, because = find_room(throttle, at, tokens, because) end
   return math.ceil(at), because
 end
 
+-- Between two removals of old entries of a window that nothing else reads.
+local TRIM_S = 16
+
 local function add_booked(throttle, at, calls, tokens)
-  local second = math.floor(at / 1000)
-  local booked = throttle.window[second] or { r = 0, t = 0 }
-  throttle.window[second] = { r = booked.r + calls, t = booked.t + tokens }
-  redis.call('HINCRBY', throttle.keys.window, 'r' .. second, calls)
-  redis.call('HINCRBY', throttle.keys.window, 't' .. second, tokens)
-  redis.call('EXPIRE', throttle.keys.window, 2 * KEPT_S)
+  local second, key = math.floor(at / 1000), throttle.keys.window
+  if throttle.window then
+    local booked = throttle.window[second] or { r = 0, t = 0 }
+    throttle.window[second] = { r = booked.r + calls, t = booked.t + tokens }
+  end
+  if tokens ~= 0 then redis.call('HINCRBY', key, 't' .. second, tokens) end
+  if calls == 0 or redis.call('HINCRBY', key, 'r' .. second, calls) ~= calls then return end
+  redis.call('EXPIRE', key, 2 * KEPT_S)
+  if second % TRIM_S == 0 then read_window(throttle, WINDOW_S) end
 end
 
 -- Moves the times from which on calls are spread.
@@ -132,9 +163,11 @@ local function reserve_call(throttle, at, tokens)
   set_state(throttle, 'last', at)
 end
 
+local function is_kept(throttle, at) return at > throttle.now - KEPT_S * 1000 end
+
 -- Releases what no call used.
 local function unbook(throttle, at, tokens)
-  if not throttle.window[math.floor(at / 1000)] then return end
+  if not is_kept(throttle, at) then return end
   add_booked(throttle, at, -1, -tokens)
   spread(throttle, at, -1, -tokens)
 end
