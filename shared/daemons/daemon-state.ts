@@ -18,6 +18,8 @@ export const daemonStateSchema = z.object({
   agents: z.array(z.string()).nullable(),
   /** Attempts that it runs. */
   running: z.int(),
+  /** Of these, the ones whose tasks are CPU-intensive. */
+  cpuIntensive: z.int().default(0),
   /** 0 to 1. */
   load: z.number(),
   /** Free memory in MiB, as it reports it; null when it does not. */

@@ -12,6 +12,7 @@ export {
   removeDaemonState,
   writeDaemonStates,
 } from './daemon-states.ts';
+export { explainDaemons } from './dispatch/explain-daemons.ts';
 export {
   changeDaemon,
   createDaemon,

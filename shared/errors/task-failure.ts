@@ -78,13 +78,13 @@ export class TaskFailure extends CodedError<string> {
   override readonly name = 'TaskFailure';
 }
 
-/** What can hold a task without a slot: money that is used up, a provider's limits, a failing endpoint, or a failing agent. */
-export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures'] as const;
+/** What can hold a task without a slot: money that is used up, a provider's limits, a failing endpoint or agent, or no daemon for it. */
+export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures', 'daemon'] as const;
 
 /** What holds a task: it waits until all that this holds are released, or for its time. */
 export interface TaskHold {
   gate: (typeof HOLD_GATES)[number];
-  /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent. */
+  /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent, the needs of a task. */
   what: string;
 }
 

@@ -44,6 +44,7 @@ export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
+export { type HoldNotice, holdTask, type HoldHead, listHoldHeads, releaseFirstHeld } from './grants/hold-task.ts';
 export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/release-held.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
@@ -67,7 +68,7 @@ export { countReady, listReady, listTenantReady, type ReadyTicket } from './read
 export { type Level, readLevels, type ShardLevels } from './read/read-levels.ts';
 export { countReadyBefore, measureReady, readTurn, type ReadyTickets, type Turn } from './read/read-turns.ts';
 export { frontOf } from './read/turn-order.ts';
-export { readAttempts, readTask, readTasks } from './read/read-tasks.ts';
+export { readAttempts, readBody, readTask, readTasks } from './read/read-tasks.ts';
 export {
   LOG_LEVELS,
   type LogEntry,

@@ -88,6 +88,8 @@ export type ScriptName =
   | 'dispatch-ready'
   | 'expire-deadline'
   | 'expire-lease'
+  | 'hold-task'
+  | 'list-holds'
   | 'measure-keys'
   | 'offer-message'
   | 'preempt-tasks'

@@ -49,6 +49,8 @@ function keysUnder(prefix: string) {
     daemonStates: `${prefix}daemon-states`,
     /** Channel: JSON of daemons' beats, of connections that ended, and of registrations that were changed. Kept: never. Bound: one. */
     daemonSignal: `${prefix}daemon-signal`,
+    /** Channel: JSON of tasks that one hub offers to a daemon of another, and of tenants with held tasks. Kept: never. Bound: one. */
+    hubSignal: `${prefix}hub-signal`,
     /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
     workers: `${prefix}workers`,
     /** Hash: worker -> JSON of its last report. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */

@@ -78,6 +78,10 @@ export interface TaskState {
   gate?: Gate;
   /** What holds it; its gate says the same. Absent for a task that is not held. */
   hold?: TaskHold;
+  /** What was published last of what it waits for, as JSON, so that it is published once. */
+  notice?: string;
+  /** Daemons that failed it, and until when they get it no more, ms since the epoch. */
+  excluded?: Record<string, number>;
   /** How often it was held, which costs no attempt. */
   holds?: number;
   granted?: boolean;

@@ -10,7 +10,7 @@ const NO_END = '\u00ff';
 const PAGE = 100;
 
 /** How the scripts list what this holds, as `hold_member` does: what comes before priority and age. */
-function prefixOf({ gate, what }: TaskHold): string {
+export function prefixOf({ gate, what }: TaskHold): string {
   return `hold=${lookupName(gate, what).replace('=', ':')}/`;
 }
 

@@ -1,4 +1,12 @@
-import { isTerminal, parseTimeline, type StoredAttempt, type Task, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import {
+  isTerminal,
+  parseTimeline,
+  type StoredAttempt,
+  type Task,
+  type TaskBody,
+  type TaskState,
+  type TaskStatus,
+} from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../../redis/index.ts';
 import { parseState } from '../codec/state.ts';
@@ -10,6 +18,17 @@ const FIRST_TOGETHER = 10;
 const MAX_TOGETHER = 500;
 /** Characters that are read together, about: Redis answers no other caller meanwhile, and an output may have more than a million. */
 const TOGETHER_CHARACTERS = 2_000_000;
+
+/** What is fixed of a task, without its state, output and attempts; null for a missing one. Errors: `record.unreadable`. */
+export async function readBody({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, id: string): Promise<TaskBody | null> {
+  const text = await redis.hget(keys.tenant(tenant).bodies, id);
+  if (text === null) return null;
+  try {
+    return parseBody(text);
+  } catch (error) {
+    throw unreadable(id, error);
+  }
+}
 
 /** The tasks of a tenant by their ids, in their order; null for a missing or unreadable one. */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {

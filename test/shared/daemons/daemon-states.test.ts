@@ -37,6 +37,7 @@ const STATE: DaemonState = {
   capabilities: [],
   slots: 2,
   agents: null,
+  cpuIntensive: 0,
   running: 0,
   load: 0,
   memoryMb: null,

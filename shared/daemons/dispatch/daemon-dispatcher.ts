@@ -1,0 +1,255 @@
+import { TaskFailure } from '../../errors/index.ts';
+import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
+import type { Log } from '../../log/index.ts';
+import type { TicketData, TicketResult } from '../../queue/index.ts';
+import { PRIORITY_NAMES, type TaskState } from '../../tasks/index.ts';
+import { Recent, Ticker, wait } from '../../time/index.ts';
+import type { DaemonState } from '../daemon-state.ts';
+import { publishDaemonStates } from '../daemon-signals.ts';
+import { listDaemons } from '../daemon-store.ts';
+import { chooseDaemon, isCapable } from './choose-daemon.ts';
+import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
+import { readHeldNeeds, releaseFor } from './held-tasks.ts';
+import { HubLink, type Subscribe } from './hub-link.ts';
+import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
+
+/** A daemon whose connection this process holds. */
+export interface LocalDaemon {
+  readonly tenant: string;
+  readonly id: string;
+  /** As it is now, with what it runs. */
+  readonly state: DaemonState;
+  /** Takes one of its slots at once, claims the task for it and runs it to its end, then frees the slot. */
+  run(ticket: TicketData, how: TicketClaim): Promise<TicketResult>;
+}
+
+/** The daemons of this process. */
+export interface LocalDaemons {
+  find(tenant: string, id: string): LocalDaemon | undefined;
+  all(): Iterable<LocalDaemon>;
+  /** Called when a daemon connected, or has a slot free that it did not have. */
+  onRoom(listener: (daemon: LocalDaemon) => void): void;
+}
+
+export interface DaemonDispatcherOptions {
+  /** This hub's name. */
+  hub: string;
+  ledger: Ledger;
+  directory: DaemonDirectory;
+  local: LocalDaemons;
+  /** Claims a task only to fail it, for one that no daemon can ever run. */
+  fail: (ticket: TicketData, how: TicketClaim, failure: TaskFailure) => Promise<TicketResult>;
+  subscribe: Subscribe;
+  settings: {
+    /** How long another hub may take to answer an offer, ms. */
+    offerMs: number;
+    /** Between two searches for held tasks that a daemon here could run, for lost messages, ms. */
+    sweepMs: number;
+  };
+  log: Log;
+}
+
+/** Daemons with released tasks on their way, and how long these may take before others are released in their place, ms. */
+const MAX_EXPECTED = 10_000;
+const EXPECTED_MS = 2000;
+/** Daemons that one ticket is offered to before its task is held. */
+const MAX_OFFERS = 20;
+
+/**
+ * DaemonDispatcher is responsible for which daemon runs a task that came out of the queue: it runs on a daemon of this hub, is offered to the
+ * hub that holds the chosen one, or is held by what it needs until a daemon that fits has room.
+ */
+export class DaemonDispatcher {
+  readonly #options: DaemonDispatcherOptions;
+  readonly #link: HubLink;
+  readonly #sweep: Ticker;
+  readonly #stopping = new AbortController();
+  /** Tenants with tasks that may be held for daemons. */
+  readonly #held = new Set<string>();
+  /** Tasks that were released for a daemon here and have not come yet. */
+  readonly #expected = new Recent<string, number>({ maxEntries: MAX_EXPECTED, keepMs: EXPECTED_MS });
+  /** Tenants whose held tasks are being searched, and whether to search again. */
+  readonly #searching = new Map<string, { again: boolean }>();
+
+  constructor(options: DaemonDispatcherOptions) {
+    const { ledger, hub, subscribe, settings, local } = options;
+    this.#options = options;
+    this.#link = new HubLink({
+      redis: ledger.redis,
+      keys: ledger.keys,
+      hub,
+      subscribe,
+      offerMs: settings.offerMs,
+      take: ({ daemon: id, ticket, how }) => this.#take(local.find(ticket.tenant, id), ticket, how),
+      onHeld: (tenant) => this.#search(tenant),
+    });
+    this.#sweep = new Ticker({ everyMs: settings.sweepMs, run: () => this.#searchAll(), onError: (error) => this.#onError(error) });
+    local.onRoom(({ tenant }) => {
+      if (this.#held.has(tenant)) this.#search(tenant);
+    });
+  }
+
+  start(): void {
+    this.#link.start();
+    this.#sweep.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#sweep.stop();
+    this.#link.stop();
+  }
+
+  /** Why it receives nothing, in words; else null. */
+  get problem(): string | null {
+    return this.#link.problem;
+  }
+
+  /** Takes a ticket to its end, or holds its task. */
+  async handle(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {
+    const { ledger, fail } = this.#options;
+    const { tenant, task: id } = ticket;
+    const [body, state] = await Promise.all([readBody(ledger, tenant, id), readState(ledger, tenant, id)]);
+    if (!body || state?.status !== 'queued') return { kind: 'done', note: 'nothing to do: it does not wait' };
+    const current = needsOf(body, state, Date.now());
+    const refused = new Set<string>();
+    while (refused.size < MAX_OFFERS) {
+      const chosen = chooseDaemon(
+        this.#candidates(tenant).filter(({ id: daemon }) => !refused.has(daemon)),
+        current.needs,
+      );
+      if (!chosen) break;
+      const result = await this.#give(chosen, ticket, how);
+      if (result) return result;
+      refused.add(chosen.id);
+    }
+    if (await this.#isUnknownTarget(tenant, current.needs)) {
+      return await fail(ticket, how, new TaskFailure('DAEMON_NOT_FOUND', `There is no daemon "${current.needs.target}"`));
+    }
+    return await this.#hold(ticket, how, { current, state });
+  }
+
+  /** This hub's daemons as they are, those of others as they were reported. */
+  #candidates(tenant: string): KnownDaemon[] {
+    const { local, directory, hub } = this.#options;
+    const own = [...local.all()].filter((daemon) => daemon.tenant === tenant);
+    const ids = new Set(own.map(({ id }) => id));
+    return [...own, ...directory.of(tenant).filter(({ id, state }) => state.hub !== hub && !ids.has(id))];
+  }
+
+  /** Null when the daemon has no room after all, or its hub does not answer. */
+  async #give({ id, state }: KnownDaemon, ticket: TicketData, how: TicketClaim): Promise<TicketResult | null> {
+    const { local, directory } = this.#options;
+    const { tenant } = ticket;
+    const own = local.find(tenant, id);
+    if (own) return await this.#take(own, ticket, how);
+    directory.noteTask(tenant, id);
+    const answer = await this.#link.offer(state.hub, id, { ticket, how });
+    if (answer.outcome === 'taken') return await this.#untilEnded(ticket, answer.ended);
+    directory.noteFull(tenant, id);
+    return null;
+  }
+
+  #take(daemon: LocalDaemon | undefined, ticket: TicketData, how: TicketClaim): Promise<TicketResult> | null {
+    if (!daemon || daemon.state.isDraining || daemon.state.running >= daemon.state.slots) return null;
+    const expected = this.#expected.get(daemon.id) ?? 0;
+    if (expected > 0) this.#expected.set(daemon.id, expected - 1);
+    return daemon.run(ticket, how);
+  }
+
+  /** The other hub's message may be lost: then the task's state says that it is over. */
+  async #untilEnded({ tenant, task }: TicketData, ended: Promise<TicketResult>): Promise<TicketResult> {
+    const { ledger } = this.#options;
+    const { signal } = this.#stopping;
+    const isOver = async (): Promise<TicketResult> => {
+      while (await wait(ledger.settings.worker.leaseMs, signal)) {
+        const state = await readState(ledger, tenant, task).catch(() => undefined);
+        if (state !== undefined && state?.status !== 'running') break;
+      }
+      return { kind: 'done', note: 'runs, or ran, at another hub' };
+    };
+    return await Promise.race([ended, isOver()]);
+  }
+
+  async #isUnknownTarget(tenant: string, { target }: Needs): Promise<boolean> {
+    if (target === null) return false;
+    const known = await listDaemons(this.#options.ledger, tenant);
+    return !known.some(({ id, name }) => id === target || name === target);
+  }
+
+  async #hold(
+    { tenant, task: id }: TicketData,
+    { entry }: TicketClaim,
+    { current: { needs, until }, state }: { current: CurrentNeeds; state: TaskState },
+  ): Promise<TicketResult> {
+    const { ledger, log } = this.#options;
+    const notice = this.#noticeOf(tenant, needs, state);
+    const answer = await holdTask(ledger, { tenant, id, hold: { gate: 'daemon', what: needsKey(needs) }, until, entry, notice });
+    if (answer === 'notified') log.info({ event: notice?.event, task: id, tenant, ...notice?.facts }, 'a task waits for a daemon');
+    if (answer !== 'gone') {
+      await this.#link.publishHeld(tenant);
+      // A daemon may have got room since it was chosen from.
+      this.#search(tenant);
+    }
+    return { kind: 'done', note: 'held until a daemon can run it' };
+  }
+
+  /** What the task's people should know about its wait. */
+  #noticeOf(tenant: string, needs: Needs, { priority }: TaskState): HoldNotice | undefined {
+    const connected = this.#candidates(tenant);
+    const isThere = connected.some((daemon) => isCapable(daemon, needs));
+    if (isThere) return undefined;
+    if (needs.target !== null) {
+      const detail = `The task waits for the daemon "${needs.target}", which is not connected`;
+      return { event: 'task.waiting-for-daemon', facts: { daemon: needs.target, detail } };
+    }
+    if (priority < PRIORITY_NAMES.critical) return undefined;
+    return { event: 'task.blocked', facts: { detail: 'The urgent task cannot run: no daemon that is connected can run it' } };
+  }
+
+  async #searchAll(): Promise<void> {
+    const tenants = new Set([...this.#options.local.all()].map(({ tenant }) => tenant));
+    await Promise.all([...tenants].map((tenant) => this.#searchOnce(tenant)));
+  }
+
+  /** Searches the held tasks of a tenant for what its daemons here can run; a search that is under way is followed by another one. */
+  #search(tenant: string): void {
+    this.#held.add(tenant);
+    const running = this.#searching.get(tenant);
+    if (running) {
+      running.again = true;
+      return;
+    }
+    const search = { again: false };
+    this.#searching.set(tenant, search);
+    void this.#searchOnce(tenant)
+      .catch((error: unknown) => this.#onError(error))
+      .finally(() => {
+        this.#searching.delete(tenant);
+        if (search.again && !this.#stopping.signal.aborted) this.#search(tenant);
+      });
+  }
+
+  async #searchOnce(tenant: string): Promise<void> {
+    const { local, ledger } = this.#options;
+    const free = [...local.all()].filter((daemon) => daemon.tenant === tenant && this.#roomOf(daemon) > 0);
+    if (free.length === 0) return;
+    const held = await readHeldNeeds(ledger, tenant);
+    if (held.length === 0) this.#held.delete(tenant);
+    for (const daemon of free) {
+      if (!held.some(({ needs }) => isCapable(daemon, needs))) continue;
+      // Before the tickets come out, so that the hub that gets one knows of the room.
+      await publishDaemonStates(ledger, [{ tenant, id: daemon.id, state: daemon.state }]);
+      const released = await releaseFor(ledger, held, { tenant, id: daemon.id, state: daemon.state, room: this.#roomOf(daemon) });
+      if (released > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + released);
+    }
+  }
+
+  #roomOf({ id, state }: LocalDaemon): number {
+    return state.isDraining ? 0 : state.slots - state.running - (this.#expected.get(id) ?? 0);
+  }
+
+  #onError(error: unknown): void {
+    this.#options.log.debug({ err: error }, 'held tasks could not be searched; the next search finds them');
+  }
+}

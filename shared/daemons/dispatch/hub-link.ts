@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { TicketClaim } from '../../ledger/index.ts';
+import type { TicketData, TicketResult } from '../../queue/index.ts';
+import type { Subscription } from '../../redis/index.ts';
+import { within, LATE } from '../../time/index.ts';
+import type { DaemonPorts } from '../scripts.ts';
+
+const ticketSchema = z.object({ tenant: z.string(), task: z.string(), lane: z.string().optional(), failed: z.string().optional() });
+const resultSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('done'), note: z.string() }),
+  z.object({ kind: z.literal('failed'), message: z.string() }),
+  z.object({ kind: z.literal('returned') }),
+  z.object({ kind: z.literal('overtaken') }),
+]);
+const call = { to: z.string(), call: z.string() };
+
+/** What hubs publish to each other about tasks. `to`: the hub that it is for. */
+const messageSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('offer'),
+    ...call,
+    from: z.string(),
+    daemon: z.string(),
+    ticket: ticketSchema,
+    /** What its claim has to know. */
+    how: z.record(z.string(), z.unknown()),
+  }),
+  z.object({ kind: z.literal('answer'), ...call, outcome: z.enum(['taken', 'full']) }),
+  z.object({ kind: z.literal('ended'), ...call, result: resultSchema }),
+  /** Tasks of the tenant are held: a hub whose daemons have room looks for them. */
+  z.object({ kind: z.literal('held'), tenant: z.string(), from: z.string() }),
+]);
+type HubMessage = z.infer<typeof messageSchema>;
+
+/** Opens a subscription whose connection shows under this name. */
+export type Subscribe = (name: string, channels: readonly string[], onMessage: (message: string) => void) => Subscription;
+
+export interface HubLinkOptions extends DaemonPorts {
+  /** This hub's name. */
+  hub: string;
+  subscribe: Subscribe;
+  /** How long another hub may take to answer an offer, ms. */
+  offerMs: number;
+  /** Runs a task that another hub offers to a daemon of this one; null when it has no room. */
+  take: (offer: { daemon: string; ticket: TicketData; how: TicketClaim }) => Promise<TicketResult> | null;
+  /** Another hub held tasks of this tenant. */
+  onHeld: (tenant: string) => void;
+}
+
+/** `taken`: its end follows. `full`: no room there. `silent`: that hub does not answer. */
+type OfferAnswer = { outcome: 'taken'; ended: Promise<TicketResult> } | { outcome: 'full' | 'silent' };
+
+interface OpenCall {
+  answered: PromiseWithResolvers<'taken' | 'full'>;
+  ended: PromiseWithResolvers<TicketResult>;
+}
+
+/** HubLink is responsible for tasks that one hub takes from the queue and whose daemon is connected to another. Messages may be lost. */
+export class HubLink {
+  readonly #options: HubLinkOptions;
+  readonly #calls = new Map<string, OpenCall>();
+  #subscription: Subscription | undefined;
+
+  constructor(options: HubLinkOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { keys, subscribe } = this.#options;
+    this.#subscription = subscribe('hubs', [keys.fleet.hubSignal], (text) => this.#receive(text));
+    this.#subscription.start();
+  }
+
+  stop(): void {
+    this.#subscription?.close();
+  }
+
+  /** Why it receives nothing, in words; else null. */
+  get problem(): string | null {
+    return this.#subscription?.problem ?? null;
+  }
+
+  /** Offers a task to a daemon of another hub. */
+  async offer(to: string, daemon: string, { ticket, how }: { ticket: TicketData; how: TicketClaim }): Promise<OfferAnswer> {
+    const { hub, offerMs } = this.#options;
+    const id = crypto.randomUUID();
+    const open: OpenCall = { answered: Promise.withResolvers(), ended: Promise.withResolvers() };
+    this.#calls.set(id, open);
+    await this.#publish({ kind: 'offer', to, from: hub, call: id, daemon, ticket, how: { ...how } });
+    const outcome = await within(open.answered.promise, offerMs);
+    if (outcome === 'taken') return { outcome, ended: open.ended.promise.finally(() => this.#calls.delete(id)) };
+    this.#calls.delete(id);
+    return { outcome: outcome === LATE ? 'silent' : 'full' };
+  }
+
+  /** Tells other hubs that tasks of a tenant are held now. */
+  async publishHeld(tenant: string): Promise<void> {
+    await this.#publish({ kind: 'held', tenant, from: this.#options.hub });
+  }
+
+  #receive(text: string): void {
+    const message = readMessage(text);
+    const { hub, onHeld } = this.#options;
+    if (message?.kind === 'held') {
+      if (message.from !== hub) onHeld(message.tenant);
+      return;
+    }
+    if (message?.to !== hub) return;
+    if (message.kind === 'offer') void this.#answer(message);
+    else if (message.kind === 'answer') this.#calls.get(message.call)?.answered.resolve(message.outcome);
+    else this.#calls.get(message.call)?.ended.resolve(message.result);
+  }
+
+  async #answer({ from, call: id, daemon, ticket: data, how }: Extract<HubMessage, { kind: 'offer' }>): Promise<void> {
+    const { tenant, task, lane, failed } = data;
+    const ticket = { tenant, task, ...(lane === undefined ? {} : { lane }), ...(failed === undefined ? {} : { failed }) };
+    const running = this.#options.take({ daemon, ticket, how });
+    await this.#publish({ kind: 'answer', to: from, call: id, outcome: running ? 'taken' : 'full' });
+    if (running) await this.#publish({ kind: 'ended', to: from, call: id, result: await running });
+  }
+
+  async #publish(message: HubMessage): Promise<void> {
+    const { redis, keys } = this.#options;
+    // The other side polls, or its wait ends.
+    await redis.publish(keys.fleet.hubSignal, JSON.stringify(message)).catch(() => 0);
+  }
+}
+
+function readMessage(text: string): HubMessage | null {
+  try {
+    return messageSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}

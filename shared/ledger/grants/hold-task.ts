@@ -1,0 +1,69 @@
+import type { TaskHold } from '../../errors/index.ts';
+import { contextKeys, runInContext, shardKeys } from '../context.ts';
+import type { Ledger } from '../ledger.ts';
+import { promoteHeld, idInMember } from './promote-tasks.ts';
+import { prefixOf } from './release-held.ts';
+
+/** Published in the tenant's events when a task begins to wait for something that its people should know. */
+export interface HoldNotice {
+  event: 'task.waiting-for-daemon' | 'task.blocked';
+  /** `detail` is for people. */
+  facts: Readonly<Record<string, string | number | null>> & { detail: string };
+}
+
+interface HoldRequest {
+  tenant: string;
+  id: string;
+  hold: TaskHold;
+  /** When it ends in any case, ms since the epoch; null for no end. */
+  until: number | null;
+  /** Of a ticket from `takeReady`: its entry in the outbox. */
+  entry?: string | undefined;
+  /** Published once, while it stays the same. */
+  notice?: HoldNotice | undefined;
+}
+
+/** `notified`: held, and its notice was published; `gone`: it runs, has ended or waits already. */
+export type HoldAnswer = 'held' | 'notified' | 'gone';
+
+/** Holds a granted task without a claim, so that no attempt is spent; `releaseHeld` lets it go on. It keeps its own lane only. */
+export async function holdTask(ledger: Ledger, { tenant, id, hold, until, entry, notice }: HoldRequest): Promise<HoldAnswer> {
+  const [answer] = (await runInContext(ledger, {
+    script: 'hold-task',
+    tenant,
+    keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).due],
+    args: [id, JSON.stringify(hold), until ?? 0, entry ?? '', notice ? JSON.stringify(notice) : ''],
+  })) as [HoldAnswer];
+  return answer;
+}
+
+/** What a gate holds tasks of a tenant for, and where the first of them stands: a lower place goes first. */
+export interface HoldHead {
+  what: string;
+  place: string;
+}
+
+/** What one gate holds tasks of a tenant for, each once, at most `max`. One call, however many tasks are held. */
+export async function listHoldHeads(ledger: Ledger, tenant: string, gate: TaskHold['gate'], max: number): Promise<HoldHead[]> {
+  const found = (await ledger.run('list-holds', [ledger.keys.tenant(tenant).live], [gate, max])) as string[];
+  return Array.from({ length: found.length / 2 }, (_, at) => ({
+    what: (found[at * 2] ?? '').replaceAll('%2F', '/').replaceAll('%25', '%'),
+    place: found[at * 2 + 1] ?? '',
+  }));
+}
+
+/** Releases the first `max` tasks of all that these hold together, by priority and age. Returns their ids in that order. */
+export async function releaseFirstHeld(ledger: Ledger, tenant: string, holds: readonly TaskHold[], max: number): Promise<string[]> {
+  const { live } = ledger.keys.tenant(tenant);
+  const lines = await Promise.all(
+    holds.map(async (hold) => {
+      const prefix = prefixOf(hold);
+      const members = await ledger.redis.zrangebylex(live, `[${prefix}`, `(${prefix}\u00ff`, 'LIMIT', 0, max);
+      return members.map((member) => ({ member, place: member.slice(prefix.length) }));
+    }),
+  );
+  const first = lines.flat().toSorted((a, b) => (a.place < b.place ? -1 : 1));
+  const members = first.slice(0, max).map(({ member }) => member);
+  const answers = await promoteHeld(ledger, tenant, members);
+  return members.filter((_, at) => answers[at]?.kind === 'promoted').map((member) => idInMember(member));
+}
