@@ -89,29 +89,43 @@ const http = z.strictObject({
   ...common,
 });
 
+const commandPresetSchema = z.enum(['claude-code', 'codex', 'opencode', 'aider']);
+export type CommandPreset = z.infer<typeof commandPresetSchema>;
+
 /** Spawns a program: the prompt on its stdin, its stdout is the output. */
-const command = z.strictObject({
-  kind: z.literal('command'),
-  /** The program and its arguments; no shell reads them. */
-  command: z.array(z.string()).min(1),
-  /** Relative to the configuration file. By default a folder of the attempt's own, which is removed afterwards. */
-  cwd: z.string().optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  /** Names of this process's variables that the program may see; PATH and LANG it sees anyway, HOME is the attempt's own otherwise. */
-  passEnv: z.array(z.string()).optional(),
-  /**
-   * Whether its stdin stays open, and messages that arrive while it runs are written to it, a line each. The prompt comes first,
-   * with a line break at its end.
-   */
-  takesInput: z.boolean().optional(),
-  /**
-   * With `takesInput`: its stdin is closed once nothing was written in either direction for so long, in milliseconds. A program that reads
-   * to the end can then begin. A later message is the session's next turn. Defaults to 5000 ms.
-   */
-  inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
-  ...directives,
-  ...common,
-});
+const command = z
+  .strictObject({
+    kind: z.literal('command'),
+    /**
+     * The program and its arguments; no shell reads them. An argument `{prompt}` is the prompt, which then is not on its stdin;
+     * `{promptFile}` is the path of a file with it. With a `preset` it may be absent.
+     */
+    command: z.array(z.string()).min(1).optional(),
+    /** A coding agent that Muster knows: it gets the options that it needs, and its events become output, progress and usage. */
+    preset: commandPresetSchema.optional(),
+    /** Relative to the configuration file. By default a folder of the attempt's own, which is removed afterwards. */
+    cwd: z.string().optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    /** Names of this process's variables that the program may see; PATH and LANG it sees anyway, HOME is the attempt's own otherwise. */
+    passEnv: z.array(z.string()).optional(),
+    /**
+     * Whether its stdin stays open, and messages that arrive while it runs are written to it, a line each. The prompt comes first,
+     * with a line break at its end.
+     */
+    takesInput: z.boolean().optional(),
+    /**
+     * With `takesInput`: its stdin is closed once nothing was written in either direction for so long, in milliseconds. A program that reads
+     * to the end can then begin. A later message is the session's next turn. Defaults to 5000 ms.
+     */
+    inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
+    ...directives,
+    ...common,
+  })
+  .refine(({ command: given, preset }) => given !== undefined || preset !== undefined, 'expected a "command" or a "preset"')
+  .refine(({ preset, takesInput }) => takesInput !== true || preset === undefined || preset === 'claude-code', {
+    message: 'only the preset "claude-code" takes input',
+    path: ['takesInput'],
+  });
 
 /** Runs on a daemon, which knows by the agent's name what to do: a command, a model, a program of its own. */
 const daemon = z.strictObject({

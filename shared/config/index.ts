@@ -7,6 +7,7 @@ export {
   type AgentKind,
   type ApiAgentDefinition,
   agentIdSchema,
+  type CommandPreset,
   apiAgentDefinitionSchema,
   appliesDirectives,
 } from './agent-definitions.ts';

@@ -6,6 +6,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import type { AgentEnvironment, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { secretValues } from '../redactor.ts';
 import { trackCommands } from './attempt-processes.ts';
+import { commandOf } from './command-line.ts';
 import { runCommand } from './run-command.ts';
 import { commandUser, readVariables } from './start-command.ts';
 
@@ -22,10 +23,9 @@ export const command: KindOfAgent<DefinitionOf<'command'>> = {
   },
 };
 
-async function checkCommand(
-  { command: [program = ''], cwd = '.', env, passEnv = [] }: DefinitionOf<'command'>,
-  { directory, readSecret }: AgentEnvironment,
-): Promise<void> {
+async function checkCommand(definition: DefinitionOf<'command'>, { directory, readSecret }: AgentEnvironment): Promise<void> {
+  const { cwd = '.', env, passEnv = [] } = definition;
+  const { program } = commandOf(definition);
   const folder = resolve(directory, cwd);
   if (!(await isFolder(folder))) throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no folder at ${folder}`);
   const paths = env?.['PATH'] ?? readSecret('PATH') ?? '';

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { presetOf } from './command-line.ts';
 import type { CommandRun } from './start-command.ts';
 
 /** The pipes of a program that runs. */
@@ -8,39 +9,63 @@ interface CommandPipes {
   readonly stdout: Readable;
 }
 
+interface FeedOptions {
+  /** Aborts once the program has ended. */
+  readonly ended: AbortSignal;
+  /** How many messages the program says that it has answered; 0 where it says nothing. */
+  readonly answered: () => number;
+}
+
 const IDLE_MS = 5000;
 
 /**
  * Writes the prompt to the program's stdin, then each message that arrives, on a line of its own (line breaks in it become spaces). It
- * closes stdin once nothing was written in either direction for `inputIdleMs`, so that a program that reads to the end gets there. Returns
- * at the latest when the signal of the run or `ended` aborts.
+ * closes stdin once nothing was written in either direction for `inputIdleMs`, so that a program that reads to the end gets there, or as soon
+ * as the program has answered each of them. Returns at the latest when the signal of the run or `ended` aborts.
  */
 export async function feedCommand(
   { task, definition, context, inputArrived }: CommandRun,
   { stdin, stdout }: CommandPipes,
-  ended: AbortSignal,
+  { ended, answered }: FeedOptions,
 ): Promise<void> {
+  const encode = presetOf(definition)?.encodeMessage ?? toLine;
   const idle = watchIdle(stdout, definition.inputIdleMs ?? IDLE_MS, AbortSignal.any([ended, context.signal]));
-  stdin.write(task.input.endsWith('\n') ? task.input : `${task.input}\n`);
+  let sent = 0;
+  const send = (line: string): void => {
+    stdin.write(line.endsWith('\n') ? line : `${line}\n`);
+    sent += 1;
+  };
+  stdout.on('data', () => {
+    if (answered() >= sent) idle.end();
+  });
+  send(definition.preset === undefined ? task.input : encode(task.input));
   while (await Promise.race([inputArrived().then(() => true), idle.over.then(() => false)])) {
     // A program that closed its stdin reads no more, so nothing is taken for it.
     if (stdin.destroyed || !stdin.writable) break;
     for (const { text } of await context.input()) {
-      stdin.write(`${text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ')}\n`);
+      send(encode(text));
       idle.touch();
     }
   }
   stdin.end();
 }
 
+function toLine(text: string): string {
+  return text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ');
+}
+
 interface IdleWatch {
   /** Something happened. */
   touch(): void;
-  /** Resolves once nothing happened for so long, or at once when the signal aborts. */
+  /** Nothing more is expected. */
+  end(): void;
+  /** Resolves once nothing happened for so long, or at once when it is ended or the signal aborts. */
   readonly over: Promise<void>;
 }
 
-function watchIdle(stdout: Readable, idleMs: number, signal: AbortSignal): IdleWatch {
+function watchIdle(stdout: Readable, idleMs: number, stopped: AbortSignal): IdleWatch {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([stopped, ended.signal]);
   let lastAt = performance.now();
   const touch = (): void => {
     lastAt = performance.now();
@@ -52,5 +77,5 @@ function watchIdle(stdout: Readable, idleMs: number, signal: AbortSignal): IdleW
       if (signal.aborted) return;
     }
   };
-  return { touch, over: watch() };
+  return { touch, end: () => ended.abort(), over: watch() };
 }

@@ -2,8 +2,10 @@ import type { Readable } from 'node:stream';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
+import { commandOf, presetOf } from './command-line.ts';
 import { createMark } from './attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
+import { openOutput, type OutputReader, readText } from './read-output.ts';
 import {
   startCommand,
   type CommandEnd,
@@ -24,8 +26,8 @@ const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes, and lines of stderr report usage. With `takesInput` its stdin stays
- * open for messages, see `feedCommand`.
+ * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes, or with a `preset` events of a transcript.
+ * Lines of stderr report usage. With `takesInput` its stdin stays open for messages, see `feedCommand`.
  * It sees PATH, LANG, `passEnv`, `env`, what `buildEnvironment` adds, and nothing else of this process's environment.
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards. Before the start the
  * task's files come into `in`; after a good end what lies in `out` becomes the task's.
@@ -67,19 +69,20 @@ async function openFolder(mark: string, { user, settings }: CommandOptions): Pro
 async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptions): Promise<AgentResult> {
   const { context } = run;
   const { signal } = context;
-  const command = startCommand(run, options, place);
+  const command = await startCommand(run, options, place);
+  const output = openOutput(run, presetOf(run.definition)?.openTranscript());
   const stderr = keepTail(command.stderr, options.settings.maxStderrBytes);
   reportUsageLines(command.stderr, context);
   signal.addEventListener('abort', command.stop, { once: true });
   try {
-    const fed = run.definition.takesInput === true ? feed(run, command) : undefined;
-    const failure = await readText(command, (text) => signal.aborted || context.write(text));
+    const read = readText(command, (text) => signal.aborted || output.write(text));
+    const fed = run.definition.takesInput === true ? feed(run, command, output) : undefined;
+    const failure = await read;
     const end = await command.ended;
     signal.throwIfAborted();
     if (failure !== undefined) throw failure;
     await fed;
-    if (end.exitCode !== 0) throw describeEnd(run.definition, end);
-    return {};
+    return readAnswer(run, end, output);
   } finally {
     signal.removeEventListener('abort', command.stop);
     if (stderr() !== '') run.diagnose({ stderr: stderr() });
@@ -88,32 +91,22 @@ async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptio
   }
 }
 
+/** What a program reports of its failure says more than its exit code. */
+function readAnswer({ definition }: CommandRun, end: CommandEnd, output: OutputReader): AgentResult {
+  if (end.spawnCode !== undefined) throw describeEnd(definition, end);
+  const answer = output.end();
+  if (end.exitCode !== 0) throw describeEnd(definition, end);
+  return answer;
+}
+
 /** Feeds the program until it ends. What goes wrong with that ends it too. */
-function feed(run: CommandRun, command: RunningCommand): Promise<void> {
+function feed(run: CommandRun, command: RunningCommand, { answered }: OutputReader): Promise<void> {
   const ended = new AbortController();
   void command.ended.then(() => ended.abort());
-  const fed = feedCommand(run, command, ended.signal);
+  const fed = feedCommand(run, command, { ended: ended.signal, answered });
   // The caller awaits `fed` only after the program has ended.
   fed.catch(command.stop);
   return fed;
-}
-
-/** Passes on the program's output until its pipe closes. Resolves with the error of `write`, which ends the program. */
-function readText({ stdout, stop }: RunningCommand, write: (text: string) => void): Promise<Error | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Error | undefined>();
-  let failure: Error | undefined;
-  stdout.setEncoding('utf8');
-  stdout.on('data', (text: string) => {
-    if (failure !== undefined) return;
-    try {
-      write(text);
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-      stop();
-    }
-  });
-  stdout.once('close', () => resolve(failure));
-  return promise;
 }
 
 /** Keeps the end, where programs report what went wrong. */
@@ -126,8 +119,8 @@ function keepTail(stderr: Readable, maxBytes: number): () => string {
   return () => tail.toString('utf8').replace(/^\uFFFD+/, '');
 }
 
-function describeEnd({ command }: CommandRun['definition'], { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
-  const [program] = command;
+function describeEnd(definition: CommandRun['definition'], { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
+  const { program } = commandOf(definition);
   if (spawnCode !== undefined) {
     return new TaskFailure(CODE_BY_SPAWN[spawnCode] ?? 'COMMAND_FAILED', `"${program}" could not be started: ${spawnCode}`, {
       details: { reason: spawnCode },

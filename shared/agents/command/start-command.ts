@@ -4,6 +4,7 @@ import { execa } from 'execa';
 import type { AgentContext, CommandSettings } from '../../config/index.ts';
 import type { AgentEnvironment, AgentRun, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
 import type { AttemptFolder } from './attempt-folder.ts';
+import { buildCommandLine, presetOf } from './command-line.ts';
 import { MARK_VARIABLE } from './attempt-mark.ts';
 import { AttemptProcesses, type RunningCommands } from './attempt-processes.ts';
 
@@ -52,17 +53,17 @@ export interface RunningCommand {
   readonly finish: () => Promise<number[]>;
 }
 
-/** Starts the agent's program, with the prompt on its stdin; to a program that takes input the caller writes it. */
-export function startCommand(run: CommandRun, options: CommandOptions, place: CommandPlace): RunningCommand {
-  const { command, cwd } = run.definition;
-  const [file = '', ...args] = command;
+/** Starts the agent's program, with the prompt on its stdin or among its arguments; to a program that takes input the caller writes it. */
+export async function startCommand(run: CommandRun, options: CommandOptions, place: CommandPlace): Promise<RunningCommand> {
+  const { cwd, takesInput = false } = run.definition;
   const base = resolve(options.directory, cwd ?? '.');
-  const child = execa(file.includes('/') ? resolve(base, file) : file, args, {
+  const line = await buildCommandLine(run, { base, folder: place.folder, user: options.user });
+  const child = execa(line.file, line.args, {
     cwd: cwd === undefined ? place.folder.work : base,
     env: buildEnvironment(run, options.variables, place),
     ...options.user,
     extendEnv: false,
-    ...(run.definition.takesInput === true ? {} : { input: run.task.input }),
+    ...(takesInput ? {} : { input: line.hasPrompt ? '' : run.task.input }),
     // A group and a session of its own, because ending only the child would leave its children running, and us waiting for their pipes.
     detached: true,
     buffer: false,
@@ -121,6 +122,7 @@ function buildEnvironment(
   return {
     HOME: folder.home,
     TMPDIR: folder.temporary,
+    ...presetOf(definition)?.env,
     ...variables,
     ...definition.env,
     [MARK_VARIABLE]: mark,
