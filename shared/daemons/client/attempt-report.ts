@@ -1,0 +1,98 @@
+import type { DaemonMessageToSend } from '../protocol.ts';
+import { OutputBuffer, type OutputEntry } from './output-buffer.ts';
+
+export type FinalMessage = Extract<DaemonMessageToSend, { type: 'task.completed' | 'task.failed' }>;
+
+/** Names one attempt: a task under a fencing token. */
+export interface AttemptName {
+  readonly taskId: string;
+  readonly token: number;
+}
+
+/** What is on disk of an attempt that ended, until the hub has acknowledged it. */
+export interface FinishedAttempt {
+  readonly final: FinalMessage;
+  readonly output: readonly OutputEntry[];
+}
+
+/** Heartbeats that the hub has for acknowledging an end. */
+const BEATS_TO_ACKNOWLEDGE = 2;
+
+interface Progress {
+  readonly note: string;
+  readonly percent?: number;
+}
+
+/** AttemptReport is responsible for what the hub has to receive of one attempt: its progress, its output, and its end after all output. */
+export class AttemptReport {
+  readonly name: AttemptName;
+  readonly #output: OutputBuffer;
+  #final: FinalMessage | null;
+  #sentSeq = 0;
+  #isFinalSent = false;
+  #beatsSinceFinal = 0;
+  #progress: Progress | null = null;
+  #isProgressSent = true;
+
+  constructor(name: AttemptName, maxCharacters: number, finished?: FinishedAttempt) {
+    this.name = { taskId: name.taskId, token: name.token };
+    this.#output = new OutputBuffer(maxCharacters, finished?.output);
+    this.#final = finished?.final ?? null;
+  }
+
+  write(text: string): void {
+    this.#output.write(text);
+  }
+
+  setProgress(progress: Progress): void {
+    this.#progress = progress;
+    this.#isProgressSent = false;
+  }
+
+  /** All output that is kept. */
+  output(): readonly OutputEntry[] {
+    return this.#output.entries();
+  }
+
+  /** No output may follow. */
+  end(final: FinalMessage): void {
+    this.#final = final;
+  }
+
+  /** Sends its end again. */
+  repeatEnd(): void {
+    this.#isFinalSent = false;
+    this.#beatsSinceFinal = 0;
+  }
+
+  /** Called at every heartbeat: an end that is not acknowledged for so long is sent again. */
+  beat(): void {
+    if (!this.#isFinalSent) return;
+    this.#beatsSinceFinal += 1;
+    if (this.#beatsSinceFinal > BEATS_TO_ACKNOWLEDGE) this.repeatEnd();
+  }
+
+  /** A hub that has its output up to `seq` goes on with it. */
+  resume(seq: number): void {
+    this.#sentSeq = seq;
+    this.repeatEnd();
+    this.#isProgressSent = this.#progress === null;
+  }
+
+  /** The next message for the hub, which counts as sent from now on; null when there is none. */
+  next(): DaemonMessageToSend | null {
+    const entry = this.#output.after(this.#sentSeq);
+    if (entry !== null) {
+      this.#sentSeq = entry.seq;
+      return { type: 'task.output', ...this.name, ...entry };
+    }
+    if (this.#final !== null) {
+      if (this.#isFinalSent) return null;
+      this.#isFinalSent = true;
+      return this.#final;
+    }
+    if (this.#progress === null || this.#isProgressSent) return null;
+    this.#isProgressSent = true;
+    return { type: 'task.progress', ...this.name, ...this.#progress };
+  }
+}

@@ -1,0 +1,58 @@
+import type { AgentInput, AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
+
+/** What a handler reads of its task. */
+export interface DaemonTask {
+  readonly id: string;
+  readonly agent: string;
+  /** The prompt. */
+  readonly input: string;
+  /** What the task's sender gives the model besides; null for nothing. */
+  readonly system: string | null;
+  readonly session: string | null;
+  readonly context: Readonly<Record<string, unknown>>;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  /** Whether messages may arrive while it runs. */
+  readonly takesInput: boolean;
+  /** How long the attempt may take; then its signal aborts. */
+  readonly timeoutMs: number;
+  /** ISO 8601, UTC; null for none. */
+  readonly deadline: string | null;
+  /** The session's earlier turns, oldest first. */
+  readonly history: readonly AgentTurn[];
+  /** Files that came with the task; each address is short-lived and needs no token. */
+  readonly attachments: readonly DaemonAttachment[];
+  /** Where files that the task makes are sent; null where none may be. */
+  readonly artifactsUrl: string | null;
+}
+
+/** A file that came with a task. */
+export interface DaemonAttachment {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  readonly url: string;
+}
+
+export interface DaemonContext {
+  /** Aborts when the task is cancelled, takes too long, or goes on elsewhere. Stop then. */
+  readonly signal: AbortSignal;
+  /** Appends to the output; readers of the stream see it within a moment, or once the hub is back. */
+  readonly write: (text: string) => void;
+  /** Says that work goes on, and how far it is, 0 to 100 per cent; the task shows the latest. */
+  readonly progress: (note?: string, percent?: number) => void;
+  /** Adds what was used since the last report. Where the answer has a `usage`, that is the total and stands for all reports. */
+  readonly reportUsage: (usage: AgentUsage) => void;
+  /** Takes the messages that arrived since the last call, oldest first. */
+  readonly input: () => Promise<readonly AgentInput[]>;
+  /** Resolves once `input` has something to give, which may be at once. */
+  readonly inputArrived: () => Promise<void>;
+  /** W3C trace context, to hand on to what the task calls. */
+  readonly trace: { readonly traceparent: string };
+}
+
+/**
+ * Runs one task. A string answer is the output; without one, what was written is. Throw `TaskFailure` to choose the failure's code. It
+ * should settle promptly after its signal aborts.
+ */
+export type DaemonHandler = (task: DaemonTask, context: DaemonContext) => Promise<AgentResult | string | undefined | void>;
