@@ -48,6 +48,8 @@ export const deliverySchema = z.strictObject({
   openedAt: z.number(),
   /** Whether the notice of how long the message waited was sent. */
   isNoticed: z.boolean(),
+  /** What the chat was told of the task's wait last, in the words of its event; absent for nothing. */
+  waitNotice: z.string().optional(),
   /** A new random word for each process that takes it, so that a process that was frozen meanwhile writes nothing. */
   holder: z.string(),
 });

@@ -200,11 +200,11 @@ export class DaemonDispatcher {
     const isThere = connected.some((daemon) => isCapable(daemon, needs));
     if (isThere) return undefined;
     if (needs.target !== null) {
-      const detail = `The task waits for the daemon "${needs.target}", which is not connected`;
+      const detail = `It waits for the daemon "${needs.target}", which is not connected`;
       return { event: 'task.waiting-for-daemon', facts: { daemon: needs.target, detail } };
     }
     if (priority < PRIORITY_NAMES.critical) return undefined;
-    return { event: 'task.blocked', facts: { detail: 'The urgent task cannot run: no daemon that is connected can run it' } };
+    return { event: 'task.blocked', facts: { detail: 'It is urgent and cannot run: no daemon that is connected can run it' } };
   }
 
   async #searchAll(): Promise<void> {

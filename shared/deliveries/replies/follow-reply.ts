@@ -1,5 +1,5 @@
 import { watchTask } from '../../events/index.ts';
-import { readState, readTask } from '../../ledger/index.ts';
+import { parseNotice, readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
 import type { DeliveryContext, HeldDelivery } from '../held-delivery.ts';
 import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
@@ -96,7 +96,9 @@ export class ReplyFollower {
       return { kind: 'ended', task, text: await this.#reader.read(), quietMs };
     }
     if (signal.aborted) return { kind: 'left', at: 0 };
-    if (gate !== 'time') this.#context.typing.show(port, thread);
+    await this.#explainWait(task);
+    // Nobody is at it, and that may take days.
+    if (gate !== 'time' && gate !== 'daemon') this.#context.typing.show(port, thread);
     if (status === 'running') await this.#stream(task);
     else if (this.#context.isCrowded(task.body.tenant)) return { kind: 'left', at: this.#context.clock.now() + this.#stepAsideMs(task) };
     return null;
@@ -158,6 +160,15 @@ export class ReplyFollower {
     await held.save({ isNoticed: true });
     const text = `queued for ${(waitedMs / SECOND).toFixed(1)} s`;
     await callPlatform(() => port.post(thread, text)).catch(() => undefined);
+  }
+
+  /** Posts once what the task waits for, when only a person can change that. A failure is not tried again. */
+  async #explainWait({ state: { gate, notice } }: Task): Promise<void> {
+    const { held, port, thread } = this.#options;
+    if (gate !== 'daemon' || notice === undefined || held.delivery.waitNotice === notice) return;
+    await held.save({ waitNotice: notice });
+    const { detail } = parseNotice(notice).facts;
+    await callPlatform(() => port.post(thread, `(${detail})`)).catch(() => undefined);
   }
 
   /** A waiting task needs no slot. The delivery stays away for as long as the task has waited, within bounds. */

@@ -11,6 +11,11 @@ export interface HoldNotice {
   facts: Readonly<Record<string, string | number | null>> & { detail: string };
 }
 
+/** A notice as a task's state keeps it. */
+export function parseNotice(text: string): HoldNotice {
+  return JSON.parse(text) as HoldNotice;
+}
+
 interface HoldRequest {
   tenant: string;
   id: string;

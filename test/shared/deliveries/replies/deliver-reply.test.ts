@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
+import { type HoldNotice, holdTask } from '#shared/ledger/grants/hold-task.ts';
+import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
@@ -150,6 +152,23 @@ describe('a reply', () => {
     await drive.end(attempt, 'Here');
     await fleet.becomes(id, 'delivered');
     expect(port.texts()).toEqual([expect.stringMatching(/^queued for 0\.\d s$/), 'Here']);
+  });
+
+  it('tells once which daemon its message waits for, without a sign of typing', async () => {
+    const { port, drive, parts } = await open();
+    const id = await fleet.offered();
+    const notice: HoldNotice = { event: 'task.waiting-for-daemon', facts: { daemon: 'laptop', detail: 'It waits for laptop' } };
+    const hold = { gate: 'daemon', what: '{}' } as const;
+    expect(await holdTask(parts.ledger, { tenant: TENANT, id, hold, until: null, notice })).toBe('notified');
+    fleet.start();
+    await fleet.shows(['(It waits for laptop)']);
+    expect(port.count('typing')).toBe(0);
+    await releaseHeld(parts.ledger, TENANT, hold, 1);
+    await holdTask(parts.ledger, { tenant: TENANT, id, hold, until: null, notice });
+    await releaseHeld(parts.ledger, TENANT, hold, 1);
+    await drive.complete(id, 'Here');
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual(['(It waits for laptop)', 'Here']);
   });
 
   it('tells how long its message waited when that is wanted, once', async () => {
