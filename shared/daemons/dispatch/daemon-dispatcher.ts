@@ -7,9 +7,9 @@ import { Recent, Ticker, wait } from '../../time/index.ts';
 import type { DaemonState } from '../daemon-state.ts';
 import { publishDaemonStates } from '../daemon-signals.ts';
 import { listDaemons } from '../daemon-store.ts';
-import { chooseDaemon, isCapable } from './choose-daemon.ts';
+import { chooseDaemon, hasRoomFor, isCapable } from './choose-daemon.ts';
 import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
-import { readHeldNeeds, releaseFor } from './held-tasks.ts';
+import { heldPlace, readHeldNeeds, releaseFor } from './held-tasks.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
 import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
 
@@ -118,7 +118,7 @@ export class DaemonDispatcher {
         this.#candidates(tenant).filter(({ id: daemon }) => !refused.has(daemon)),
         current.needs,
       );
-      if (!chosen) break;
+      if (!chosen || (await this.#isBehindHeld(chosen, tenant, { id, state }))) break;
       const result = await this.#give(chosen, ticket, how);
       if (result) return result;
       refused.add(chosen.id);
@@ -127,6 +127,14 @@ export class DaemonDispatcher {
       return await fail(ticket, how, new TaskFailure('DAEMON_NOT_FOUND', `There is no daemon "${current.needs.target}"`));
     }
     return await this.#hold(ticket, how, { current, state });
+  }
+
+  /** Whether a task that is held goes first and would run there: what comes new from the queue does not pass it. */
+  async #isBehindHeld(chosen: KnownDaemon, tenant: string, { id, state }: { id: string; state: TaskState }): Promise<boolean> {
+    if (!this.#held.has(tenant)) return false;
+    const place = heldPlace(state, id);
+    const held = await readHeldNeeds(this.#options.ledger, tenant);
+    return held.some(({ needs, head }) => head.place < place && isCapable(chosen, needs) && hasRoomFor(chosen, needs));
   }
 
   /** This hub's daemons as they are, those of others as they were reported. */

@@ -1,7 +1,9 @@
-import { type HoldHead, type Ledger, listHoldHeads, releaseFirstHeld } from '../../ledger/index.ts';
+import { backlogPlace, type HoldHead, type Ledger, listHoldHeads, releaseFirstHeld } from '../../ledger/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
 import { type Candidate, hasRoomFor, isCapable } from './choose-daemon.ts';
 import { type Needs, parseNeeds } from './needs.ts';
 
+const MAX_PRIORITY = 10;
 /** Different needs of one tenant's held tasks that are compared with a daemon. */
 const MAX_NEEDS = 2000;
 
@@ -9,6 +11,11 @@ const MAX_NEEDS = 2000;
 export interface HeldNeeds {
   needs: Needs;
   head: HoldHead;
+}
+
+/** Where a task would stand among those that are held, to compare with their places. */
+export function heldPlace(state: TaskState, id: string): string {
+  return `${String(MAX_PRIORITY - state.priority).padStart(2, '0')}/${backlogPlace(state, id)}`;
 }
 
 /** One call, however many tasks are held. */

@@ -212,6 +212,29 @@ describe('a task that needs a daemon', () => {
     expect(await granted(waiting)).toEqual([waiting[1]]);
   });
 
+  it('does not pass one that is held for the same daemon and stands before it', async () => {
+    const hub = new FakeHub('h1');
+    const daemon = await hub.connect('d1');
+    const running = await submit();
+    const first = handle(hub, running);
+    await until(() => daemon.ran.includes(running));
+    const older = await submit();
+    await handle(hub, older);
+    const newer = await submit();
+    // The newer ticket comes before the hub has noticed the free slot.
+    hub.onRoom = () => undefined;
+    daemon.end(running);
+    await first;
+    await handle(hub, newer);
+    expect(await stateOf(newer)).toMatchObject({ gate: 'daemon' });
+    await until(async () => (await granted([older])).length === 1);
+    expect(daemon.ran).toEqual([running]);
+    const last = handle(hub, older);
+    await until(() => daemon.ran.includes(older));
+    daemon.end(older);
+    await last;
+  });
+
   it('fails for good when it names a daemon that does not exist', async () => {
     const hub = new FakeHub('h1');
     const id = await submit({ requirements: { targetDaemon: 'nobody' } });
