@@ -8,5 +8,5 @@ export { budgetFailure } from './budget-failure.ts';
 export { previewBudget } from './preview-budget.ts';
 export { explainBudget, readSpending } from './read-spending.ts';
 export { assertBudgets } from './refuse-tasks.ts';
-export { releaseByBudgets } from './release-budgets.ts';
+export { releaseByBudgets, releaseIfFitting } from './release-budgets.ts';
 export { reserveSpend, settleSpend, type SpendAnswer, type SpendCall, type SpendPorts, type SpendRequest } from './spend.ts';

@@ -1,8 +1,10 @@
 import type { Settings } from '../config/index.ts';
+import type { Ledger } from '../ledger/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
-import { type Budget, type BudgetWindow, type SpendSubject, windowsFor } from './budget.ts';
+import { type Budget, type BudgetWindow, holdOf, type SpendSubject, windowsFor } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
+import { releaseFitting } from './release-budgets.ts';
 import { runBudgetScript } from './scripts.ts';
 
 export interface SpendPorts {
@@ -10,6 +12,7 @@ export interface SpendPorts {
   readonly keys: Keys;
   readonly settings: Settings;
   readonly budgets: BudgetDirectory;
+  readonly ledger: Ledger;
 }
 
 /** What spends: a model call, or an attempt whose agent reports only what it used. */
@@ -48,8 +51,8 @@ export interface ExceededBudget {
 
 export type SpendAnswer = { readonly kind: 'reserved'; readonly call: SpendCall } | ExceededBudget;
 
-/** A call refused for the reservations of others tries again after this: most of them cost less than they reserved. */
-const AFTER_CALLS_MS = 5000;
+/** A call refused for the reservations of others waits until one of these ends; should they be lost, it tries again after this. */
+const AFTER_CALLS_MS = 600_000;
 const WEEK_MS = 7 * 86_400_000;
 
 /**
@@ -83,11 +86,22 @@ async function reserveUnder(
   const [kind, number, spent, reserved] = await runBudgetScript<['reserved' | 'exceeded', number, string, string]>(
     redis,
     'reserve-spend',
-    [leases, own.reservations, ...windows.map(({ name }) => own.spent(name))],
-    [request.id, request.lease, amount, ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? ''])],
+    [leases, own.reservations, ...keysOf(keys, tenant, windows)],
+    [
+      request.id,
+      request.lease,
+      amount,
+      ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? '', Number(budget.atHard === 'pause')]),
+    ],
   );
   const window = kind === 'exceeded' ? windows[number - 1] : undefined;
   return window ? exceeded(window, { spent: Number(spent), reserved: Number(reserved), amount, now }) : { kind: 'reserved', call };
+}
+
+/** Of each window what was spent, and what its budget refused. */
+function keysOf(keys: Keys, tenant: string, windows: readonly BudgetWindow[]): string[] {
+  const own = keys.tenant(tenant);
+  return windows.flatMap((window) => [own.spent(window.name), own.refused(holdOf(window))]);
 }
 
 function withoutLines(budgets: readonly Budget[], ids: readonly string[] = []): readonly Budget[] {
@@ -112,7 +126,7 @@ function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, 
 
 /**
  * Counts what a call has cost since its begin, in the windows of its reservation, and ends it; with `continues` the call goes on. Counts
- * once, also when it is repeated or late. Returns the line that is reached now, or null.
+ * once, also when it is repeated or late. Releases held tasks that fit into the room it leaves. Returns the line that is reached now, or null.
  */
 export async function settleSpend(
   ports: SpendPorts,
@@ -125,10 +139,10 @@ export async function settleSpend(
   const own = keys.tenant(call.tenant);
   const options = { tenant: call.tenant, channel: keys.shard(keys.shardOf(call.tenant)).signal, maxEvents: settings.events.maxPerTenant };
   const now = systemClock.now();
-  const [, number, spent] = await runBudgetScript<['settled' | 'gone', number, string]>(
+  const [, number, spent, mayStart] = await runBudgetScript<['settled' | 'gone', number, string, number[]]>(
     redis,
     'settle-spend',
-    [own.reservations, own.events, ...call.windows.map(({ name }) => own.spent(name))],
+    [own.reservations, own.events, ...keysOf(keys, call.tenant, call.windows)],
     [
       call.id,
       Math.max(0, Math.ceil(costMicroUsd)),
@@ -137,8 +151,15 @@ export async function settleSpend(
       ...call.windows.flatMap((window) => linesOf(window, settings, now)),
     ],
   );
+  for (const [at, count] of mayStart.entries()) releaseSoon(ports.ledger, call.tenant, call.windows[at], count);
   const window = call.windows[number - 1];
   return window ? exceeded(window, { spent: Number(spent), reserved: 0, amount: 0, now }) : null;
+}
+
+/** Releases tasks that a budget holds beside what goes on. What fails here is left to the chore that releases by all budgets. */
+function releaseSoon(ledger: Ledger, tenant: string, window: BudgetWindow | undefined, count: number): void {
+  if (count === 0 || window === undefined) return;
+  releaseFitting(ledger, { ...window, tenant }, count).catch(() => undefined);
 }
 
 function linesOf({ name, budget, counted, endsAt }: BudgetWindow, { limits }: Settings, now: number): (string | number)[] {

@@ -1,4 +1,6 @@
+import { releaseIfFitting, type SpendPorts } from '../budgets/index.ts';
 import type { AgentLog } from '../config/index.ts';
+import type { TaskHold } from '../errors/index.ts';
 import { type AttemptEnd, type AttemptRef, type Ledger, releaseIfResumed, type SettleAnswer, settleAttempt } from '../ledger/index.ts';
 import type { TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
@@ -13,6 +15,7 @@ export interface SettleParts {
   ledger: Ledger;
   keeper: LeaseKeeper;
   clock: Clock;
+  spending: SpendPorts;
   /** Called when a task waits for a time, which may be near. */
   onWaiting: () => void;
   /** Called once it is known whether the ledger took the end of an attempt. */
@@ -32,7 +35,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     const ranMs = clock.monotonic() - claimedFrom;
     countEnd(parts.ledger, execution, { end, settled, ranMs });
     report(log, end, settled, ranMs);
-    if (end.kind === 'interrupted' && end.hold) await releaseIfResumed(parts.ledger, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
+    if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
     return result;
@@ -41,8 +44,14 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
   }
 }
 
+/** What holds a task may have ended before the ledger had the task among those that wait. */
+async function releaseIfOver({ ledger, spending }: SettleParts, tenant: string, hold: TaskHold): Promise<void> {
+  await releaseIfResumed(ledger, tenant, hold);
+  if (hold.gate === 'budget') await releaseIfFitting(ledger, spending.budgets, { tenant, what: hold.what });
+}
+
 function ignoreUntilDue(): void {
-  // The task is checked again after `runaways.maxHoldMs`.
+  // The task is checked again when its hold is due, and by the chores.
 }
 
 /** The ledger decides by the token whether the attempt is still this worker's: `lost` when it is not, or when Redis stays away. */

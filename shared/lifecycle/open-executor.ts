@@ -31,6 +31,7 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     modelCalls: new ModelCalls({
       redis: parts.redis,
       keys: parts.keys,
+      ledger,
       throttle: parts.throttle,
       budgets: parts.budgets,
       settings: config.settings,

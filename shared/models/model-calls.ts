@@ -1,5 +1,6 @@
 import { type BudgetDirectory, reserveSpend, settleSpend } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
+import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ProviderThrottle } from '../providers/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
@@ -15,6 +16,7 @@ interface ModelCallPorts {
   readonly settings: Settings;
   readonly throttle: ProviderThrottle;
   readonly budgets: BudgetDirectory;
+  readonly ledger: Ledger;
   readonly log: Log;
 }
 

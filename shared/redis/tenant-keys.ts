@@ -77,6 +77,11 @@ function keysUnder(prefix: string) {
     spent: (window: string) => `${prefix}spent:${window}`,
     /** Hash: `call:<id>` -> JSON of an open model call, and `sum:<window>` reserved there. Kept: while its attempt runs. Bound: open calls. */
     reservations: `${prefix}reservations`,
+    /**
+     * Hash: what a budget refused and its tasks wait for: the smallest amount (`least`), any room at all (`any`), and what was promised to
+     * released ones. Kept: ten minutes after the last refusal. Bound: as `spent`.
+     */
+    refused: (hold: string) => `${prefix}refused:${hold}`,
     /** Hash: hook id -> JSON. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hooks: `${prefix}hooks`,
     /** String: delivery id that first brought this body, by SHA-256. Kept: `tasks.idempotencyMs`. Bound: one per body. */

@@ -31,11 +31,11 @@ const parts = await openTestParts({
   redisUrl: server.url,
   settings: { models: { m: { inputUsdPerMTok: 1, outputUsdPerMTok: 4 } } },
 });
-const { redis, keys, throttle, budgets, log, config } = parts;
+const { redis, keys, ledger, throttle, budgets, log, config } = parts;
 for (const [id, rule] of Object.entries({ day: { scope: 'tenant', per: 'day' }, month: { scope: 'agent', of: 'writer', per: 'month' } })) {
   await budgets.put(TENANT, id, budgetSchema.parse({ ...rule, hardMicroUsd: FAR }));
 }
-const modelCalls = new ModelCalls({ redis, keys, throttle, budgets, log, settings: config.settings });
+const modelCalls = new ModelCalls({ redis, keys, ledger, throttle, budgets, log, settings: config.settings });
 const fetchFor = createModelFetch({
   fleetId: () => Promise.resolve('bench'),
   directory: '.',

@@ -1,7 +1,7 @@
 -- Counts what a call has cost in all its windows, once: its reservation is removed, or kept for more while the call goes on.
 -- KEYS[1] reservations: hash, open calls of the tenant by `call:<id>`, JSON, and what they reserve in sum by `sum:<window>`
 -- KEYS[2] events: stream, the tenant's events
--- KEYS[3...] per window: hash, what was spent in it
+-- KEYS[3...] per window: hash, what was spent in it, and hash, what its budget refused
 -- ARGV[1] call: text, its id
 -- ARGV[2] cost: int, millionths of a US dollar since its begin
 -- ARGV[3] continues: `1` when more may follow, else `0`
@@ -12,16 +12,14 @@
 --   hard: int, its hard line, or empty
 --   keep: int, ms for which it is kept
 --   about: JSON, what events say of it
--- RETURNS {'settled' | 'gone', number of the first window whose hard line is reached, or 0, what is spent there}; gone: it was settled, or its
---   attempt has ended
+-- RETURNS {'settled' | 'gone', number of the first window whose hard line is reached, or 0, what is spent there, and by window how many tasks that
+--   it holds may start in the room that the call leaves}; gone: it was settled, or its attempt has ended
+-- include: reservations
+-- include: room
 local text = redis.call('HGET', KEYS[1], 'call:' .. ARGV[1])
-if not text then return { 'gone', 0, '0' } end
+if not text then return { 'gone', 0, '0', {} } end
 local call, cost, options = cjson.decode(text), tonumber(ARGV[2]), cjson.decode(ARGV[4])
 local added, continues = cost - (call.spent or 0), ARGV[3] == '1'
-
-local function add_to_sum(name, change)
-  if redis.call('HINCRBY', KEYS[1], 'sum:' .. name, change) <= 0 then redis.call('HDEL', KEYS[1], 'sum:' .. name) end
-end
 
 if continues then
   call.spent = cost
@@ -29,7 +27,7 @@ if continues then
 else
   redis.call('HDEL', KEYS[1], 'call:' .. ARGV[1])
   if call.amount > 0 then
-    for _, name in ipairs(call.windows) do add_to_sum(name, -call.amount) end
+    for _, name in ipairs(call.windows) do add_to_sum(KEYS[1], name, -call.amount) end
   end
 end
 
@@ -40,16 +38,21 @@ local function cross(key, line, event, spent, about)
   redis.call('PUBLISH', options.channel, options.tenant .. '//' .. event)
 end
 
-local reached, spent_there = 0, 0
+local reached, spent_there, may_start = 0, 0, {}
 options.events = KEYS[2]
-local windows, values = { unpack(KEYS, 3) }, { unpack(ARGV, 5) }
-for at, key in ipairs(windows) do
-  local from = 5 * at - 4
+local keys, values = { unpack(KEYS, 3) }, { unpack(ARGV, 5) }
+for at = 1, #keys / 2 do
+  local from, key, refused = 5 * at - 4, keys[2 * at - 1], keys[2 * at]
   local soft, hard = tonumber(values[from + 1]), tonumber(values[from + 2])
   local spent = added ~= 0 and redis.call('HINCRBY', key, 'spent', string.format('%.0f', added)) or tonumber(redis.call('HGET', key, 'spent') or 0)
   if added ~= 0 then redis.call('PEXPIRE', key, values[from + 3]) end
   cross(key, soft, 'budget.warning', spent, values[from + 4])
   cross(key, hard, 'budget.exceeded', spent, values[from + 4])
   if reached == 0 and hard and spent >= hard then reached, spent_there = at, spent end
+  may_start[at] = 0
+  if hard and call.amount > 0 and not continues then
+    local reserved = tonumber(redis.call('HGET', KEYS[1], 'sum:' .. values[from]) or 0)
+    may_start[at] = grant_room(refused, hard - spent - reserved) or 0
+  end
 end
-return { 'settled', reached, string.format('%.0f', spent_there) }
+return { 'settled', reached, string.format('%.0f', spent_there), may_start }

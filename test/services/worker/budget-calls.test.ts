@@ -32,12 +32,22 @@ const answer = (response: ServerResponse): void => {
   );
 };
 
-const endpoint = await startFakeHttpEndpoint(answer);
+const SLOW = 'take your time';
+const endpoint = await startFakeHttpEndpoint((response) => {
+  const isSlow = endpoint.requests.at(-1)?.body.includes(SLOW) === true;
+  setTimeout(() => answer(response), isSlow ? 100 : 0);
+});
 afterAll(() => endpoint.close());
 
 /** Calls the dear model three times. */
 const asks: AgentFunction = async ({ input }, { model }) => {
   for (let call = 0; call < 3; call += 1) await generateText({ model: model('dear'), prompt: input, maxOutputTokens: 100 });
+  return 'done';
+};
+
+/** Calls it once, which can cost five times what it does. */
+const asksOnce: AgentFunction = async ({ input }, { model }) => {
+  await generateText({ model: model('dear'), prompt: input, maxOutputTokens: 5 * COST });
   return 'done';
 };
 
@@ -47,7 +57,7 @@ const parts = closeAfterTests(
     redisUrl: url,
     env: { OPENAI_BASE_URL: `${endpoint.url}/v1` },
     settings: {
-      agents: { asks: { kind: 'function', run: asks } },
+      agents: { asks: { kind: 'function', run: asks }, 'asks-once': { kind: 'function', run: asksOnce } },
       models: { dear: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 }, cheap: { inputUsdPerMTok: 0.1, outputUsdPerMTok: 0.1 } },
     },
   }),
@@ -109,5 +119,20 @@ describe('a budget inside of a run', () => {
     expect(await spent('downgraded')).toMatchObject({ spentMicroUsd: COST + (2 * COST) / 10 });
     const { items } = await readUsageGroups({ ...parts, settings: parts.config.settings }, { ...today(), tenants: ['downgraded'] });
     expect(Object.fromEntries(items.map(({ group, calls }) => [group, calls]))).toEqual({ dear: 1, cheap: 2 });
+  });
+
+  it('starts as many of the held tasks as fit whenever a call leaves room, each of them held once', async () => {
+    const [tasks, together] = [12, 3];
+    const hardMicroUsd = (together + 0.5) * 5 * COST;
+    await parts.budgets.put('fitting', 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', atHard: 'pause', hardMicroUsd }));
+    const accepted = await Promise.all(
+      Array.from({ length: tasks }, () => acceptTask(parts, { tenant: 'fitting', agent: 'asks-once', input: SLOW })),
+    );
+    const read = async (): Promise<(Task | null)[]> => await Promise.all(accepted.map(({ id }) => readTask(parts.ledger, 'fitting', id)));
+    const areDone = async (): Promise<boolean> => (await read()).every((task) => task?.state.status === 'completed');
+    await waitFor(areDone, { deadlineMs: 20_000, what: 'all tasks to have had their call' });
+    const holds = (await read()).map((task) => task?.state.holds ?? 0);
+    expect(holds.reduce((total, count) => total + count, 0)).toBeLessThanOrEqual(tasks);
+    expect(await spent('fitting')).toMatchObject({ spentMicroUsd: tasks * COST, reservedMicroUsd: 0, held: 0 });
   });
 });

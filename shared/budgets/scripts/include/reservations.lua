@@ -1,0 +1,16 @@
+-- Open calls, and what they reserve in each window.
+
+local function add_to_sum(reservations, name, change)
+  if redis.call('HINCRBY', reservations, 'sum:' .. name, change) <= 0 then redis.call('HDEL', reservations, 'sum:' .. name) end
+end
+
+-- Releases what attempts reserved that have ended. `fields`: names and values of the hash, those of calls and others.
+local function release_ended(reservations, leases, fields)
+  for at = 1, #fields, 2 do
+    local call = string.sub(fields[at], 1, 5) == 'call:' and cjson.decode(fields[at + 1])
+    if call and not redis.call('ZSCORE', leases, call.lease) then
+      redis.call('HDEL', reservations, fields[at])
+      for _, name in ipairs(call.amount > 0 and call.windows or {}) do add_to_sum(reservations, name, -call.amount) end
+    end
+  end
+end

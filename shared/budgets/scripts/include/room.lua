@@ -1,0 +1,41 @@
+-- What a budget refused for lack of room: `least` is the smallest amount, `any` stands for tasks that need any room at all, and `promised`
+-- for what released tasks may reserve until `promised_until`.
+local REFUSED_MS, PROMISE_MS = 600000, 5000
+
+local function time_ms()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function note_refusal(key, amount)
+  if amount == 0 then
+    redis.call('HSET', key, 'any', 1)
+  elseif amount < (tonumber(redis.call('HGET', key, 'least')) or math.huge) then
+    redis.call('HSET', key, 'least', string.format('%.0f', amount))
+  end
+  redis.call('PEXPIRE', key, REFUSED_MS)
+end
+
+-- A call reserved its amount, perhaps of a task that was released for it.
+local function keep_promise(key)
+  local values = redis.call('HMGET', key, 'promised', 'least')
+  local left = (tonumber(values[1]) or 0) - (tonumber(values[2]) or 0)
+  if left > 0 then
+    redis.call('HSET', key, 'promised', string.format('%.0f', left))
+  elseif values[1] then
+    redis.call('HDEL', key, 'promised')
+  end
+end
+
+-- How many tasks this room may start, whose amounts are promised from then on; nil when it is too small or the amounts are not known.
+local function grant_room(key, room)
+  local values = redis.call('HMGET', key, 'least', 'promised', 'promised_until')
+  local least, now = tonumber(values[1]), time_ms()
+  if not least or room < least then return nil end
+  local promised = now < (tonumber(values[3]) or 0) and tonumber(values[2]) or 0
+  local count = math.max(0, math.floor((room - promised) / least))
+  if count > 0 then
+    redis.call('HSET', key, 'promised', string.format('%.0f', promised + count * least), 'promised_until', now + PROMISE_MS)
+  end
+  return count
+end
