@@ -2,6 +2,7 @@ import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { openScheduleParts } from '#shared/schedules/index.ts';
 import { agentRoutes } from './agents.ts';
+import { daemonRoutes } from './daemons/daemons.ts';
 import { callbackRoutes } from './deliveries/callbacks.ts';
 import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
@@ -63,6 +64,7 @@ export function apiRoutes(parts: Parts): Route[] {
     streamNotifications(parts),
     ...queueRoutes(parts),
     ...fleetRoutes(parts),
+    ...daemonRoutes(parts),
     getProviders(parts),
     getMetrics(parts),
     ...tenantRoutes(parts),

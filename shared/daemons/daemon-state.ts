@@ -11,8 +11,6 @@ export const daemonStateSchema = z.object({
   /** Only tasks of this user reach it; null for tasks of all. */
   user: z.string().nullable(),
   name: z.string(),
-  /** A worker of the cluster that has capabilities: it runs tasks of every tenant, but no agents of kind `daemon`. */
-  isWorker: z.boolean().default(false),
   /** What it declares and its registration allows. */
   capabilities: z.array(z.string()),
   slots: z.int(),
@@ -22,6 +20,8 @@ export const daemonStateSchema = z.object({
   running: z.int(),
   /** Of these, the ones whose tasks are CPU-intensive. */
   cpuIntensive: z.int().default(0),
+  /** Ids of their tasks, as many as the hub lists. */
+  tasks: z.array(z.string()).optional(),
   /** 0 to 1. */
   load: z.number(),
   /** Free memory in MiB, as it reports it; null when it does not. */

@@ -75,21 +75,27 @@ export async function removeDaemonState(ports: DaemonPorts, gone: DaemonAddress 
 
 /** The daemons that a hub holds, of one tenant or of all. A daemon whose hub is gone is among them: see `statusOf`. */
 export async function readDaemonStates(ports: DaemonPorts, tenant?: string): Promise<LiveDaemon[]> {
+  const known = await readKnownDaemons(ports, tenant);
+  return known.flatMap(({ isConnected, ...daemon }) => (isConnected ? [daemon] : []));
+}
+
+/** The registered daemons that were ever connected, of one tenant or of all, with what was known last of them. */
+export async function readKnownDaemons(ports: DaemonPorts, tenant?: string): Promise<(DaemonAddress & LastState)[]> {
   const { redis, keys } = ports;
   if (tenant !== undefined) {
     const ids = await redis.hkeys(keys.fleet.daemons(tenant));
-    const known = await readLastStates(ports, tenant, ids);
-    return ids.flatMap((id, position) => liveOf({ tenant, id }, known[position] ?? null));
+    const last = await readLastStates(ports, tenant, ids);
+    return ids.flatMap((id, position) => withAddress({ tenant, id }, last[position] ?? null));
   }
-  const live: LiveDaemon[] = [];
+  const known: (DaemonAddress & LastState)[] = [];
   for await (const page of scanHash(redis, keys.fleet.daemonStates)) {
-    for (const [field, text] of page) live.push(...liveOf(addressOf(field), readEntry(field, text)));
+    for (const [field, text] of page) known.push(...withAddress(addressOf(field), readEntry(field, text)));
   }
-  return live;
+  return known;
 }
 
-function liveOf(address: DaemonAddress, last: LastState | null): LiveDaemon[] {
-  return last?.isConnected === true ? [{ ...address, state: last.state }] : [];
+function withAddress(address: DaemonAddress, last: LastState | null): (DaemonAddress & LastState)[] {
+  return last === null ? [] : [{ ...address, ...last }];
 }
 
 /** What was known last of a daemon. */

@@ -14,6 +14,9 @@ import { publishDaemonChange } from './daemon-signals.ts';
 import { isDaemonToken, newDaemonToken, tokenDigest } from './daemon-tokens.ts';
 import { type DaemonPorts, runDaemonScript } from './scripts.ts';
 
+/** What is not named stays. */
+type RegistrationPatch = { [Field in keyof Registration]?: Registration[Field] | undefined };
+
 interface NewDaemon extends Registration {
   tenant: string;
 }
@@ -67,8 +70,9 @@ export async function listDaemons(ports: DaemonPorts, tenant: string): Promise<D
 }
 
 /** Changes what a person decided of a daemon. Null when there is none. Errors: `daemon.name-taken`, `tenant.ended`. */
-export async function changeDaemon(ports: DaemonPorts, address: DaemonAddress, change: Partial<Registration>): Promise<Daemon | null> {
-  return await update(ports, address, (stored) => ({ ...stored, ...change }));
+export async function changeDaemon(ports: DaemonPorts, address: DaemonAddress, change: RegistrationPatch): Promise<Daemon | null> {
+  const named = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  return await update(ports, address, (stored) => ({ ...stored, ...named }));
 }
 
 /** Gives a daemon another token; the former one opens nothing any more. Null when there is none. Errors: `tenant.ended`. */

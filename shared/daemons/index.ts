@@ -2,12 +2,14 @@
  * Daemons: executors on people's own machines. Their registrations with tokens, which daemons are connected to which hub as of the last
  * beat, and the messages that they exchange with a hub over a WebSocket, with their bounds.
  */
-export { type DaemonSignal, parseDaemonSignal } from './daemon-signals.ts';
-export { type DaemonState, statusOf } from './daemon-state.ts';
+export { type DaemonSignal, parseDaemonSignal, publishDaemonChange } from './daemon-signals.ts';
+export { DAEMON_STATUSES, type DaemonState, statusOf } from './daemon-state.ts';
 export {
   type BeatOutcome,
   type DaemonBeat,
+  type LastState,
   readDaemonStates,
+  readKnownDaemons,
   readLastStates,
   removeDaemonState,
   writeDaemonStates,
@@ -24,7 +26,7 @@ export {
   removeDaemon,
   rotateDaemonToken,
 } from './daemon-store.ts';
-export { type Daemon, isAccessGone, type Registration } from './daemon.ts';
+export { type Daemon, type DaemonAddress, daemonNameSchema, isAccessGone, type Registration, registrationSchema } from './daemon.ts';
 export {
   CLOSE_CODES,
   type DaemonMessage,

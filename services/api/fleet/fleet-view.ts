@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { publicTenantId } from '#shared/tenants/index.ts';
+import type { DaemonAddress, LastState } from '#shared/daemons/index.ts';
+import { liveFields, viewLive } from '../daemons/daemon-view.ts';
 import { type Snapshot, WORKER_STATUSES, type WorkerRecord } from '#shared/queue/index.ts';
 import { toIso } from '#shared/time/index.ts';
 
@@ -110,17 +113,45 @@ const snapshotViewSchema = z
     examples: [SNAPSHOT_EXAMPLE],
   });
 
+/** A hub as callers see it. */
+const hubViewSchema = workerViewSchema
+  .extend({ daemons: z.int().meta({ description: 'Daemons that are connected to it.' }) })
+  .meta({ id: 'Hub', description: 'A hub, as of its last heartbeat.', examples: [{ ...WORKER_EXAMPLE, queues: ['remote'], daemons: 12 }] });
+
+/** A daemon as the fleet shows it. */
+const fleetDaemonSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'As in `/v1/daemons`.' }),
+    tenant: z.string().meta({ description: 'Whose it is.' }),
+    name: z.string().meta({ description: 'What people call it.' }),
+    user: z.string().nullable().meta({ description: 'Only tasks of this user of the tenant reach it; null for tasks of all.' }),
+    ...liveFields,
+  })
+  .meta({ id: 'FleetDaemon', description: 'A daemon that is, or was, connected.' });
+
 /** What `GET /v1/fleet` answers. */
 export const fleetViewSchema = z
   .strictObject({
-    workers: z.array(workerViewSchema).meta({ description: 'The last heartbeat first, dead ones at the end.' }),
-    daemons: z.array(z.never()).meta({ description: 'Empty: no daemon connects yet.' }),
-    hubs: z.array(z.never()).meta({ description: 'Empty: no hub runs yet.' }),
-    snapshots: z.array(snapshotViewSchema).meta({ description: 'Newest first, at most `fleet.maxSnapshots`.' }),
+    workers: z.array(workerViewSchema).meta({ description: 'The last heartbeat first, dead ones at the end. Empty for other tenants.' }),
+    daemons: z.array(fleetDaemonSchema).meta({
+      description:
+        'Connected ones first, then the last beat first, at most `fleet.maxDaemons`: all for the tenant `default`, else those of the tenant.',
+    }),
+    hubs: z.array(hubViewSchema).meta({ description: 'As `workers`, and empty for other tenants.' }),
+    snapshots: z.array(snapshotViewSchema).meta({ description: 'Newest first, at most `fleet.maxSnapshots`. Empty for other tenants.' }),
   })
   .meta({ id: 'Fleet', examples: [{ workers: [WORKER_EXAMPLE], daemons: [], hubs: [], snapshots: [SNAPSHOT_EXAMPLE] }] });
 
-export function viewWorker({ blocks, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
+export function viewHub(hub: WorkerRecord, daemons: number): z.infer<typeof hubViewSchema> {
+  return { ...viewWorker(hub), daemons };
+}
+
+export function viewFleetDaemon({ tenant, id, ...last }: DaemonAddress & LastState, now: number): z.infer<typeof fleetDaemonSchema> {
+  const { name, user } = last.state;
+  return { id, tenant: publicTenantId(tenant), name, user, ...viewLive(last, now) };
+}
+
+export function viewWorker({ blocks, role: _role, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
   return {
     ...worker,
     blocked: { ...blocks, lastAt: toIso(blocks.lastAt) },

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
+import { readKnownDaemons } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { listWorkers, readSnapshots, readWorker, type RegistryPorts, requestDrain, type WorkerRecord } from '#shared/queue/index.ts';
-import type { Keys, RedisClient } from '#shared/redis/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
-import { fleetViewSchema, viewSnapshot, viewWorker, workerViewSchema } from './fleet-view.ts';
+import { type Keys, type RedisClient, redisNow } from '#shared/redis/index.ts';
+import { assertFleetOwner, FLEET_OWNERS, isFleetOwner } from './fleet-owner.ts';
+import { fleetViewSchema, viewFleetDaemon, viewHub, viewSnapshot, viewWorker, workerViewSchema } from './fleet-view.ts';
 
 export interface FleetPorts {
   readonly redis: RedisClient;
@@ -13,7 +14,7 @@ export interface FleetPorts {
   readonly config: { readonly settings: Settings };
 }
 
-/** `/v1/fleet`: the workers, what they do, and draining them. */
+/** `/v1/fleet`: the workers, hubs and daemons, what they do, and draining them. */
 export function fleetRoutes({ redis, keys, config }: FleetPorts): Route[] {
   const registry = { redis, keys, settings: config.settings };
   return [getFleet(registry), getWorker(registry), postDrain(registry)];
@@ -25,20 +26,49 @@ function getFleet(registry: RegistryPorts): Route {
     method: 'get',
     path: '/v1/fleet',
     operationId: 'getFleet',
-    summary: 'The workers of the fleet, what they do, and snapshots of their machines',
-    description: FLEET_OWNERS,
+    summary: 'The workers, daemons and hubs of the fleet, what they do, and snapshots of their machines',
+    description: 'All of it for keys of the tenant `default`; keys of other tenants see the daemons of their own.',
     scope: 'read',
     responses: { 200: fleetViewSchema },
-    handle: async (_input, call) => {
-      assertFleetOwner(call);
-      const [workers, snapshots] = await Promise.all([listWorkers(registry), readSnapshots(registry)]);
-      const body = { workers: workers.map(viewWorker), daemons: [], hubs: [], snapshots: snapshots.map(viewSnapshot) };
-      return { status: 200, body };
-    },
+    handle: async (_input, call) => ({
+      status: 200,
+      body: isFleetOwner(call) ? await readFleet(registry) : await readOwn(registry, call.tenant),
+    }),
   });
 }
 
-const pathSchema = z.object({ id: z.string().max(300).meta({ description: 'The `id` of the worker.' }) });
+type FleetView = z.infer<typeof fleetViewSchema>;
+
+async function readFleet(registry: RegistryPorts): Promise<FleetView> {
+  const [all, snapshots, { daemons, held }] = await Promise.all([listWorkers(registry), readSnapshots(registry), readDaemons(registry)]);
+  const [hubs, workers] = [all.filter(({ role }) => role === 'hub'), all.filter(({ role }) => role === 'worker')];
+  return {
+    workers: workers.map(viewWorker),
+    daemons,
+    hubs: hubs.map((hub) => viewHub(hub, held.get(hub.id) ?? 0)),
+    snapshots: snapshots.map(viewSnapshot),
+  };
+}
+
+async function readOwn(registry: RegistryPorts, tenant: string): Promise<FleetView> {
+  const { daemons } = await readDaemons(registry, tenant);
+  return { workers: [], daemons, hubs: [], snapshots: [] };
+}
+
+/** Connected ones first, then the last beat first; and how many each hub holds. */
+async function readDaemons(
+  { redis, keys, settings }: RegistryPorts,
+  tenant?: string,
+): Promise<{ daemons: FleetView['daemons']; held: ReadonlyMap<string, number> }> {
+  const [known, now] = await Promise.all([readKnownDaemons({ redis, keys }, tenant), redisNow(redis)]);
+  const views = known.toSorted((one, other) => other.state.beatAt - one.state.beatAt).map((daemon) => viewFleetDaemon(daemon, now));
+  const connected = views.filter(({ hub }) => hub !== null);
+  const held = new Map([...Map.groupBy(connected, ({ hub }) => hub ?? '')].map(([hub, { length }]) => [hub, length]));
+  const offline = views.filter(({ hub }) => hub === null);
+  return { daemons: [...connected, ...offline].slice(0, settings.fleet.maxDaemons), held };
+}
+
+const pathSchema = z.object({ id: z.string().max(300).meta({ description: 'The `id` of the worker, or of a hub.' }) });
 
 /** `GET /v1/fleet/:id`. */
 function getWorker(registry: RegistryPorts): Route {
@@ -46,7 +76,7 @@ function getWorker(registry: RegistryPorts): Route {
     method: 'get',
     path: '/v1/fleet/:id',
     operationId: 'getWorker',
-    summary: 'One worker',
+    summary: 'One worker, or hub',
     description: FLEET_OWNERS,
     scope: 'read',
     request: { params: pathSchema },
@@ -64,7 +94,7 @@ function postDrain(registry: RegistryPorts): Route {
     method: 'post',
     path: '/v1/fleet/:id/drain',
     operationId: 'drainWorker',
-    summary: 'Let a worker take nothing more and end once its work has',
+    summary: 'Let a worker, or a hub, take nothing more and end once its work has',
     description: `${FLEET_OWNERS} It obeys at once, or at its next heartbeat. Running tasks end, however long they take; then its process ends with 0. In one process with other services only its worker stops.`,
     scope: 'operate',
     request: { params: pathSchema },

@@ -4,12 +4,13 @@ import { listWorkers, readFleetPressure, type WorkerRecord } from '#shared/queue
 import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
+import { daemonGauges } from './daemon-gauges.ts';
 import { readLoad, type Load, type LoadPorts } from './read-load.ts';
 
 type Values = [labels: Record<string, string>, value: number][];
 
 /** A figure of the fleet as it is now. */
-interface GaugeOptions {
+export interface GaugeOptions {
   name: string;
   help: string;
   read: () => Promise<Values>;
@@ -27,6 +28,7 @@ export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
     ...shardGauges(shards),
     fleetPressure(ports.ledger),
     ...workerGauges(ports.ledger),
+    ...daemonGauges(ports.ledger, memoize),
     ...providerGauges(ports.ledger),
   ];
   for (const { name, help, read } of gauges) {
@@ -143,13 +145,18 @@ function workerGauges({ redis, keys, settings }: Ledger): GaugeOptions[] {
     {
       name: 'muster_workers',
       help: 'Workers by status',
-      read: async () => sumBy(await workers(), ({ status }) => [{ status }, 1]),
+      read: async () => sumBy(await workers(), ({ role, status }) => (role === 'worker' ? [{ status }, 1] : null)),
+    },
+    {
+      name: 'muster_hubs',
+      help: 'Hubs by status',
+      read: async () => sumBy(await workers(), ({ role, status }) => (role === 'hub' ? [{ status }, 1] : null)),
     },
     {
       name: 'muster_worker_slots',
       help: 'Tasks that workers can run at once, and tasks that they run',
       read: async () => {
-        const live = (await workers()).filter(({ status }) => status !== 'dead');
+        const live = (await workers()).filter(({ role, status }) => role === 'worker' && status !== 'dead');
         const sum = (count: (worker: WorkerRecord) => number | null): number => live.reduce((total, each) => total + (count(each) ?? 0), 0);
         return [
           [{ state: 'offered' }, sum(({ slots }) => slots)],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
+import { publishDaemonChange } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, measureTenant } from '#shared/ledger/index.ts';
@@ -103,7 +104,8 @@ function getTenant({ tenants, ledger }: TenantPorts): Route {
 }
 
 /** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
-function patchTenant({ tenants, ledger }: Pick<TenantPorts, 'tenants' | 'ledger'>): Route {
+function patchTenant(ports: TenantPorts): Route {
+  const { tenants, ledger } = ports;
   return route({
     method: 'patch',
     path: '/v1/tenants/:id',
@@ -129,6 +131,7 @@ function patchTenant({ tenants, ledger }: Pick<TenantPorts, 'tenants' | 'ledger'
         { event: 'tenant.changed', changed: changed.id, disabled: changed.disabled, by: call.key?.id },
         `The tenant ${changed.id} was changed`,
       );
+      if (body.disabled !== undefined) await publishDaemonChange(ports, changed.id, null);
       if (body.limits !== undefined) applyInBackground(ledger, changed.id, call.log);
       return { status: 200, body: viewTenant(changed) };
     },
@@ -158,6 +161,7 @@ function deleteTenant(ports: Pick<TenantPorts, 'redis' | 'keys' | 'tenants' | 'l
       if (!(await endTenant(ports, tenant))) {
         throw new MusterError('tenant.not-found', 'There is no such tenant', { details: { tenant: params.id } });
       }
+      await publishDaemonChange(ports, tenant.id, null);
       call.log.info({ event: 'tenant.deleted', deleted: tenant.id, by: call.key?.id }, `The tenant ${tenant.id} was deleted`);
       return { status: 204 };
     },

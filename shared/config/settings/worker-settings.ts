@@ -57,6 +57,8 @@ export const fleetSettingsSchema = z.strictObject({
   shareMs: int(1000, 20),
   /** Workers of which a record is kept, dead ones included; the longest dead go first. Defaults to 1000. */
   maxWorkers: int(1000),
+  /** Daemons that `GET /v1/fleet` lists, connected ones first. Defaults to 1000. */
+  maxDaemons: int(1000),
   /** Between two snapshots of a machine and of what the fleet runs. Defaults to a minute. */
   snapshotMs: int(60_000, 100),
   /** Snapshots that are kept. Defaults to 120, two hours of them. */

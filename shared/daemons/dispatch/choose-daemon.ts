@@ -6,18 +6,7 @@ export interface Candidate {
   readonly id: string;
   readonly state: Pick<
     DaemonState,
-    | 'name'
-    | 'isWorker'
-    | 'user'
-    | 'capabilities'
-    | 'agents'
-    | 'slots'
-    | 'running'
-    | 'cpuIntensive'
-    | 'load'
-    | 'memoryMb'
-    | 'host'
-    | 'isDraining'
+    'name' | 'user' | 'capabilities' | 'agents' | 'slots' | 'running' | 'cpuIntensive' | 'load' | 'memoryMb' | 'host' | 'isDraining'
   >;
 }
 
@@ -27,7 +16,6 @@ const LOAD_STEP = 0.2;
 /** Whether the daemon may ever run a task with these needs, whatever it does now: its owner, agents, capabilities, and the names. */
 export function isCapable({ id, state }: Candidate, needs: Needs): boolean {
   const isNamed = (name: string): boolean => name === id || name === state.name;
-  if (state.isWorker && needs.isForDaemons) return false;
   if (state.user !== null && state.user !== needs.user) return false;
   if (needs.target !== null && !isNamed(needs.target)) return false;
   if (needs.excluded.some(isNamed)) return false;

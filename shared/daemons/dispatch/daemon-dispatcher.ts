@@ -1,18 +1,35 @@
-import type { AgentDefinition } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { TicketData, TicketResult } from '../../queue/index.ts';
-import { PRIORITY_NAMES, type TaskBody, type TaskState } from '../../tasks/index.ts';
-import { wait } from '../../time/index.ts';
+import { PRIORITY_NAMES, type TaskState } from '../../tasks/index.ts';
+import { Recent, Ticker, wait } from '../../time/index.ts';
+import type { DaemonState } from '../daemon-state.ts';
+import { publishDaemonStates } from '../daemon-signals.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, hasRoomFor, isCapable } from './choose-daemon.ts';
 import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
-import { HeldSearch } from './held-search.ts';
-import { heldPlace, readHeldNeeds } from './held-tasks.ts';
+import { heldPlace, readHeldNeeds, releaseFor } from './held-tasks.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
-import { type LocalDaemon, type LocalDaemons, serves } from './local-daemons.ts';
 import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
+
+/** A daemon whose connection this process holds. */
+export interface LocalDaemon {
+  readonly tenant: string;
+  readonly id: string;
+  /** As it is now, with what it runs. */
+  readonly state: DaemonState;
+  /** Takes one of its slots at once, claims the task for it and runs it to its end, then frees the slot. */
+  run(ticket: TicketData, how: TicketClaim): Promise<TicketResult>;
+}
+
+/** The daemons of this process. */
+export interface LocalDaemons {
+  find(tenant: string, id: string): LocalDaemon | undefined;
+  all(): Iterable<LocalDaemon>;
+  /** Called when a daemon connected, or has a slot free that it did not have. */
+  onRoom(listener: (daemon: LocalDaemon) => void): void;
+}
 
 export interface DaemonDispatcherOptions {
   /** This hub's name. */
@@ -20,7 +37,6 @@ export interface DaemonDispatcherOptions {
   ledger: Ledger;
   directory: DaemonDirectory;
   local: LocalDaemons;
-  findAgent: (tenant: string, id: string) => Promise<AgentDefinition | null>;
   /** Claims a task only to fail it, for one that no daemon can ever run. */
   fail: (ticket: TicketData, how: TicketClaim, failure: TaskFailure) => Promise<TicketResult>;
   subscribe: Subscribe;
@@ -33,6 +49,9 @@ export interface DaemonDispatcherOptions {
   log: Log;
 }
 
+/** Daemons with released tasks on their way, and how long these may take before others are released in their place, ms. */
+const MAX_EXPECTED = 10_000;
+const EXPECTED_MS = 2000;
 /** Daemons that one ticket is offered to before its task is held. */
 const MAX_OFFERS = 20;
 
@@ -43,8 +62,14 @@ const MAX_OFFERS = 20;
 export class DaemonDispatcher {
   readonly #options: DaemonDispatcherOptions;
   readonly #link: HubLink;
-  readonly #search: HeldSearch;
+  readonly #sweep: Ticker;
   readonly #stopping = new AbortController();
+  /** Tenants with tasks that may be held for daemons. */
+  readonly #held = new Set<string>();
+  /** Tasks that were released for a daemon here and have not come yet. */
+  readonly #expected = new Recent<string, number>({ maxEntries: MAX_EXPECTED, keepMs: EXPECTED_MS });
+  /** Tenants whose held tasks are being searched, and whether to search again. */
+  readonly #searching = new Map<string, { again: boolean }>();
 
   constructor(options: DaemonDispatcherOptions) {
     const { ledger, hub, subscribe, settings, local } = options;
@@ -56,19 +81,22 @@ export class DaemonDispatcher {
       subscribe,
       offerMs: settings.offerMs,
       take: ({ daemon: id, ticket, how }) => this.#take(local.find(ticket.tenant, id), ticket, how),
-      onHeld: (tenant) => this.#search.noteHeld(tenant),
+      onHeld: (tenant) => this.#search(tenant),
     });
-    this.#search = new HeldSearch(options);
+    this.#sweep = new Ticker({ everyMs: settings.sweepMs, run: () => this.#searchAll(), onError: (error) => this.#onError(error) });
+    local.onRoom(({ tenant }) => {
+      if (this.#held.has(tenant)) this.#search(tenant);
+    });
   }
 
   start(): void {
     this.#link.start();
-    this.#search.start();
+    this.#sweep.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#search.stop();
+    await this.#sweep.stop();
     this.#link.stop();
   }
 
@@ -83,39 +111,27 @@ export class DaemonDispatcher {
     const { tenant, task: id } = ticket;
     const [body, state] = await Promise.all([readBody(ledger, tenant, id), readState(ledger, tenant, id)]);
     if (!body || state?.status !== 'queued') return { kind: 'done', note: 'nothing to do: it does not wait' };
-    const current = await this.#needsOf(body, state);
-    const given = await this.#offer(ticket, how, { needs: current.needs, state });
-    if (given) return given;
+    const current = needsOf(body, state, Date.now());
+    const refused = new Set<string>();
+    while (refused.size < MAX_OFFERS) {
+      const chosen = chooseDaemon(
+        this.#candidates(tenant).filter(({ id: daemon }) => !refused.has(daemon)),
+        current.needs,
+      );
+      if (!chosen || (await this.#isBehindHeld(chosen, tenant, { id, state }))) break;
+      const result = await this.#give(chosen, ticket, how);
+      if (result) return result;
+      refused.add(chosen.id);
+    }
     if (await this.#isUnknownTarget(tenant, current.needs)) {
       return await fail(ticket, how, new TaskFailure('DAEMON_NOT_FOUND', `There is no daemon "${current.needs.target}"`));
     }
     return await this.#hold(ticket, how, { current, state });
   }
 
-  async #needsOf(body: TaskBody, state: TaskState): Promise<CurrentNeeds> {
-    const agent = await this.#options.findAgent(body.tenant, body.agent);
-    const isForDaemons = agent?.kind === 'daemon' || body.requirements?.targetDaemon !== undefined;
-    return needsOf(body, state, { now: Date.now(), isForDaemons });
-  }
-
-  /** Offers a task to one daemon after the other; null when none takes it. */
-  async #offer(ticket: TicketData, how: TicketClaim, { needs, state }: { needs: Needs; state: TaskState }): Promise<TicketResult | null> {
-    const { tenant, task: id } = ticket;
-    const refused = new Set<string>();
-    while (refused.size < MAX_OFFERS) {
-      const candidates = this.#candidates(tenant).filter((daemon) => !refused.has(daemon.id));
-      const chosen = chooseDaemon(candidates, needs);
-      if (!chosen || (await this.#isBehindHeld(chosen, tenant, { id, state }))) return null;
-      const result = await this.#give(chosen, ticket, how);
-      if (result) return result;
-      refused.add(chosen.id);
-    }
-    return null;
-  }
-
   /** Whether a task that is held goes first and would run there: what comes new from the queue does not pass it. */
   async #isBehindHeld(chosen: KnownDaemon, tenant: string, { id, state }: { id: string; state: TaskState }): Promise<boolean> {
-    if (!this.#search.mayHaveHeld(tenant)) return false;
+    if (!this.#held.has(tenant)) return false;
     const place = heldPlace(state, id);
     const held = await readHeldNeeds(this.#options.ledger, tenant);
     return held.some(({ needs, head }) => head.place < place && isCapable(chosen, needs) && hasRoomFor(chosen, needs));
@@ -124,7 +140,7 @@ export class DaemonDispatcher {
   /** This hub's daemons as they are, those of others as they were reported. */
   #candidates(tenant: string): KnownDaemon[] {
     const { local, directory, hub } = this.#options;
-    const own = [...local.all()].filter((daemon) => serves(daemon, tenant));
+    const own = [...local.all()].filter((daemon) => daemon.tenant === tenant);
     const ids = new Set(own.map(({ id }) => id));
     return [...own, ...directory.of(tenant).filter(({ id, state }) => state.hub !== hub && !ids.has(id))];
   }
@@ -144,7 +160,8 @@ export class DaemonDispatcher {
 
   #take(daemon: LocalDaemon | undefined, ticket: TicketData, how: TicketClaim): Promise<TicketResult> | null {
     if (!daemon || daemon.state.isDraining || daemon.state.running >= daemon.state.slots) return null;
-    this.#search.noteArrival(daemon.id);
+    const expected = this.#expected.get(daemon.id) ?? 0;
+    if (expected > 0) this.#expected.set(daemon.id, expected - 1);
     return daemon.run(ticket, how);
   }
 
@@ -180,7 +197,7 @@ export class DaemonDispatcher {
     if (answer !== 'gone') {
       await this.#link.publishHeld(tenant);
       // A daemon may have got room since it was chosen from.
-      this.#search.noteHeld(tenant);
+      this.#search(tenant);
     }
     return { kind: 'done', note: 'held until a daemon can run it' };
   }
@@ -196,5 +213,51 @@ export class DaemonDispatcher {
     }
     if (priority < PRIORITY_NAMES.critical) return undefined;
     return { event: 'task.blocked', facts: { detail: 'It is urgent and cannot run: no daemon that is connected can run it' } };
+  }
+
+  async #searchAll(): Promise<void> {
+    const tenants = new Set([...this.#options.local.all()].map(({ tenant }) => tenant));
+    await Promise.all([...tenants].map((tenant) => this.#searchOnce(tenant)));
+  }
+
+  /** Searches the held tasks of a tenant for what its daemons here can run; a search that is under way is followed by another one. */
+  #search(tenant: string): void {
+    this.#held.add(tenant);
+    const running = this.#searching.get(tenant);
+    if (running) {
+      running.again = true;
+      return;
+    }
+    const search = { again: false };
+    this.#searching.set(tenant, search);
+    void this.#searchOnce(tenant)
+      .catch((error: unknown) => this.#onError(error))
+      .finally(() => {
+        this.#searching.delete(tenant);
+        if (search.again && !this.#stopping.signal.aborted) this.#search(tenant);
+      });
+  }
+
+  async #searchOnce(tenant: string): Promise<void> {
+    const { local, ledger } = this.#options;
+    const free = [...local.all()].filter((daemon) => daemon.tenant === tenant && this.#roomOf(daemon) > 0);
+    if (free.length === 0) return;
+    const held = await readHeldNeeds(ledger, tenant);
+    if (held.length === 0) this.#held.delete(tenant);
+    for (const daemon of free) {
+      if (!held.some(({ needs }) => isCapable(daemon, needs))) continue;
+      // Before the tickets come out, so that the hub that gets one knows of the room.
+      await publishDaemonStates(ledger, [{ tenant, id: daemon.id, state: daemon.state }]);
+      const released = await releaseFor(ledger, held, { tenant, id: daemon.id, state: daemon.state, room: this.#roomOf(daemon) });
+      if (released > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + released);
+    }
+  }
+
+  #roomOf({ id, state }: LocalDaemon): number {
+    return state.isDraining ? 0 : state.slots - state.running - (this.#expected.get(id) ?? 0);
+  }
+
+  #onError(error: unknown): void {
+    this.#options.log.debug({ err: error }, 'held tasks could not be searched; the next search finds them');
   }
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
 import { type Keys, loadScripts, pairs, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
-import { parseReport, type WorkerReport } from './worker-report.ts';
+import { parseReport, type WorkerReport, type WorkerReportToWrite } from './worker-report.ts';
 
 export interface RegistryPorts {
   readonly redis: RedisClient;
@@ -36,7 +36,7 @@ export interface BeatAnswer {
 }
 
 /** Writes that a worker is there, by Redis's clock, with its report. */
-export async function beat({ redis, keys }: RegistryPorts, worker: string, report: WorkerReport): Promise<BeatAnswer> {
+export async function beat({ redis, keys }: RegistryPorts, worker: string, report: WorkerReportToWrite): Promise<BeatAnswer> {
   const { workers, deadWorkers, workerNotes, workerDrains } = keys.fleet;
   const now = await redisNow(redis);
   const results = await redis

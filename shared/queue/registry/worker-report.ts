@@ -14,6 +14,8 @@ export const NO_BLOCKS: LoopBlocks = { count: 0, lastAt: null, longestMs: 0 };
 
 /** What a worker reports with each heartbeat. The defaults are for reports of releases before these fields. */
 export const workerReportSchema = z.object({
+  /** A hub is a worker whose agents run on daemons. */
+  role: z.enum(['worker', 'hub']).default('worker'),
   host: z.string(),
   pid: z.int(),
   /** Milliseconds that its wall clock is ahead of Redis's; negative when behind. */
@@ -43,6 +45,8 @@ export const workerReportSchema = z.object({
 });
 
 export type WorkerReport = z.infer<typeof workerReportSchema>;
+/** As it is written: what has a default may be left out. */
+export type WorkerReportToWrite = z.input<typeof workerReportSchema>;
 
 /** Reads a stored report; null when this version cannot read it. */
 export function parseReport(text: string): WorkerReport | null {

@@ -19,6 +19,7 @@ let own: {
   delivery: string;
   action: string;
   budget: string;
+  daemon: string;
   keyId: string;
 };
 
@@ -56,6 +57,7 @@ beforeAll(async () => {
     agent: 'private',
     hook: hook.id,
     budget: 'spend',
+    daemon: (await fleet.client.make('/v1/daemons', { name: 'laptop' }, theirs)).id,
     schedule: (await fleet.client.make('/v1/schedules', { every: '1d', agent: 'work', message: 'x' }, theirs)).id,
     delivery: '',
     action: (await fleet.client.call('POST', '/v1/tasks/actions', { ...theirs, body: { action: 'retry', filter: { agent: 'nobody' } } }))
@@ -86,7 +88,7 @@ async function endpoints(url?: string): Promise<string[]> {
 }
 
 describe('an id of another tenant', () => {
-  type Ids = Record<'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets', string>;
+  type Ids = Record<'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets' | 'daemons', string>;
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
     ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries'].map(
       (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
@@ -116,6 +118,10 @@ describe('an id of another tenant', () => {
     ['DELETE', `/v1/hooks/${ids.hooks}`, ids.hooks],
     ['GET', `/v1/budgets/${ids.budgets}`, ids.budgets],
     ['DELETE', `/v1/budgets/${ids.budgets}`, ids.budgets],
+    ['GET', `/v1/daemons/${ids.daemons}`, ids.daemons],
+    ['PATCH', `/v1/daemons/${ids.daemons}`, ids.daemons, { enabled: false }],
+    ['POST', `/v1/daemons/${ids.daemons}/rotate`, ids.daemons],
+    ['DELETE', `/v1/daemons/${ids.daemons}`, ids.daemons],
   ];
 
   it('is answered like one that is not there, at every endpoint', async () => {
@@ -128,6 +134,7 @@ describe('an id of another tenant', () => {
       deliveries: `${UNKNOWN_TASK}-callback`,
       actions: UNKNOWN_TASK,
       budgets: 'nowhere',
+      daemons: 'dmn_nowhere',
     });
     for (const [position, [method, path, id, body]] of calls({
       tasks: own.task,
@@ -138,6 +145,7 @@ describe('an id of another tenant', () => {
       deliveries: own.delivery,
       actions: own.action,
       budgets: own.budget,
+      daemons: own.daemon,
     }).entries()) {
       const url = path.startsWith('/v1/hooks') ? { url: webhooksUrl } : {};
       const [, unknownPath = '', unknownId = '', unknownBody] = unknown[position] ?? [];
@@ -153,6 +161,7 @@ describe('an id of another tenant', () => {
     expect((await fleet.client.task(own.failed, theirs)).status).toBe('permanently_failed');
     expect((await fleet.client.call('GET', '/v1/agents/private', theirs)).status).toBe(200);
     expect((await fleet.client.call('GET', '/v1/budgets/spend', theirs)).body).toMatchObject(budget);
+    expect((await fleet.client.call('GET', `/v1/daemons/${own.daemon}`, theirs)).body.enabled).toBe(true);
     expect((await fleet.client.call('GET', `/v1/hooks/${own.hook}`, { ...theirs, url: webhooksUrl })).body.enabled).toBe(true);
   });
 
@@ -174,6 +183,7 @@ describe('an id of another tenant', () => {
       deliveries: ':id',
       actions: ':id',
       budgets: ':id',
+      daemons: ':id',
     }).map(([method, path]) => `${method} ${path}`);
     // PUT makes an agent or a budget of one's own under the same name.
     const known = new Set([...tested, 'PUT /v1/agents/:id', 'PUT /v1/budgets/:id', 'POST /hooks/:id']);
@@ -245,6 +255,8 @@ describe('a tenant', () => {
     expect(JSON.stringify(agents.body)).not.toContain('private');
     const hooks = await fleet.client.call('GET', '/v1/hooks', { ...mine, url: webhooksUrl });
     expect(hooks.body.items).toEqual([]);
+    expect((await fleet.client.call('GET', '/v1/daemons', mine)).body.items).toEqual([]);
+    expect((await fleet.client.call('GET', '/v1/fleet', mine)).body).toEqual({ workers: [], daemons: [], hubs: [], snapshots: [] });
   });
 
   it('shares no session, no idempotency key and no agent name with another one', async () => {

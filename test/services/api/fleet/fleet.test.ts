@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { createDaemon, type DaemonState, removeDaemonState, writeDaemonStates } from '#shared/daemons/index.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
@@ -27,8 +28,9 @@ const REPORT = workerReportSchema.parse({
 });
 
 afterEach(async () => {
-  const { workers, workerNotes, workerDrains, snapshots } = parts.keys.fleet;
-  await parts.redis.del(workers, workerNotes, workerDrains, snapshots);
+  const { workers, workerNotes, workerDrains, snapshots, daemons, daemonNames, daemonStates, daemonTokens } = parts.keys.fleet;
+  await parts.redis.del(workers, workerNotes, workerDrains, snapshots, daemonStates, daemonTokens);
+  for (const tenant of ['default', 'acme']) await parts.redis.del(daemons(tenant), daemonNames(tenant));
 });
 
 describe('the fleet', () => {
@@ -90,6 +92,80 @@ describe('the fleet', () => {
   });
 });
 
+const namesOf = (daemons: { tenant: string; name: string; status: string }[]): string[] =>
+  daemons.map(({ tenant, name, status }) => `${tenant} ${name} ${status}`);
+
+describe('daemons and hubs', () => {
+  const STATE: DaemonState = {
+    connection: 'hub-1:1',
+    hub: 'hub-1',
+    isDraining: false,
+    user: null,
+    name: 'laptop',
+    capabilities: [],
+    slots: 2,
+    agents: null,
+    running: 1,
+    cpuIntensive: 0,
+    load: 0.5,
+    memoryMb: null,
+    version: null,
+    host: null,
+    connectedAt: Date.UTC(2026, 4, 1),
+    beatAt: 0,
+    validMs: 60_000,
+  };
+
+  const connect = async (tenant: string, name: string): Promise<{ tenant: string; id: string }> => {
+    const registration = { name, user: null, capabilities: null, slots: null, agents: null, enabled: true };
+    const { daemon } = await createDaemon(parts, { ...registration, tenant }, 10);
+    await writeDaemonStates(parts, [{ tenant, id: daemon.id, state: { ...STATE, name }, isFirst: true }]);
+    return daemon;
+  };
+
+  it('show a hub apart from the workers, with how many daemons it holds', async () => {
+    await beat(fleet, 'w-1', REPORT);
+    await beat(fleet, 'hub-1', { ...REPORT, role: 'hub', queues: ['remote'] });
+    await connect('default', 'a');
+    await connect('acme', 'b');
+    const { body } = await api.call('GET', '/v1/fleet');
+    expect(body.workers.map(({ id }: { id: string }) => id)).toEqual(['w-1']);
+    expect(body.hubs).toMatchObject([{ id: 'hub-1', queues: ['remote'], daemons: 2 }]);
+    expect((await api.call('POST', '/v1/fleet/hub-1/drain')).body).toMatchObject({ id: 'hub-1', status: 'draining' });
+  });
+
+  it('show all daemons to the tenant default, connected ones first, and to others their own', async () => {
+    const gone = await connect('acme', 'gone');
+    await removeDaemonState(parts, { ...gone, connection: STATE.connection });
+    await connect('acme', 'here');
+    await connect('default', 'own');
+    const { body } = await api.call('GET', '/v1/fleet');
+    expect(namesOf(body.daemons).toSorted()).toEqual(['acme gone offline', 'acme here online', 'default own online']);
+    expect(namesOf(body.daemons).at(-1)).toBe('acme gone offline');
+    const own = (await api.call('GET', '/v1/fleet', { key: await api.keyOf('acme', ['read']) })).body;
+    expect(namesOf(own.daemons)).toEqual(['acme here online', 'acme gone offline']);
+    expect([own.workers, own.hubs, own.snapshots]).toEqual([[], [], []]);
+    expect((await api.call('GET', '/v1/fleet', { key: await api.keyOf('other', ['read']) })).body.daemons).toEqual([]);
+  });
+
+  it('count as capacity of the fleet, and of the tenant whose they are', async () => {
+    await beat(fleet, 'w-1', REPORT);
+    const capacity = async (key: string, query = ''): Promise<number[]> => {
+      const { body } = await api.call('GET', `/v1/metrics${query}`, { key });
+      return [body.daemons_online, body.daemons_busy, body.total_daemon_capacity];
+    };
+    const { slots } = REPORT;
+    const before = await capacity(api.key, '?scope=fleet');
+    await connect('acme', 'one');
+    await connect('acme', 'two');
+    await connect('default', 'three');
+    expect(await capacity(await api.keyOf('acme', ['read']))).toEqual([3, 2, (slots ?? 0) + 4]);
+    expect(await capacity(await api.keyOf('other', ['read']))).toEqual([1, 0, slots]);
+    const after = await capacity(api.key, '?scope=fleet');
+    expect(after.map((figure, position) => figure - (before[position] ?? 0))).toEqual([3, 3, 6]);
+  });
+});
+
 describe('a drain', () => {
   it('is accepted, shows at once, and may be requested again', async () => {
     await beat(fleet, 'w-1', REPORT);
@@ -105,8 +181,8 @@ describe('keys', () => {
     await beat(fleet, 'w-1', REPORT);
     const outsider = await api.keyOf('other', ['admin']);
     const reader = await api.keyOf('default', ['read']);
+    expect((await api.call('GET', '/v1/fleet', { key: outsider })).body).toEqual({ workers: [], daemons: [], hubs: [], snapshots: [] });
     for (const [method, path] of [
-      ['GET', '/v1/fleet'],
       ['GET', '/v1/fleet/w-1'],
       ['POST', '/v1/fleet/w-1/drain'],
     ] as const)

@@ -3,8 +3,7 @@ import { createDaemon } from '#shared/daemons/daemon-store.ts';
 import type { DaemonState } from '#shared/daemons/daemon-state.ts';
 import { writeDaemonStates } from '#shared/daemons/daemon-states.ts';
 import { DaemonDirectory } from '#shared/daemons/dispatch/daemon-directory.ts';
-import { DaemonDispatcher } from '#shared/daemons/dispatch/daemon-dispatcher.ts';
-import type { LocalDaemon } from '#shared/daemons/dispatch/local-daemons.ts';
+import { DaemonDispatcher, type LocalDaemon } from '#shared/daemons/dispatch/daemon-dispatcher.ts';
 import { explainDaemons } from '#shared/daemons/dispatch/explain-daemons.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readState } from '#shared/ledger/read/read-states.ts';
@@ -51,7 +50,6 @@ class FakeDaemon implements LocalDaemon {
       isDraining: false,
       user: null,
       name: this.id,
-      isWorker: false,
       capabilities: [],
       slots: 1,
       agents: null,
@@ -111,7 +109,6 @@ class FakeHub {
           this.onRoom = listener;
         },
       },
-      findAgent: (tenant, id) => parts.findAgent(tenant, id),
       fail: ({ task }, _how, { code }) => {
         this.failed.push([task, code]);
         return Promise.resolve({ kind: 'failed', message: code });
