@@ -59,7 +59,7 @@ function getHooks({ store }: HookRouteParts): Route {
     summary: 'List webhook endpoints',
     scope: 'read',
     request: {
-      query: z.object({
+      query: z.strictObject({
         limit: pageLimitSchema,
         cursor: z.string().regex(HOOK_ID, 'expected the nextCursor of the page before').optional(),
       }),

@@ -22,15 +22,19 @@ type Issue = z.core.$ZodIssue;
 
 const PARTS = ['params', 'query', 'headers', 'body'] as const;
 
+/** The query of an endpoint that takes no parameters: a caller that sends some would take their effect for granted. */
+const NO_QUERY = z.strictObject({});
+
 /**
- * Reads the parts that have a schema. Throws `request.invalid` with every problem in `details.problems`. In a body null counts as absent
+ * Reads the parts that have a schema, and a query always. Throws `request.invalid` with every problem in `details.problems`. In a body null counts as absent
  * where its schema does not allow null; only a PATCH means something else by it.
  */
 export function parseInput(schemas: RequestSchemas, request: Request): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const problems: InputProblem[] = [];
+  const known: RequestSchemas = { query: NO_QUERY, ...schemas };
   for (const part of PARTS) {
-    const schema = schemas[part];
+    const schema = known[part];
     if (!schema) continue;
     const parsed = parse(schema, request[part], part, part === 'body' && request.method !== 'PATCH');
     if (parsed.success) input[part] = parsed.data;
@@ -52,10 +56,16 @@ function parse(schema: z.ZodType, data: unknown, part: string, areNullsAbsent: b
 
 /** The problems that a schema found, with paths from `root` on. */
 export function problemsOf(error: z.ZodError, root: string): InputProblem[] {
-  return error.issues.map((issue) => ({
-    path: shorten([root, ...issue.path.map(String)].join('.')),
-    message: shorten(messageOf(issue)),
-  }));
+  return error.issues
+    .filter((issue) => !isRepeated(issue, error.issues))
+    .map((issue) => ({ path: shorten([root, ...issue.path.map(String)].join('.')), message: shorten(messageOf(issue)) }));
+}
+
+/** An integer beyond the safe range is beyond its own bound too, which says more. */
+function isRepeated(issue: Issue, all: readonly Issue[]): boolean {
+  if ((issue.code !== 'too_big' && issue.code !== 'too_small') || issue.origin !== 'int') return false;
+  const path = issue.path.join('.');
+  return all.some((other) => other !== issue && other.code === issue.code && other.path.join('.') === path);
 }
 
 /** Names and messages hold what was sent. */

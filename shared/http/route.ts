@@ -7,7 +7,10 @@ import type { Router } from 'express';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What a request has to look like; what does not fit answers 422 `request.invalid`. A part without a schema is not read. */
+/**
+ * What a request has to look like; what does not fit answers 422 `request.invalid`. A part without a schema is not read, and a query without
+ * one is empty.
+ */
 export interface RequestSchemas {
   params?: z.ZodType;
   query?: z.ZodType;

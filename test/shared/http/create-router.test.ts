@@ -27,6 +27,7 @@ const routes: Route[] = [
     operationId: 'operation2',
     summary: 'Who calls',
     scope: 'read',
+    request: { query: z.object({ token: z.string().optional() }) },
     responses: { 200: z.object({}) },
     handle: (_input, { tenant, key, traceparent }) => ({
       status: 200,
@@ -91,7 +92,7 @@ const routes: Route[] = [
     operationId: 'operation7',
     summary: 'Fails',
     scope: 'admin',
-    request: { params: z.object({ how: z.string() }) },
+    request: { params: z.object({ how: z.string() }), query: z.object({ secret: z.string().optional() }) },
     responses: { 200: z.null() },
     handle: ({ params }) => {
       if (params.how === 'known') throw new MusterError('limit.waiting', 'Too many', { details: { waiting: 3 }, retryAfterMs: 1200 });
@@ -203,6 +204,11 @@ describe('what a request has to look like', () => {
     const paths = body.details.problems.map(({ path }: { path: string }) => path);
     expect(paths).toEqual(['params.id', 'query.count', 'query', 'headers.x-mode', 'body.name', 'body.items.0', 'body']);
     expect(body.detail).toContain('and 4 more');
+  });
+
+  it('a parameter of an endpoint that takes none is refused by name', async () => {
+    const { status, body } = await post('/maybe?limit=-1', '{"reason":"r"}');
+    expect([status, body.code, body.detail]).toEqual([422, 'request.invalid', 'query: Unrecognized key: "limit"']);
   });
 
   it('what has none of several forms is told why, of each', async () => {

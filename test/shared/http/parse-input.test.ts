@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { withoutNulls } from '#shared/http/parse-input.ts';
+import { problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
 
 const schema = z.strictObject({
   name: z.string(),
@@ -40,4 +40,13 @@ describe('null in a request', () => {
     expect(problems(given)).toEqual(['name']);
     expect(given).toEqual({ name: 1, note: null });
   });
+});
+
+it.each([
+  [z.int().max(200), 1e20, 'Too big: expected number to be <=200'],
+  [z.int().min(1), -1e20, 'Too small: expected number to be >=1'],
+  [z.int(), 1e20, 'Too big: expected int to be <=9007199254740991'],
+])('a number beyond every integer has one problem, its narrowest bound', (bounded, value, message) => {
+  const { error } = z.object({ limit: bounded }).safeParse({ limit: value });
+  expect(problemsOf(error as z.ZodError, 'query')).toEqual([{ path: 'query.limit', message }]);
 });
