@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { CliEnvironment } from '#shared/config/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import type { ExitCode } from './cli-problem.ts';
 import type { ApiClient } from './client/api-client.ts';
@@ -10,6 +11,11 @@ export interface CommandContext {
   readonly clock: Clock;
   /** Connects by the options of the command. Throws a `CliProblem` when there is no address or key. */
   connect(): ApiClient;
+  readonly env: CliEnvironment;
+  /** Reads a variable of the environment that the person named. */
+  readonly readVariable: (name: string) => string | undefined;
+  /** The address that `connect` would use. Throws a `CliProblem` when there is none. */
+  findAddress(): string;
   /** Sets the exit code; the last call counts. */
   end(code: ExitCode): void;
   /** The complete text of standard input. */

@@ -4,6 +4,7 @@ import type { ContextOf } from './command-context.ts';
 import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addBudgetCommands } from './commands/money/budgets.ts';
+import { addDaemonCommand } from './commands/daemon/daemon.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
 import { addFailureCommands } from './commands/failures.ts';
 import { addFleetCommands } from './commands/fleet.ts';
@@ -63,6 +64,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
   addHookCommands(program, contextOf);
   addQueueCommands(program, contextOf);
   addFleetCommands(program, contextOf);
+  addDaemonCommand(program, contextOf);
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
   addLimitCommands(program, contextOf);

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { CommanderError, type Command } from 'commander';
-import { readCliEnvironment, type CliEnvironment } from '#shared/config/index.ts';
+import { readCliEnvironment, readNamedVariable, type CliEnvironment } from '#shared/config/index.ts';
 import { hasCode } from '#shared/errors/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { CliProblem, EXIT, type ExitCode } from './cli-problem.ts';
@@ -45,12 +45,15 @@ export async function runCli({ args, doctor, version, io = process }: RunCliOpti
   }
 }
 
-function contextMaker(env: CliEnvironment, { stdin, stdout, stderr }: CliIo, end: CommandContext['end']): ContextOf {
+function contextMaker(env: CliEnvironment, { stdin, stdout, stderr, variables }: CliIo, end: CommandContext['end']): ContextOf {
   const terminal = new Terminal({ stdout, stderr, noColor: env.NO_COLOR !== undefined });
   return (command) => ({
     terminal,
     clock: systemClock,
     end,
+    env,
+    readVariable: (name) => readNamedVariable(name, variables),
+    findAddress: () => findServer({ ...command.optsWithGlobals<ServerOptions>(), key: '' }, env, process.cwd()).url,
     connect: () => new ApiClient(findServer(command.optsWithGlobals<ServerOptions>(), env, process.cwd())),
     readInput: () => text(stdin),
   });

@@ -103,7 +103,9 @@ const cliEnvironmentSchema = z.object({
   /** Address of the API, without a path. */
   MUSTER_URL: z.url({ protocol: /^https?$/, error: 'expected an address like http://localhost:3000' }).optional(),
   MUSTER_API_KEY: z.string().min(1).optional(),
-  /** Where a fleet of this machine leaves its address and key. */
+  /** The token of `muster daemon`, which is not visible in the list of processes then. */
+  MUSTER_DAEMON_TOKEN: z.string().min(1).optional(),
+  /** Where a fleet of this machine leaves its address and key, and a daemon its results. */
   MUSTER_DATA_DIR: z.string().min(1).optional(),
   /** Set to anything: no colours (https://no-color.org). */
   NO_COLOR: z.string().optional(),
@@ -120,8 +122,13 @@ export function readCliEnvironment(variables: NodeJS.ProcessEnv = process.env): 
   throw new MusterError('config.invalid', problems.join('; '), { details: { problems } });
 }
 
+/** Reads a variable that a person named; an empty one counts as absent. */
+export function readNamedVariable(name: string, variables: NodeJS.ProcessEnv = process.env): string | undefined {
+  return variables[name] === '' ? undefined : variables[name];
+}
+
 /** The variables of Muster's own that give access to something. */
-const SECRET_VARIABLES = ['REDIS_URL', 'MUSTER_ADMIN_KEY', 'MUSTER_API_KEY', 'OPENAI_API_KEY', ...CHAT_SECRETS];
+const SECRET_VARIABLES = ['REDIS_URL', 'MUSTER_ADMIN_KEY', 'MUSTER_API_KEY', 'MUSTER_DAEMON_TOKEN', 'OPENAI_API_KEY', ...CHAT_SECRETS];
 
 /** Names of the variables that hold secrets: Muster's own, and the variables that configured agents name. */
 export function secretVariables(agents: Readonly<Record<string, AgentDefinition>>): string[] {

@@ -1,21 +1,21 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { commandSettingsSchema } from '../../config/index.ts';
+import { type AgentResult, commandSettingsSchema } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import type { AgentEnvironment, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import type { AgentEnvironment, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { secretValues } from '../redactor.ts';
 import { trackCommands } from './attempt-processes.ts';
 import { commandOf } from './command-line.ts';
 import { runCommand } from './run-command.ts';
-import { commandUser, readVariables } from './start-command.ts';
+import { type CommandRun, commandUser, readVariables } from './start-command.ts';
+
+type CommandEnvironment = Pick<AgentEnvironment, 'directory' | 'readSecret'>;
+type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'fleetId' | 'commands'>;
 
 /** Agents that are programs: the prompt on their stdin, their stdout is the output. */
 export const command: KindOfAgent<DefinitionOf<'command'>> = {
-  openRunner: ({ directory, readSecret, fleetId, commands: settings = commandSettingsSchema.parse({}) }) => {
-    const options = { directory, settings, fleetId, running: trackCommands(settings.pollMs), user: commandUser(settings) };
-    return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
-  },
+  openRunner: openCommandRunner,
   check: checkCommand,
   secretsOf: ({ passEnv = [], env }, readVariable) => {
     const passed = Object.fromEntries(passEnv.map((name) => [name, readVariable(name)]));
@@ -23,7 +23,19 @@ export const command: KindOfAgent<DefinitionOf<'command'>> = {
   },
 };
 
-async function checkCommand(definition: DefinitionOf<'command'>, { directory, readSecret }: AgentEnvironment): Promise<void> {
+/** Makes the runner of commands of one process, which needs nothing else of a fleet. */
+export function openCommandRunner({
+  directory,
+  readSecret,
+  fleetId,
+  commands: settings = commandSettingsSchema.parse({}),
+}: CommandRunnerOptions): (run: CommandRun) => Promise<AgentResult> {
+  const options = { directory, settings, fleetId, running: trackCommands(settings.pollMs), user: commandUser(settings) };
+  return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
+}
+
+/** Throws a `TaskFailure` when a command of this definition could not run on this machine. */
+export async function checkCommand(definition: DefinitionOf<'command'>, { directory, readSecret }: CommandEnvironment): Promise<void> {
   const { cwd = '.', env, passEnv = [] } = definition;
   const { program } = commandOf(definition);
   const folder = resolve(directory, cwd);

@@ -3,6 +3,7 @@ import { classifyFailure, TaskFailure } from '../../errors/index.ts';
 import type { DaemonMessageToSend, HubMessage } from '../protocol.ts';
 import type { AttemptName, AttemptReport, FinalMessage } from './attempt-report.ts';
 import type { DaemonContext, DaemonHandler, DaemonTask } from './daemon-task.ts';
+import { downloadAttachment, uploadArtifact } from './task-files.ts';
 
 type Execute = HubMessage<'task.execute'>;
 type Usage = NonNullable<Extract<DaemonMessageToSend, { type: 'task.completed' }>['usage']>;
@@ -99,6 +100,9 @@ export class AttemptRun {
         return Promise.resolve(this.#inputs.splice(0));
       },
       inputArrived: () => this.#arrived.promise,
+      download: (attachment, path) => downloadAttachment(attachment, path, this.#controller.signal),
+      attach: (name, content, mediaType = 'application/octet-stream') =>
+        uploadArtifact(this.#execute.artifactsUrl ?? null, { name, mediaType, content }, this.#controller.signal),
       trace: { traceparent: this.#execute.traceparent ?? '' },
     };
   }

@@ -1,4 +1,5 @@
 import type { AgentInput, AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
+import type { FileContent } from './task-files.ts';
 
 /** What a handler reads of its task. */
 export interface DaemonTask {
@@ -47,6 +48,10 @@ export interface DaemonContext {
   readonly input: () => Promise<readonly AgentInput[]>;
   /** Resolves once `input` has something to give, which may be at once. */
   readonly inputArrived: () => Promise<void>;
+  /** Writes an attachment of the task to a new file at `path`. */
+  readonly download: (attachment: DaemonAttachment, path: string) => Promise<void>;
+  /** Adds a file to the task. `content` may be called several times: the network may fail. `mediaType` defaults to bytes of any kind. */
+  readonly attach: (name: string, content: () => FileContent, mediaType?: string) => Promise<void>;
   /** W3C trace context, to hand on to what the task calls. */
   readonly trace: { readonly traceparent: string };
 }

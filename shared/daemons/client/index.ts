@@ -8,3 +8,4 @@ export { Daemon } from './daemon.ts';
 export type { DaemonAttachment, DaemonContext, DaemonHandler, DaemonTask } from './daemon-task.ts';
 export { HubRefusal, type HubRefusalReason } from './hub-refusal.ts';
 export type { MachineLoad } from './measure-machine.ts';
+export type { FileContent } from './task-files.ts';

@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream';
+import { basename, join } from 'node:path';
+import type { DaemonContext, DaemonHandler, DaemonTask } from 'muster/daemon';
+import type { CommandRun } from '#shared/agents/index.ts';
+import type { AgentLog, AgentResult } from '#shared/config/index.ts';
+import { TaskFailure } from '#shared/errors/index.ts';
+import type { CommandDefinition, DaemonSettings } from './daemon-settings.ts';
+
+interface CommandHandlerOptions extends Pick<DaemonSettings, 'commands' | 'fallback'> {
+  readonly runCommand: (run: CommandRun) => Promise<AgentResult>;
+  readonly warn: (text: string) => void;
+}
+
+/** Runs each task by the command of its agent, as a worker runs a `command` agent. */
+export function commandHandler({ commands, fallback, runCommand, warn }: CommandHandlerOptions): DaemonHandler {
+  return async (task, context) => {
+    const definition = Object.hasOwn(commands, task.agent) ? (commands[task.agent] ?? fallback) : fallback;
+    if (definition === null) throw new TaskFailure('AGENT_NOT_FOUND', `This daemon has no command for the agent "${task.agent}"`);
+    let stderr: string | undefined;
+    try {
+      return await runCommand({
+        ...describeRun(task, context, warn),
+        definition: forTask(definition, task),
+        diagnose: (found) => void (stderr = found.stderr ?? stderr),
+      });
+    } catch (error) {
+      if (!(error instanceof TaskFailure) || stderr === undefined) throw error;
+      const { code, message, details } = error;
+      throw new TaskFailure(code, message, { details: { ...details, stderr }, cause: error });
+    }
+  };
+}
+
+/** A program's stdin stays open only while messages may come. */
+function forTask(definition: CommandDefinition, { takesInput }: DaemonTask): CommandDefinition {
+  return definition.takesInput === true && !takesInput ? { ...definition, takesInput: false } : definition;
+}
+
+function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: string) => void): Omit<CommandRun, 'definition' | 'diagnose'> {
+  return {
+    task: {
+      id: task.id,
+      // The hub does not say it: a daemon serves one tenant.
+      tenant: '',
+      agent: task.agent,
+      input: task.input,
+      system: task.system,
+      session: task.session,
+      source: 'api',
+      visitor: null,
+      context: task.context,
+      metadata: {},
+      correlationId: null,
+      attempt: task.attempt,
+    },
+    context: { ...context, log: logTo(warn) },
+    inputArrived: context.inputArrived,
+    files: {
+      bringIn: async (folder) => {
+        for (const attachment of task.attachments) await context.download(attachment, join(folder, basename(attachment.name)));
+      },
+      takeOut: async (files) => {
+        if (files.length > 0 && task.artifactsUrl === null) return warn(`Files of task ${task.id} stay behind: it takes none`);
+        for (const file of files) {
+          const handle = await file.open();
+          // Read again for each try, because a stream can be read once.
+          const content = (): ReadableStream<Uint8Array> => Readable.toWeb(handle.createReadStream({ start: 0, autoClose: false }));
+          try {
+            await context.attach(file.name.replaceAll('/', '-'), content);
+          } finally {
+            await handle.close();
+          }
+        }
+      },
+    },
+  };
+}
+
+const ignore = (): void => undefined;
+
+function logTo(warn: (text: string) => void): AgentLog {
+  const write = (fields: object | string, message?: string): void =>
+    warn(typeof fields === 'string' ? fields : (message ?? JSON.stringify(fields)));
+  return { debug: ignore, info: ignore, warn: write, error: write };
+}

@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DaemonFlags } from './daemon.ts';
+
+export const SERVICE_KINDS = ['systemd', 'launchd'] as const;
+export type ServiceKind = (typeof SERVICE_KINDS)[number];
+
+interface ServiceOptions {
+  readonly words: readonly string[];
+  readonly flags: DaemonFlags;
+  readonly hub: string;
+}
+
+const MUSTER = fileURLToPath(new URL('../../../local/muster.mjs', import.meta.url));
+const LABEL = 'dev.muster.daemon';
+
+/** A unit that runs the same daemon as a service of this user. The token is never in it: it comes from a file. */
+export function serviceUnit(kind: ServiceKind, options: ServiceOptions): string {
+  const args = [process.execPath, MUSTER, 'daemon', ...serviceArguments(options)];
+  return kind === 'systemd' ? systemdUnit(args) : launchdUnit(args);
+}
+
+function serviceArguments({ words, flags, hub }: ServiceOptions): string[] {
+  const { name, capabilities, slots, agent = {}, preset, cwd, passEnv, takesInput, dataDir } = flags;
+  const options: [string, string | undefined][] = [
+    ['--hub', hub],
+    ['--token-file', resolve(flags.tokenFile ?? 'muster-daemon.token')],
+    ['--name', name],
+    ['--capabilities', capabilities?.join(',')],
+    ['--slots', String(slots)],
+    ...Object.entries(agent).map(([each, command]): [string, string] => ['--agent', `${each}=${command}`]),
+    ['--preset', preset],
+    ['--cwd', cwd === undefined ? undefined : resolve(cwd)],
+    ['--pass-env', passEnv?.join(',')],
+    ['--data-dir', dataDir === undefined ? undefined : resolve(dataDir)],
+  ];
+  return [
+    ...options.flatMap(([option, value]) => (value === undefined ? [] : [option, value])),
+    ...(takesInput === true ? ['--takes-input'] : []),
+    ...(words.length === 0 ? [] : ['--', ...words]),
+  ];
+}
+
+/** Paths, percent signs and dollars mean something in a unit. */
+function quoteForSystemd(word: string): string {
+  const escaped = word
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('%', '%%')
+    .replaceAll('$', '$$$$')
+    .replaceAll('\n', '\\n');
+  return `"${escaped}"`;
+}
+
+function systemdUnit(args: readonly string[]): string {
+  return `# ~/.config/systemd/user/muster-daemon.service
+# Then: systemctl --user daemon-reload && systemctl --user enable --now muster-daemon
+# To run while nobody is signed in: loginctl enable-linger
+[Unit]
+Description=Muster daemon: runs tasks of the fleet on this machine
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=${args.map(quoteForSystemd).join(' ')}
+Restart=always
+RestartSec=5
+# A wrong token, address or option stays wrong.
+RestartPreventExitStatus=2
+# SIGTERM drains: running tasks end first, for so long.
+KillMode=mixed
+TimeoutStopSec=600
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function launchdUnit(args: readonly string[]): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- ~/Library/LaunchAgents/${LABEL}.plist, then: launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/${LABEL}.plist -->
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>${LABEL}</string>
+  <key>ProgramArguments</key>
+  <array>
+${args.map((arg) => `    <string>${escapeXml(arg)}</string>`).join('\n')}
+  </array>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>10</integer>
+  <!-- SIGTERM drains: running tasks end first, for so many seconds. -->
+  <key>ExitTimeOut</key>
+  <integer>600</integer>
+  <key>StandardErrorPath</key>
+  <string>/tmp/muster-daemon.log</string>
+</dict>
+</plist>
+`;
+}
