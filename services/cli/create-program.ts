@@ -16,7 +16,7 @@ import { addQueueCommands } from './commands/queues.ts';
 import { addScheduleCommands } from './commands/schedules/schedules.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addSessionCommands } from './commands/sessions.ts';
-import { addTaskCommands } from './commands/tasks.ts';
+import { addTaskCommands } from './commands/tasks/tasks.ts';
 import { addUsageCommand } from './commands/money/usage.ts';
 import { addWatchCommand } from './commands/watch.ts';
 

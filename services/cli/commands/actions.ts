@@ -8,8 +8,8 @@ import type { CommandContext, ContextOf } from '../command-context.ts';
 import { type ListOptions, showList } from '../output/table.ts';
 import { shortAge } from '../output/terminal.ts';
 import { addPaging } from './options.ts';
-import { runCancel, runRetry, type TaskOptions } from './tasks.ts';
-import { resolveTaskId } from './task-view.ts';
+import { runCancel, runRetry, type TaskOptions } from './tasks/tasks.ts';
+import { resolveTaskId } from './tasks/task-view.ts';
 
 const VERBS = { retry: 'retried', cancel: 'cancelled', discard: 'discarded' } as const;
 type ActionName = keyof typeof VERBS;

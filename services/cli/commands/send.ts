@@ -10,7 +10,7 @@ import { isSetback, OutputWriter } from '../output/output-writer.ts';
 import { duration, plainText, type Terminal } from '../output/terminal.ts';
 import { withKnownAgents } from './agents.ts';
 import { contextOption, priorityOption } from './options.ts';
-import { attemptsSchema, taskViewSchema, type TaskView } from './task-view.ts';
+import { attemptsSchema, taskViewSchema, type TaskView } from './tasks/task-view.ts';
 
 export function addSendCommand(program: Command, contextOf: ContextOf): void {
   program

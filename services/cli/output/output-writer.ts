@@ -1,5 +1,5 @@
 import type { TaskOutput } from '../client/follow-stream.ts';
-import type { TaskView } from '../commands/task-view.ts';
+import type { TaskView } from '../commands/tasks/task-view.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The states that get a line of their own while a person waits. */

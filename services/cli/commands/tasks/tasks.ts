@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { readAnswer } from '../client/api-client.ts';
-import type { CommandContext, ContextOf } from '../command-context.ts';
-import { pageSchema, showTable } from '../output/table.ts';
-import { oneLine, shortAge } from '../output/terminal.ts';
-import { addPaging } from './options.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { pageSchema, showTable } from '../../output/table.ts';
+import { oneLine, shortAge } from '../../output/terminal.ts';
+import { addPaging } from '../options.ts';
 import { runWhy } from './explain-task.ts';
 import { runShowTask } from './show-task.ts';
 import { resolveTaskId, styleOfStatus, taskViewSchema, type TaskView } from './task-view.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readAnswer } from '../client/api-client.ts';
-import type { CommandContext } from '../command-context.ts';
-import { formatTable } from '../output/table.ts';
-import { duration, oneLine, plainText, type Terminal } from '../output/terminal.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { formatTable } from '../../output/table.ts';
+import { duration, oneLine, plainText, type Terminal } from '../../output/terminal.ts';
 import { resolveTaskId } from './task-view.ts';
 
 const reasonSchema = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type ApiClient, readAnswer } from '../client/api-client.ts';
-import { CliProblem, EXIT } from '../cli-problem.ts';
-import { oneLine, type Style } from '../output/terminal.ts';
+import { type ApiClient, readAnswer } from '../../client/api-client.ts';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { oneLine, type Style } from '../../output/terminal.ts';
 
 const text = z.string().nullish();
 const errorSchema = z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type ApiClient, readAnswer } from '../client/api-client.ts';
-import { CliProblem, EXIT } from '../cli-problem.ts';
-import { formatCost } from '../output/format-cost.ts';
-import { formatTable } from '../output/table.ts';
-import { duration, oneLine, plainText, type Terminal } from '../output/terminal.ts';
-import type { CommandContext } from '../command-context.ts';
+import { type ApiClient, readAnswer } from '../../client/api-client.ts';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { formatCost } from '../../output/format-cost.ts';
+import { formatTable } from '../../output/table.ts';
+import { duration, oneLine, plainText, type Terminal } from '../../output/terminal.ts';
+import type { CommandContext } from '../../command-context.ts';
 import { attemptsSchema, resolveTaskId, styleOfStatus, type TaskView, taskViewSchema } from './task-view.ts';
 
 const timelineSchema = z.object({ items: z.array(z.object({ status: z.string(), at: z.string(), note: z.string().nullish() })) });
