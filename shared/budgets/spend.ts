@@ -1,4 +1,4 @@
-import type { Settings } from '../config/index.ts';
+import { RUNAWAY_BUDGET, type Settings } from '../config/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
@@ -126,7 +126,7 @@ function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, 
 
 /**
  * Counts what a call has cost since its begin, in the windows of its reservation, and ends it; with `continues` the call goes on. Counts
- * once, also when it is repeated or late. Releases held tasks that fit into the room it leaves. Returns the line that is reached now, or null.
+ * once, also when it is repeated or late. Releases held tasks that fit into the room it leaves. Returns the strictest line that is reached now, or null.
  */
 export async function settleSpend(
   ports: SpendPorts,
@@ -139,7 +139,7 @@ export async function settleSpend(
   const own = keys.tenant(call.tenant);
   const options = { tenant: call.tenant, channel: keys.shard(keys.shardOf(call.tenant)).signal, maxEvents: settings.events.maxPerTenant };
   const now = systemClock.now();
-  const [, number, spent, mayStart] = await runBudgetScript<['settled' | 'gone', number, string, number[]]>(
+  const [, spent, mayStart] = await runBudgetScript<['settled' | 'gone', string[], number[]]>(
     redis,
     'settle-spend',
     [own.reservations, own.events, ...keysOf(keys, call.tenant, call.windows)],
@@ -152,9 +152,13 @@ export async function settleSpend(
     ],
   );
   for (const [at, count] of mayStart.entries()) releaseSoon(ports.ledger, call.tenant, call.windows[at], count);
-  const window = call.windows[number - 1];
-  return window ? exceeded(window, { spent: Number(spent), reserved: 0, amount: 0, now }) : null;
+  const reached = call.windows.flatMap((window, at) =>
+    spent[at] ? [exceeded(window, { spent: Number(spent[at]), reserved: 0, amount: 0, now })] : [],
+  );
+  return STRICTEST_FIRST.flatMap((atHard) => reached.filter((each) => each.atHard === atHard))[0] ?? null;
 }
+
+const STRICTEST_FIRST = ['deny', 'pause', 'downgrade'] as const satisfies Budget['atHard'][];
 
 /** Releases tasks that a budget holds beside what goes on. What fails here is left to the chore that releases by all budgets. */
 function releaseSoon(ledger: Ledger, tenant: string, window: BudgetWindow | undefined, count: number): void {
@@ -175,5 +179,6 @@ function linesOf({ name, budget, counted, endsAt }: BudgetWindow, { limits }: Se
     atHard,
     until: endsAt === null ? null : new Date(endsAt).toISOString(),
   };
-  return [name, softMicroUsd ?? '', hardMicroUsd ?? '', keepMs, JSON.stringify(about)];
+  // The bound of a task with all that it leads to has a notification of its own.
+  return [name, softMicroUsd ?? '', hardMicroUsd ?? '', keepMs, id === RUNAWAY_BUDGET ? '' : JSON.stringify(about)];
 }

@@ -77,9 +77,15 @@ function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEn
  * a provider's refusal goes before the hold.
  */
 function classifyHeld(failure: HeldFailure, context: FailedContext): AttemptEnd {
-  const { cause } = failure;
-  const isRouted = cause instanceof TaskFailure && routeOfFailure(cause.code, context.routes) !== routeOfFailure(cause.code);
-  if (isRouted) return classifyFailed(cause, context);
+  const refusal = refusalOf(failure);
+  const isRouted = refusal !== null && routeOfFailure(refusal.code, context.routes) !== routeOfFailure(refusal.code);
+  if (isRouted) return classifyFailed(refusal, context);
   const delayMs = Math.min(failure.retryAfterMs ?? Infinity, context.settings.retries.maxHoldMs);
   return { kind: 'interrupted', reason: failure.message, delayMs, hold: failure.hold, error: storedError(failure, true, context) };
+}
+
+/** What a provider refused: the task's own call, or all calls behind its wall. A wait for the rate is none. */
+function refusalOf(failure: HeldFailure): TaskFailure | null {
+  if (failure.cause instanceof TaskFailure) return failure.cause;
+  return failure.hold.gate === 'provider' && failure.code === 'PROVIDER_QUOTA' ? failure : null;
 }

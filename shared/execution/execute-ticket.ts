@@ -6,10 +6,11 @@ import {
   claimTask,
   cutTree,
   readAttemptOutput,
+  readCut,
   type TaskPlace,
   type TicketClaim,
 } from '../ledger/index.ts';
-import type { TicketData, TicketResult } from '../queue/index.ts';
+import { describeChain, type TicketData, type TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable } from '../redis/index.ts';
 import { wait } from '../time/index.ts';
 import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
@@ -115,8 +116,7 @@ async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promis
     const classified = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
     const end = { ...classified, ...used, ...execution.models.substituted };
     await countCost(execution, end);
-    await cutRunaway(parts, execution, end);
-    const settling = settleAndReport(parts, execution, end);
+    const settling = settleAndReport(parts, execution, await cutRunaway(parts, execution, end));
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
     // this process die in between, the lease runs out and the task gets another ticket.
@@ -144,13 +144,24 @@ async function countCost({ spend, usage, log }: Execution, end: AttemptEnd): Pro
     .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
 }
 
-/** A task that failed as part of a runaway takes what it leads to with it, where that was not cut before. */
-async function cutRunaway({ ledger }: ExecuteTicketParts, { body, log }: Execution, end: AttemptEnd): Promise<void> {
-  if (end.kind !== 'failed' || end.error.code !== 'RUNAWAY') return;
-  const { tenant, id, rootTaskId: root } = body;
-  await cutTree(ledger, { tenant, root: root ?? id }, end.error.message).catch((error: unknown) =>
-    log.error({ err: error }, 'a runaway could not be cut'),
-  );
+/**
+ * A task that failed as part of a runaway takes what it leads to with it, where that was not cut before. Returns how the attempt ended,
+ * with the chain of the tree that it cut in the reason.
+ */
+async function cutRunaway({ ledger }: ExecuteTicketParts, { body, log }: Execution, end: AttemptEnd): Promise<AttemptEnd> {
+  if (end.kind !== 'failed' || end.error.code !== 'RUNAWAY') return end;
+  const { tenant, id, rootTaskId, depth } = body;
+  const place = { tenant, root: rootTaskId ?? id };
+  try {
+    if ((await readCut(ledger, place)) !== null) return end;
+    const chain = await describeChain(ledger, { ...body, rootTaskId: place.root, depth: depth ?? 0 });
+    const message = `${end.error.message}: ${chain}`;
+    await cutTree(ledger, place, message);
+    return { ...end, error: { ...end.error, message } };
+  } catch (error) {
+    log.error({ err: error }, 'a runaway could not be cut');
+    return end;
+  }
 }
 
 /** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */

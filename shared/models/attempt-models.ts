@@ -5,7 +5,7 @@ import { priceUsage } from '../usage/index.ts';
 import type { CallUsage } from './call-meter.ts';
 import { mayFallBack } from './call-failure.ts';
 import { failureOfProbe } from './call-circuit.ts';
-import { type Downgrade, type AdmittedCall, admitCall, type Caller, type GatePorts, reportEnd } from './call-gate.ts';
+import { type Downgrade, type AdmittedCall, admitCall, type Caller, type GatePorts, HeldByProvider, reportEnd } from './call-gate.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
 import { type CallEnd, GatedCall } from './gated-call.ts';
 import { passStream } from './gateway-stream.ts';
@@ -91,6 +91,7 @@ export class AttemptModels {
       const answer = await this.#try(source, { model, params: bounded, beyond }, run);
       if (answer.kind === 'answered') {
         this.#substitution.answered(source.name, model);
+        await this.#leavePlaces(failures, undefined);
         return answer.value;
       }
       failures.push(answer);
@@ -103,7 +104,15 @@ export class AttemptModels {
     // An attempt waits for its requested model, unless another was called and failed.
     const { error } = failures.findLast((failure) => !(failure.error instanceof HeldFailure)) ?? failures[0] ?? {};
     if (error instanceof TaskFailure) this.#failure = error;
+    await this.#leavePlaces(failures, error);
     throw error;
+  }
+
+  /** The task waits for no other provider than the one that holds it. */
+  async #leavePlaces(failures: readonly Failed[], thrown: unknown): Promise<void> {
+    const { throttle } = this.#options;
+    const left = failures.flatMap(({ error }) => (error instanceof HeldByProvider && error !== thrown ? [error.place] : []));
+    await Promise.all(left.map((place) => throttle.leave(place)));
   }
 
   async #try<T>(

@@ -13,7 +13,7 @@ import type { CallEnd } from './gated-call.ts';
 export interface GatePorts extends CallCircuitPorts {
   readonly settings: Pick<Settings, 'models' | 'modelCalls' | 'circuits'>;
   readonly spending: Spending;
-  readonly throttle: Pick<ProviderThrottle, 'admitCall' | 'reportCall'>;
+  readonly throttle: Pick<ProviderThrottle, 'admitCall' | 'reportCall' | 'leave'>;
 }
 
 /** Reserves what a call may cost, and counts what it did. */
@@ -120,23 +120,43 @@ interface Answers {
 
 /** A refused call releases what it got: money, a permit, and the trial of a circuit. */
 async function giveBack(ports: GatePorts, call: CircuitCall, { circuit, admission, spend }: Answers): Promise<void> {
+  const isHeldByProvider = circuit?.kind === 'go' && spend?.kind === 'reserved';
   await Promise.all([
     circuit?.kind === 'go' ? releaseProbe(ports, call, circuit) : undefined,
-    admission?.kind === 'go' ? ports.throttle.reportCall(admission.permit, { tokens: 0 }) : undefined,
+    admission && !isHeldByProvider ? releaseAdmission(ports, admission) : undefined,
     spend?.kind === 'reserved' ? ports.spending.settle(spend.call, 0).catch(settleFailed(ports)) : undefined,
   ]);
+}
+
+async function releaseAdmission({ throttle }: GatePorts, admission: Admission): Promise<void> {
+  if (admission.kind === 'go') await throttle.reportCall(admission.permit, { tokens: 0 });
+  else await throttle.leave(admission.place);
+}
+
+/** Ends an attempt whose task waits for a provider. An attempt that goes on otherwise leaves the place. */
+export class HeldByProvider extends HeldFailure {
+  readonly place: CallHold['place'];
+
+  constructor(
+    code: string,
+    message: string,
+    { place, ...options }: ConstructorParameters<typeof HeldFailure>[2] & Pick<CallHold, 'place'>,
+  ) {
+    super(code, message, options);
+    this.place = place;
+  }
 }
 
 /** What a call that has to wait for its provider, or that it refused, means for its attempt. The refusal is the cause. */
 function heldByProvider(
   { account, model }: Pick<CallPermit, 'account' | 'model'>,
-  { because, untilMs, hold, holdMs }: CallHold,
+  { because, untilMs, hold, holdMs, place }: CallHold,
   refusal?: TaskFailure,
 ): HeldFailure {
   const isWalled = because === 'wall';
   const text = isWalled ? `${account.name} takes no calls of ${model}` : `${account.name} has no room for a call of ${model}`;
   const message = `${text} until ${new Date(untilMs).toISOString()} (${refusal?.message ?? because})`;
-  return new HeldFailure(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, { hold, retryAfterMs: holdMs, cause: refusal });
+  return new HeldByProvider(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, { hold, place, retryAfterMs: holdMs, cause: refusal });
 }
 
 /**
@@ -157,6 +177,7 @@ export async function reportEnd(
     ),
     reportEndToCircuit(ports, circuitCall(caller, permit.account), circuit, end),
   ]);
+  if (hold && end.failure === null) await ports.throttle.leave(hold.place);
   return hold && end.failure && heldByProvider(permit, hold, end.failure);
 }
 

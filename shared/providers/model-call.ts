@@ -35,6 +35,13 @@ export interface CallHold {
   /** What holds it in the ledger, at most for so long. */
   hold: { gate: 'provider'; what: string };
   holdMs: number;
+  /** Its place among those that wait, to release when its task is not held after all. */
+  place: WaitingPlace;
+}
+
+/** Where a task waits for a model. */
+export interface WaitingPlace extends ThrottledModel {
+  readonly flow: CallFlow;
 }
 
 export type Admission = { kind: 'go'; permit: CallPermit } | ({ kind: 'wait' } & CallHold);

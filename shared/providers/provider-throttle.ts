@@ -3,10 +3,19 @@ import type { Log } from '../log/index.ts';
 import type { LocalCounts } from '../metrics/index.ts';
 import { type Clock, Ticker, wait } from '../time/index.ts';
 import { throttleId } from './account.ts';
-import { type Admission, type CallHold, type CallPermit, type CallReport, flowOf, type ModelCall, permitName } from './model-call.ts';
+import {
+  type Admission,
+  type CallHold,
+  type CallPermit,
+  type CallReport,
+  flowOf,
+  type ModelCall,
+  permitName,
+  type WaitingPlace,
+} from './model-call.ts';
 import { modelLabels } from './model-labels.ts';
 import { readLimits, readRefusal } from './read-answer.ts';
-import { admitCall, keysOf, type ReportInput, reportCall, type ThrottledModel, type ThrottlePorts } from './throttle-scripts.ts';
+import { admitCall, keysOf, type ReportInput, reportCall, settleRelease, type ThrottlePorts } from './throttle-scripts.ts';
 
 export interface ProviderThrottleOptions extends ThrottlePorts {
   readonly settings: ThrottlePorts['settings'] & Pick<Settings, 'models' | 'agents'>;
@@ -69,7 +78,7 @@ export class ProviderThrottle {
       const [, because, untilMs, nowMs, scope, isOver] = answer;
       if (isOver === 1) {
         this.#onWaiting?.();
-        return { kind: 'wait', ...this.#holdFor(call, { because, untilMs, scope }) };
+        return { kind: 'wait', ...this.#holdFor({ ...call, flow: flowOf(call) }, { because, untilMs, scope }) };
       }
       await wait(Math.max(1, untilMs - nowMs), signal);
       signal.throwIfAborted();
@@ -88,6 +97,15 @@ export class ProviderThrottle {
     if (status === undefined && tokens === 0) return await this.#report(permit, { isUnused: true });
     counts.modelCalled(modelLabels(settings, permit), block ? 'refused' : isAnswered ? 'answered' : 'failed');
     return await this.#report(permit, { ...readLimits(report, clock.now()), used: tokens, isAnswered, block });
+  }
+
+  /** The task of a call that had to wait goes on otherwise, and leaves its place to others. Never rejects. */
+  async leave({ flow, ...target }: WaitingPlace): Promise<void> {
+    try {
+      await settleRelease(this.#options, target, flow.tenant, { released: [flow], missing: [] });
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'a place among those that wait for a provider is left by itself');
+    }
   }
 
   async #ask(call: ModelCall, permit: string, leftMs: number): ReturnType<typeof admitCall> {
@@ -110,9 +128,9 @@ export class ProviderThrottle {
     return { kind: 'go', permit };
   }
 
-  #holdFor({ account, model }: ThrottledModel, reason: Pick<CallHold, 'because' | 'untilMs' | 'scope'>): CallHold {
+  #holdFor({ account, model, flow }: WaitingPlace, reason: Pick<CallHold, 'because' | 'untilMs' | 'scope'>): CallHold {
     const hold = { gate: 'provider', what: throttleId(account, model) } as const;
-    return { ...reason, hold, holdMs: this.#options.settings.throttle.maxHoldMs };
+    return { ...reason, hold, holdMs: this.#options.settings.throttle.maxHoldMs, place: { account, model, flow } };
   }
 
   async #report(permit: CallPermit, report: Omit<ReportInput, 'permit' | 'at' | 'booked' | 'flow'>): Promise<CallHold | null> {

@@ -11,13 +11,13 @@
 --   soft: int, its soft line, or empty
 --   hard: int, its hard line, or empty
 --   keep: int, ms for which it is kept
---   about: JSON, what events say of it
--- RETURNS {'settled' | 'gone', number of the first window whose hard line is reached, or 0, what is spent there, and by window how many tasks that
---   it holds may start in the room that the call leaves}; gone: it was settled, or its attempt has ended
+--   about: JSON, what events say of it; empty for a budget without events
+-- RETURNS {'settled' | 'gone', what is spent by window where its hard line is reached, else empty, and by window how many tasks that it holds may
+--   start in the room that the call leaves}; gone: it was settled, or its attempt has ended
 -- include: reservations
 -- include: room
 local text = redis.call('HGET', KEYS[1], 'call:' .. ARGV[1])
-if not text then return { 'gone', 0, '0', {} } end
+if not text then return { 'gone', {}, {} } end
 local call, cost, options = cjson.decode(text), tonumber(ARGV[2]), cjson.decode(ARGV[4])
 local added, continues = cost - (call.spent or 0), ARGV[3] == '1'
 
@@ -33,12 +33,12 @@ end
 
 -- Notifies of a line once in a window.
 local function cross(key, line, event, spent, about)
-  if not line or spent < line or redis.call('HSETNX', key, event, 1) == 0 then return end
+  if about == '' or not line or spent < line or redis.call('HSETNX', key, event, 1) == 0 then return end
   redis.call('XADD', options.events, 'MAXLEN', '~', options.maxEvents, '*', 'event', event, 'spent', string.format('%.0f', spent), 'about', about)
   redis.call('PUBLISH', options.channel, options.tenant .. '//' .. event)
 end
 
-local reached, spent_there, may_start = 0, 0, {}
+local reached, may_start = {}, {}
 options.events = KEYS[2]
 local keys, values = { unpack(KEYS, 3) }, { unpack(ARGV, 5) }
 for at = 1, #keys / 2 do
@@ -48,11 +48,11 @@ for at = 1, #keys / 2 do
   if added ~= 0 then redis.call('PEXPIRE', key, values[from + 3]) end
   cross(key, soft, 'budget.warning', spent, values[from + 4])
   cross(key, hard, 'budget.exceeded', spent, values[from + 4])
-  if reached == 0 and hard and spent >= hard then reached, spent_there = at, spent end
+  reached[at] = hard and spent >= hard and string.format('%.0f', spent) or ''
   may_start[at] = 0
   if hard and call.amount > 0 and not continues then
     local reserved = tonumber(redis.call('HGET', KEYS[1], 'sum:' .. values[from]) or 0)
     may_start[at] = grant_room(refused, hard - spent - reserved) or 0
   end
 end
-return { 'settled', reached, string.format('%.0f', spent_there), may_start }
+return { 'settled', reached, may_start }

@@ -71,8 +71,9 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Los
       shard.due,
       keys.usageDay(usageDay(Date.now())),
       keys.runningUsage,
+      keys.failing,
     ],
-    options: { usage: usageBounds(ledger) },
+    options: { usage: usageBounds(ledger), maxFailures: ledger.settings.runaways.maxFailures },
     args: [attempt.id, attempt.token, JSON.stringify({ ...loss, ...bounds, spread: Math.random() })],
   })) as [ExpireAnswer];
   return kind;

@@ -128,7 +128,10 @@ function runaway(rootTaskId: string, reason: string): MusterError {
 const MAX_NAMED = 8;
 
 /** The agents of a chain of delegations, from its root, the last ones at least. */
-async function describeChain(ledger: Ledger, { tenant, agent, parentTaskId, rootTaskId, depth }: Delegated): Promise<string> {
+export async function describeChain(
+  ledger: Ledger,
+  { tenant, agent, parentTaskId, rootTaskId, depth }: Pick<Delegated, 'tenant' | 'agent' | 'parentTaskId' | 'rootTaskId' | 'depth'>,
+): Promise<string> {
   const agents = [agent];
   let next = parentTaskId;
   while (next !== null && agents.length < MAX_NAMED) {

@@ -30,10 +30,11 @@ const ended = async (id: string): Promise<TaskState> =>
     { deadlineMs: 10_000, what: `the end of ${id}` },
   );
 
-const notices = async (root: string): Promise<number> => {
+const noticesOf = async (...fields: string[]): Promise<number> => {
   const entries = await parts.redis.xrange(parts.keys.tenant(TENANT).events, '-', '+');
-  return entries.filter(([, fields]) => fields.includes('task.runaway') && fields.includes(root)).length;
+  return entries.filter(([, found]) => fields.every((field) => found.includes(field))).length;
 };
+const notices = async (root: string): Promise<number> => await noticesOf('task.runaway', root);
 
 describe('a task that with what it leads to costs too much', () => {
   it('is cut: what waits fails without running, no more is accepted, and a retry by a person begins anew', async () => {
@@ -41,13 +42,14 @@ describe('a task that with what it leads to costs too much', () => {
     expect(await ended(root)).toMatchObject({ status: 'completed' });
     expect(await ended(await submit(root))).toMatchObject({ status: 'completed' });
     const late = await submit(root);
-    const reason = `Runaway: task ${root} and what it led to cost $0.0012, and may cost $0.0010`;
+    const reason = `Runaway: task ${root} and what it led to cost $0.0012, and may cost $0.0010: buys > buys (1 delegations below task ${root})`;
     expect(await ended(late)).toMatchObject({
       status: 'permanently_failed',
       error: { code: 'RUNAWAY', message: reason, retryable: false },
     });
     await expect(submit(root)).rejects.toMatchObject({ code: 'task.runaway', message: reason });
     expect(await notices(root)).toBe(1);
+    expect(await noticesOf('budget.exceeded')).toBe(0);
     expect(await ended(await submit())).toMatchObject({ status: 'completed' });
     expect(await retryTask(parts, TENANT, late)).toMatchObject({ kind: 'reopened' });
     expect(await ended(late)).toMatchObject({ status: 'completed' });

@@ -149,6 +149,18 @@ describe('settling after a call', () => {
     expect([await spentOf(tenant), await spentOf(tenant, 'each', 's'), await reservations(tenant)]).toEqual([12, 12, {}]);
   });
 
+  it('returns the strictest of the lines that are reached', async () => {
+    const all = { hardMicroUsd: 50, atHard: 'downgrade', downgradeTo: 'small' } as const;
+    const tenant = await useTenant({
+      all,
+      each: { scope: 'session', hardMicroUsd: 60 },
+      month: { per: 'month', hardMicroUsd: 70, atHard: 'pause' },
+    });
+    const call = await reserved(tenant, 0, { session: 's' });
+    expect(await settleSpend(parts, call, 55, true)).toMatchObject({ budget: { id: 'all' }, atHard: 'downgrade' });
+    expect(await settleSpend(parts, call, 75, true)).toMatchObject({ budget: { id: 'each' }, usedMicroUsd: 75, atHard: 'deny' });
+  });
+
   it('counts what an agent reports on its way, and the rest at the end', async () => {
     const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
     const call = await reserved(tenant, 0);

@@ -79,6 +79,15 @@ describe('classifying an error of an agent', () => {
     expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', reason: 'used up', delayMs, hold });
   });
 
+  it('follows the route of its agent behind a wall, and waits for a rate whatever it says', () => {
+    const hold = { gate: 'provider', what: 'account' } as const;
+    const routes = { PROVIDER_QUOTA: 'stop', THROTTLED: 'stop' } as const;
+    const classifyHold = (code: string): unknown =>
+      classifyAnswer({ kind: 'threw', error: new HeldFailure(code, 'no calls', { hold }) }, { ...context, routes });
+    expect(classifyHold('PROVIDER_QUOTA')).toMatchObject({ kind: 'failed', delayMs: null, error: { code: 'PROVIDER_QUOTA' } });
+    expect(classifyHold('THROTTLED')).toMatchObject({ kind: 'interrupted', hold });
+  });
+
   it('does not count what held a task among the interruptions that are charged one day', () => {
     const settings = settingsSchema.parse({ retries: { maxInterruptions: 2 } });
     const error = new TaskFailure('THROTTLED', 'later');

@@ -9,7 +9,7 @@ import { HeldFailure } from '#shared/errors/task-failure.ts';
 import { AttemptModels, type AttemptModelsOptions } from '#shared/models/attempt-models.ts';
 import type { ModelSource } from '#shared/models/language-model.ts';
 import { accountOf } from '#shared/providers/account.ts';
-import { openGate } from '../../support/agents/open-gate.ts';
+import { openGate, waitingPlace } from '../../support/agents/open-gate.ts';
 import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 40 } };
@@ -165,7 +165,7 @@ describe('the model calls of an attempt', () => {
 describe('what a call got that does not go', () => {
   const hold = { gate: 'provider', what: 'a' } as const;
   const admitCall: AttemptModelsOptions['throttle']['admitCall'] = () =>
-    Promise.resolve({ kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, holdMs: 1000, hold });
+    Promise.resolve({ kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, holdMs: 1000, hold, place: waitingPlace('a') });
   const given: string[] = [];
   beforeEach(() => void (given.length = 0));
 
@@ -244,7 +244,9 @@ describe('an endpoint that hangs', () => {
 const refuse = (response: ServerResponse): void => void response.writeHead(429).end('{"error":{"message":"slow down"}}');
 const reportCall: AttemptModelsOptions['throttle']['reportCall'] = (_permit, { status }) =>
   Promise.resolve(
-    status === 429 ? { because: 'cooldown', scope: 'model', untilMs: 1, hold: { gate: 'provider', what: 'a' }, holdMs: 1000 } : null,
+    status === 429
+      ? { because: 'cooldown', scope: 'model', untilMs: 1, hold: { gate: 'provider', what: 'a' }, holdMs: 1000, place: waitingPlace('a') }
+      : null,
   );
 
 describe('a call that its provider refused', () => {
@@ -301,15 +303,28 @@ describe('a fallback', () => {
     const walled = new Set(['a']);
     const admitCall: AttemptModelsOptions['throttle']['admitCall'] = async (call, signal) =>
       walled.has(call.model)
-        ? { kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, hold: { gate: 'provider', what: call.model }, holdMs: 1000 }
+        ? {
+            kind: 'wait',
+            because: 'wall',
+            scope: 'model',
+            untilMs: 1,
+            hold: { gate: 'provider', what: call.model },
+            holdMs: 1000,
+            place: waitingPlace(call.model),
+          }
         : await gate.throttle.admitCall(call, signal);
-    const { models, source } = open(settings, { throttle: { ...gate.throttle, admitCall } });
+    const left: string[] = [];
+    const leave: AttemptModelsOptions['throttle']['leave'] = ({ model }) => Promise.resolve(void left.push(model));
+    const { models, source } = open(settings, { throttle: { ...gate.throttle, admitCall, leave } });
     await generateText({ model: models.wrap(source), prompt: 'hello' });
     expect(bodies().map(({ model }) => model)).toEqual(['b']);
+    // Its task waits for no model any more.
+    expect(left.splice(0)).toEqual(['a']);
     for (const name of ['b', 'c']) walled.add(name);
     const held = await generateText({ model: models.wrap(source), prompt: 'hello' }).catch((error: unknown) => error);
     expect(held).toBeInstanceOf(HeldFailure);
     expect(held).toMatchObject({ hold: { gate: 'provider', what: 'a' } });
+    expect(left.toSorted()).toEqual(['b', 'c']);
     expect(bodies()).toHaveLength(1);
   });
 

@@ -90,6 +90,18 @@ describe('a task that waits for its rate', () => {
     expect((explained?.until ?? 0) - at).toBeGreaterThanOrEqual(3000);
   });
 
+  it('leaves its place to others when it goes on otherwise', async () => {
+    const { admit, permitOf, throttle, ports, target } = openTrial(parts, { requestsPerMinute: 60 }, { ...NO_WAIT, burst: 0 });
+    await permitOf();
+    const waiting = await admit();
+    if (waiting.kind !== 'wait') throw new Error('The call goes');
+    const flows = keysOf(ports, target).flows[1] ?? '';
+    expect(await ports.redis.zcard(flows)).toBe(1);
+    await throttle.leave(waiting.place);
+    expect(await ports.redis.zcard(flows)).toBe(0);
+    expect(await ports.redis.zscore(ports.keys.fleet.throttleWaits, throttleId(target.account, target.model))).toBeNull();
+  });
+
   it('has no time where calls wait for the end of others', async () => {
     const { admit, permitOf, ports, target } = openTrial(parts, { requestsPerMinute: 60, concurrent: 1 }, { ...NO_WAIT, burst: 1 });
     await permitOf();

@@ -1,10 +1,16 @@
 import { Latencies } from '#shared/models/latencies.ts';
 import type { AttemptModelsOptions } from '#shared/models/attempt-models.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import type { WaitingPlace } from '#shared/providers/model-call.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { systemClock } from '#shared/time/clock.ts';
 
 const flow = { tenant: 'acme', band: 'normal', weight: 1 } as const;
+
+/** The place of a task that waits for a model, in tests. */
+export function waitingPlace(model: string): WaitingPlace {
+  return { account: { name: 'tested', endpoint: 'http://tested', limits: {} }, model, flow };
+}
 
 /** What model calls pass in tests without Redis: every call goes. */
 export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOptions, 'signal' | 'onUsage'> {
@@ -13,6 +19,7 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
     throttle: {
       admitCall: ({ account, model, tokens }) => Promise.resolve({ kind: 'go', permit: { account, model, tokens, id: 'p', at: 0, flow } }),
       reportCall: () => Promise.resolve(null),
+      leave: () => Promise.resolve(),
     },
     circuits: {
       admit: () => Promise.resolve({ kind: 'go', isKnown: false, isProbe: false, name: 'tested' }),

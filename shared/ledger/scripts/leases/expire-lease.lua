@@ -21,6 +21,7 @@
 -- KEYS[18] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[19] usage_day: hash, what the tenant's agents used this day by row
 -- KEYS[20] running_usage: hash, what running attempts of the tenant have used by `<id>:<token>`, JSON
+-- KEYS[21] failing: hash, failures of the tenant's agents in a row, JSON
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] token: int, the attempt's fencing token
@@ -45,6 +46,7 @@
 -- include: count-usage
 -- include: attempt-usage
 -- include: finish
+-- include: failures
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local keys = {
@@ -114,4 +116,5 @@ if will_retry then
 end
 task.outcome = { kind = 'ran' }
 emit(context, id, finish(context, keys, id, task, 'permanently_failed'), facts_of(false))
+count_failures(context, KEYS[21], { { id = id, agent = task.agent, code = failure.code } })
 return { publish_granted(context), 'ended' }

@@ -85,6 +85,15 @@ describe('taking an attempt back', () => {
     expect((await test.state(held.id)).status).toBe('permanently_failed');
   });
 
+  it('counts a task that fails for good so among the failures of its agent in a row', async () => {
+    const held = await running({ maxAttempts: 1 });
+    await test.endLease(held);
+    await expireLease(test.ledger, held, { blame: 'guilty' });
+    const { agent } = await test.state(held.id);
+    const failing = await test.redis.hget(test.keys.tenant(TENANT).failing, agent);
+    expect(JSON.parse(failing ?? '{}')).toMatchObject({ failures: 1, code: 'WORKER_LOST', task: held.id });
+  });
+
   it('fails the guilty task for good after its last attempt', async () => {
     const held = await running({ maxAttempts: 1 });
     await test.endLease(held);
