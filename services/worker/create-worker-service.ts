@@ -2,17 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
-import type { ExecuteTicketParts } from '#shared/execution/index.ts';
-import { type Parts, type Service, openExecutor } from '#shared/lifecycle/index.ts';
-import { type FleetNotice, openJobSource, WorkerWatch } from '#shared/queue/index.ts';
+import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
+import { type Parts, type Service, openExecutor, openPermits, openTicketWorkers } from '#shared/lifecycle/index.ts';
+import { type FleetNotice, Heartbeat, type HeartbeatOptions, openJobSource, planSlots, slotsOf, WorkerWatch } from '#shared/queue/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
 import { openPool } from './isolation/open-pool.ts';
-import { capacityOf, openPermits, openTicketWorkers } from './open-ticket-workers.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
 import { FleetSharer } from './upkeep/fleet-sharer.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
-import { Heartbeat } from './upkeep/heartbeat.ts';
 import { ProviderPump } from './upkeep/provider-pump.ts';
 import { Reclaimer } from './upkeep/reclaimer.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
@@ -30,7 +28,8 @@ export function createWorkerService(parts: Parts): Service {
   const capacity = capacityOf(parts);
   parts.offeredSlots.addOwn(capacity);
   const promoter = new DuePromoter({ ledger, log });
-  const permits = openPermits(parts, name);
+  const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
+  const permits = openPermits(parts, name, policy);
   const draining = new AbortController();
   const endOrphaned = (): Promise<void> => endOrphans(parts, draining.signal);
   const onNotice = (notice: FleetNotice): void => {
@@ -64,7 +63,7 @@ export function createWorkerService(parts: Parts): Service {
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
-      ...openTicketWorkers(parts, { executor, permits, source }),
+      ...openTicketWorkers(parts, { policy, handle: (ticket, how) => executeTicket(executor, ticket, how), permits, source }),
       ...openChores(parts, source),
       ...openFollowUps(parts, source, shared.schedules),
     ],
@@ -88,4 +87,11 @@ async function endOrphans({ config, fleetId, log }: Parts, signal: AbortSignal):
   } catch (error) {
     log.debug({ err: error }, 'the processes of killed workers could not be ended; another worker on this machine retries');
   }
+}
+
+/** What its record says that it serves: its slots are those for tickets. */
+function capacityOf({ config }: Parts): HeartbeatOptions['capacity'] {
+  const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
+  const { slots } = planSlots(config.settings, config.env.MUSTER_QUEUES);
+  return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots };
 }

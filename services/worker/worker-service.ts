@@ -1,24 +1,13 @@
 import type { FleetEvent } from '#shared/events/index.ts';
-import type { Service } from '#shared/lifecycle/index.ts';
+import type { JobTaker, Service } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import type { JobSource } from '#shared/queue/index.ts';
+import type { Heartbeat, JobSource, WorkerActivity } from '#shared/queue/index.ts';
 import { type Clock, within } from '#shared/time/index.ts';
 import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper, SignalListener } from '#shared/execution/index.ts';
 import type { Reclaimer } from './upkeep/reclaimer.ts';
-import type { Heartbeat, WorkerActivity } from './upkeep/heartbeat.ts';
 import type { Watchdog } from './watchdog/watchdog.ts';
 import type { DuePromoter } from './upkeep/due-promoter.ts';
-
-/** Something that takes jobs from BullMQ. */
-export interface JobTaker {
-  start(): void;
-  /** Takes no more jobs; those it has continue. */
-  quiet(): Promise<void>;
-  stop(graceMs: number): Promise<void>;
-  /** Why it takes no jobs, in words; null while it takes them. */
-  readonly problem: string | null;
-}
 
 export interface WorkerServiceOptions {
   /** As records show it. */

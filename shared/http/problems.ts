@@ -100,11 +100,21 @@ export function refuseUnreadable(server: Server): void {
 }
 
 function answerTo({ code }: NodeJS.ErrnoException): string {
-  const problem = toProblem(new MusterError(...(REFUSALS.get(code) ?? NO_HTTP)));
+  return answerText(new MusterError(...(REFUSALS.get(code) ?? NO_HTTP)));
+}
+
+/** Answers with a problem on a socket that has no response of Node's, as before a WebSocket's handshake, and ends it. */
+export function refuseSocket(socket: Duplex, error: unknown): void {
+  socket.end(answerText(toMusterError(error)), () => socket.destroy());
+}
+
+function answerText(error: MusterError): string {
+  const problem = toProblem(error);
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
     'Content-Type: application/problem+json; charset=utf-8',
+    ...(problem.status === 401 ? ['WWW-Authenticate: Bearer realm="muster"'] : []),
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
     'Connection: close',

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
@@ -12,9 +13,16 @@ import { routesOf } from './route.ts';
 import { secureHeaders, watchRequests } from './middleware.ts';
 import { LATE, within } from '../time/index.ts';
 
+/** What serves WebSockets at a path, from the handshake on. It owns the socket, and ends it when its service stops. */
+export interface UpgradeHandler {
+  readonly path: string;
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
 export interface HttpServerOptions {
   /** Mounted at `/`, in this order. */
   routers: readonly Router[];
+  upgrades?: readonly UpgradeHandler[];
   host: string;
   /** 0 takes any free one. */
   port: number;
@@ -52,9 +60,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // Any other request is answered as if it asked for no other protocol.
+      shouldUpgradeCallback: (request) => findUpgrade(options, request) !== undefined,
     },
     createApp(options, load),
   );
+  server.on('upgrade', (request, socket, head) => findUpgrade(options, request)?.handle(request, socket, head));
   refuseUnreadable(server);
   // An `Expect` other than `100-continue` may be ignored, instead of an answer without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -67,6 +78,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       await closeServer(server, graceMs);
     },
   };
+}
+
+function findUpgrade({ upgrades = [] }: HttpServerOptions, { headers, url = '' }: IncomingMessage): UpgradeHandler | undefined {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
+  const [path] = url.split('?');
+  return upgrades.find((upgrade) => upgrade.path === path);
 }
 
 function createApp({ routers, config, log, readiness, registries = [] }: HttpServerOptions, load: ServerLoad): Express {

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
-import type { HttpServer, HttpServerOptions, Readiness } from '../http/index.ts';
+import type { HttpServer, HttpServerOptions, Readiness, UpgradeHandler } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
 import { LATE, within } from '../time/index.ts';
 
@@ -10,6 +10,8 @@ export interface Service {
   readonly name: string;
   /** The HTTP paths it serves, when it serves any; mounted at `/` of the process's server. */
   readonly router?: Router;
+  /** The WebSocket that it serves, if any. */
+  readonly upgrade?: UpgradeHandler;
   /** Its own metrics, for `/metrics`. */
   readonly registry?: Registry;
   start(): Promise<void>;
@@ -60,10 +62,11 @@ export async function serve({
     return [...(await redisProblems()), ...services.flatMap((service) => service.problems?.() ?? [])];
   };
   const routers = services.flatMap((service) => (service.router ? [service.router] : []));
+  const upgrades = services.flatMap((service) => service.upgrade ?? []);
   const registries = [...own, ...services.flatMap((service) => service.registry ?? [])];
   const { HOST: host, PORT: port } = config.env;
   // First, so that a worker takes no task only to hand it back because the port is taken.
-  const http = await startHttpServer({ routers, host, port, config, log, readiness, registries });
+  const http = await startHttpServer({ routers, upgrades, host, port, config, log, readiness, registries });
   try {
     const running = await startServices(services, log);
     phase = 'ready';

@@ -12,6 +12,7 @@ export { offerInput } from './accept/offer-input.ts';
 export type { AcceptRequest, Intake } from './accept/request.ts';
 export { type JobSource, openJobSource } from './consumer/job-source.ts';
 export { FleetPermits, type FleetPermitsOptions } from './permits/fleet-permits.ts';
+export type { SlotPolicy } from './permits/choose-next.ts';
 export { permitsFor } from './permits/permitted-worker.ts';
 export { readFleetPressure, updateFleetPressure } from './pressure/fleet-pressure.ts';
 export { monitorOf } from './pressure/pressure-monitor.ts';
@@ -27,6 +28,7 @@ export {
   slotsOf,
 } from './queue-names.ts';
 export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
+export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';
 export { type LoopBlocks, NO_BLOCKS, type WorkerReport } from './registry/worker-report.ts';

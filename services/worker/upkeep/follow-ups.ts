@@ -3,7 +3,7 @@ import type { Parts } from '#shared/lifecycle/index.ts';
 import { type JobSource, outboundSlots } from '#shared/queue/index.ts';
 import { followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
 import { Ticker } from '#shared/time/index.ts';
-import type { JobTaker } from '../worker-service.ts';
+import type { JobTaker } from '#shared/lifecycle/index.ts';
 
 /** What follows the end of tasks, in a fleet without the services `chat` and `scheduler` too. */
 export function openFollowUps(parts: Parts, source: JobSource, schedules: ScheduleParts): JobTaker[] {

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
-import { installedVersion } from '#shared/config/index.ts';
-import type { Log } from '#shared/log/index.ts';
-import { beat, type RegistryPorts, removeWorker, type WorkerReport } from '#shared/queue/index.ts';
-import { clockSkew, describeSkew } from '#shared/redis/index.ts';
-import { type Clock, Ticker } from '#shared/time/index.ts';
+import { installedVersion } from '../../config/index.ts';
+import type { Log } from '../../log/index.ts';
+import { clockSkew, describeSkew } from '../../redis/index.ts';
+import { type Clock, Ticker } from '../../time/index.ts';
 import { ProcessMeter } from './process-meter.ts';
+import { beat, type RegistryPorts, removeWorker } from './worker-registry.ts';
+import type { WorkerReport } from './worker-report.ts';
 
 /** What a worker does at the moment, as its report has it. */
 export type WorkerActivity = Pick<WorkerReport, 'running' | 'suspects' | 'isDraining' | 'stopped' | 'blocks'>;
@@ -15,6 +16,8 @@ export interface HeartbeatOptions {
   worker: string;
   /** What it serves, and how many attempts it may run at once. */
   capacity: Pick<WorkerReport, 'queues' | 'slots'>;
+  /** Defaults to `worker`. */
+  role?: WorkerReport['role'];
   clock: Clock;
   log: Log;
 }
@@ -77,13 +80,13 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { fleet, worker, capacity, clock, log } = this.#options;
+    const { fleet, worker, role = 'worker', capacity, clock, log } = this.#options;
     if (!this.#worker || !this.#identity) return;
     const skewMs = await clockSkew(fleet.redis, clock);
     this.#watchSkew(skewMs);
     const activity = this.#worker.activity();
     const stopped = activity.stopped.slice(0, MAX_STOPPED).map((text) => text.slice(0, MAX_TEXT));
-    const report = { ...this.#identity, ...capacity, ...activity, stopped, skewMs, ...this.#meter.read() };
+    const report = { role, ...this.#identity, ...capacity, ...activity, stopped, skewMs, ...this.#meter.read() };
     const { isDrainRequested, wasDead } = await beat(fleet, worker, report);
     if (wasDead) log.warn({ event: 'worker.returned', worker }, 'this worker was marked as dead, and goes on');
     if (isDrainRequested) this.#worker.drain();

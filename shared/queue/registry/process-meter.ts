@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Clock } from '#shared/time/index.ts';
+import type { Clock } from '../../time/index.ts';
 
 /** What this process used since the reading before. */
 export interface ProcessReading {

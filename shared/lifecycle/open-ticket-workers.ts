@@ -1,26 +1,33 @@
-import type { TaskQueue } from '#shared/config/index.ts';
-import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
-import { outboxEntry } from '#shared/ledger/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
+import type { TaskQueue } from '../config/index.ts';
+import { outboxEntry, type TicketClaim } from '../ledger/index.ts';
 import {
   FleetPermits,
   type FleetPermitsOptions,
   type JobSource,
   parseTicketId,
   permitsFor,
-  planSlots,
   ReadyTickets,
-  slotsOf,
+  type SlotPolicy,
+  type TicketData,
+  type TicketResult,
   TicketWorker,
-} from '#shared/queue/index.ts';
-import { systemClock } from '#shared/time/index.ts';
-import type { HeartbeatOptions } from './upkeep/heartbeat.ts';
-import type { JobTaker } from './worker-service.ts';
+} from '../queue/index.ts';
+import { systemClock } from '../time/index.ts';
+import type { Parts } from './open-parts.ts';
 
-/** Opens the permits under which a worker runs tickets. */
-export function openPermits(parts: Parts, worker: string): FleetPermits {
+/** Something that takes jobs from BullMQ. */
+export interface JobTaker {
+  start(): void;
+  /** Takes no more jobs; those it has continue. */
+  quiet(): Promise<void>;
+  stop(graceMs: number): Promise<void>;
+  /** Why it takes no jobs, in words; null while it takes them. */
+  readonly problem: string | null;
+}
+
+/** Opens the permits under which a worker of this name runs tickets in its slots. */
+export function openPermits(parts: Parts, worker: string, policy: SlotPolicy): FleetPermits {
   const { config, keys, redis, log } = parts;
-  const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
   const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => parts.subscribe('worker-permits', channels, onMessage);
   return new FleetPermits({
     fleet: { redis, keys, settings: config.settings, fleetLimits: () => parts.fleetLimits.current() },
@@ -32,23 +39,19 @@ export function openPermits(parts: Parts, worker: string): FleetPermits {
   });
 }
 
-/** What its record says that it serves: its slots are those for tickets. */
-export function capacityOf({ config }: Parts): HeartbeatOptions['capacity'] {
-  const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
-  const { slots } = planSlots(config.settings, config.env.MUSTER_QUEUES);
-  return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots };
-}
-
 interface Taking {
-  executor: ExecuteTicketParts;
+  /** The slots, and the queues that share them. */
+  policy: SlotPolicy;
+  /** Takes a ticket to its end. */
+  handle: (ticket: TicketData, how: TicketClaim) => Promise<TicketResult>;
   permits: FleetPermits;
   source: JobSource;
 }
 
 /** Opens a ticket worker for each queue that the process serves and each shard. */
-export function openTicketWorkers(parts: Parts, { executor, permits, source }: Taking): JobTaker[] {
-  const { config, keys, redis, queues, log } = parts;
-  const { slots, weights } = planSlots(config.settings, config.env.MUSTER_QUEUES);
+export function openTicketWorkers(parts: Parts, { policy, handle, permits, source }: Taking): JobTaker[] {
+  const { keys, redis, queues, log } = parts;
+  const { slots, weights } = policy;
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const acknowledge = async (shard: number, entry: string): Promise<void> => {
     try {
@@ -67,7 +70,7 @@ export function openTicketWorkers(parts: Parts, { executor, permits, source }: T
           slots,
           permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue) }),
           ready: openReady(parts, shard, queue),
-          handle: (ticket, how) => executeTicket(executor, ticket, how),
+          handle,
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),
     ),
