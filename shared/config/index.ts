@@ -71,4 +71,5 @@ export type { SchedulerSettings } from './settings/schedule-settings.ts';
 export { type BudgetRule, budgetFields, budgetSchema } from './settings/budget-settings.ts';
 export type { Settings } from './settings/settings.ts';
 export type { DeliverySettings } from './settings/task-settings.ts';
+export type { HubSettings } from './settings/hub-settings.ts';
 export { type CommandSettings, type ConsumerSettings, commandSettingsSchema } from './settings/worker-settings.ts';

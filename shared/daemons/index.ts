@@ -14,6 +14,8 @@ export {
   removeDaemonState,
   writeDaemonStates,
 } from './daemon-states.ts';
+export { DaemonDirectory } from './dispatch/daemon-directory.ts';
+export { DaemonDispatcher, type DaemonDispatcherOptions, type LocalDaemon, type LocalDaemons } from './dispatch/daemon-dispatcher.ts';
 export { explainDaemons } from './dispatch/explain-daemons.ts';
 export {
   changeDaemon,

@@ -76,6 +76,13 @@ export function isKnownFailure(code: string): boolean {
  */
 export class TaskFailure extends CodedError<string> {
   override readonly name = 'TaskFailure';
+  /** Whether no other attempt is of use, whatever follows the code. */
+  readonly isFinal: boolean;
+
+  constructor(code: string, message: string, { isFinal = false, ...options }: CodedErrorOptions & { isFinal?: boolean } = {}) {
+    super(code, message, options);
+    this.isFinal = isFinal;
+  }
 }
 
 /** What can hold a task without a slot: money that is used up, a provider's limits, a failing endpoint or agent, or no daemon for it. */

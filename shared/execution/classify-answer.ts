@@ -63,7 +63,7 @@ function classifyError(thrown: unknown, context: FailedContext): AttemptEnd {
 /** A failure that waits too often for its provider is retried like any other. */
 function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEnd {
   const code = codeOf(failure);
-  const route = routeOfFailure(code, context.routes);
+  const route = failure.isFinal ? 'stop' : routeOfFailure(code, context.routes);
   const delayMs = route === 'wait' ? throttleDelay(failure, context) : null;
   if (delayMs !== null) return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context) };
   const isRetryable = route !== 'stop';

@@ -4,6 +4,8 @@
  */
 export { currentAttempt, findCulprit } from './attempt/current-attempt.ts';
 export { countLoss } from './count-attempt.ts';
-export { type ExecuteTicketParts, executeTicket } from './execute-ticket.ts';
+export type { StopReason } from './attempt/running-attempt.ts';
+export { type ExecuteTicketParts, executeTicket, resumeAttempt } from './execute-ticket.ts';
+export type { Execution } from './execution.ts';
 export { LeaseKeeper } from './leases/lease-keeper.ts';
 export { type SignalListener, listenForSignals } from './leases/signal-listener.ts';

@@ -31,16 +31,14 @@ export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQue
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';
-export { type LoopBlocks, NO_BLOCKS, type WorkerReport } from './registry/worker-report.ts';
+export { type LoopBlocks, NO_BLOCKS } from './registry/worker-report.ts';
 export {
   type RegistryPorts,
   WORKER_STATUSES,
   type WorkerRecord,
-  beat,
   listWorkers,
   parseDrainSignal,
   readWorker,
-  removeWorker,
   requestDrain,
 } from './registry/worker-registry.ts';
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';

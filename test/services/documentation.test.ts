@@ -4,6 +4,7 @@ import { WAIT_GATES } from '#shared/queue/why/wait-reason.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';
 import { createChatService } from '../../services/chat/create-chat-service.ts';
 import { createDashboardService } from '../../services/dashboard/create-dashboard-service.ts';
+import { createHubService } from '../../services/hub/create-hub-service.ts';
 import { createSchedulerService } from '../../services/scheduler/create-scheduler-service.ts';
 import { createWebhooksService } from '../../services/webhooks/create-webhooks-service.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
@@ -37,6 +38,7 @@ const services = [
   createApiService(parts),
   createChatService(parts),
   createDashboardService(parts),
+  createHubService(parts),
   createSchedulerService(parts),
   createWebhooksService(parts),
   createWorkerService(parts),

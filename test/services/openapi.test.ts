@@ -8,6 +8,7 @@ import { type RouteDescription, routesOf } from '#shared/http/route.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';
 import { createChatService } from '../../services/chat/create-chat-service.ts';
+import { createHubService } from '../../services/hub/create-hub-service.ts';
 import { createWebhooksService } from '../../services/webhooks/create-webhooks-service.ts';
 import { useParts } from '../support/use-parts.ts';
 
@@ -15,8 +16,8 @@ import { useParts } from '../support/use-parts.ts';
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 const parts = await useParts();
-const routers = [createApiService(parts), createWebhooksService(parts), createChatService(parts)].flatMap(({ router }) =>
-  router ? [router] : [],
+const routers = [createApiService(parts), createWebhooksService(parts), createChatService(parts), createHubService(parts)].flatMap(
+  ({ router }) => (router ? [router] : []),
 );
 const routes = routers.flatMap((router) => routesOf(router));
 const { config, log } = parts;

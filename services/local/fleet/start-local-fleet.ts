@@ -7,6 +7,7 @@ import { ensureFirstKey } from '#shared/tenants/index.ts';
 import { createApiService } from '../../api/create-api-service.ts';
 import { createChatService } from '../../chat/create-chat-service.ts';
 import { createDashboardService } from '../../dashboard/create-dashboard-service.ts';
+import { createHubService } from '../../hub/create-hub-service.ts';
 import { createSchedulerService } from '../../scheduler/create-scheduler-service.ts';
 import { createWebhooksService } from '../../webhooks/create-webhooks-service.ts';
 import { createWorkerService } from '../../worker/create-worker-service.ts';
@@ -52,6 +53,7 @@ export async function startLocalFleet({ config, log, redis, onNewKey, fail }: Lo
         createChatService(parts),
         createDashboardService(parts),
         createSchedulerService(parts),
+        createHubService(parts),
         createWorkerService(parts),
       ],
     });

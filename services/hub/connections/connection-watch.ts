@@ -1,0 +1,151 @@
+import type { HubSettings } from '#shared/config/index.ts';
+import {
+  type BeatOutcome,
+  CLOSE_CODES,
+  type DaemonSignal,
+  isAccessGone,
+  parseDaemonSignal,
+  readDaemons,
+  writeDaemonStates,
+} from '#shared/daemons/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { Keys, RedisClient, Subscription } from '#shared/redis/index.ts';
+import { type Clock, Ticker } from '#shared/time/index.ts';
+import type { HubDaemon } from '../runs/hub-daemon.ts';
+import type { DaemonConnection } from './daemon-connection.ts';
+import { type DaemonSocket, REASONS } from './daemon-socket.ts';
+
+export interface ConnectionWatchOptions {
+  redis: RedisClient;
+  keys: Keys;
+  /** The hub's name. */
+  hub: string;
+  settings: HubSettings;
+  subscribe: (name: string, channels: readonly string[], onMessage: (message: string) => void) => Subscription;
+  sockets: ReadonlySet<DaemonSocket>;
+  /** Daemons with a connection here, or with attempts, by `<tenant>/<id>`. */
+  daemons: ReadonlyMap<string, HubDaemon>;
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+}
+
+/** Beats between two readings of all registrations, for lost messages. */
+const BEATS_PER_CHECK = 6;
+/** How often attempts are searched for those that another hub adopted, after their daemon went there, and how long apart, ms. */
+const ADOPTED_CHECKS = 5;
+const ADOPTED_MS = 1000;
+
+/**
+ * ConnectionWatch is responsible for what happens to connections from outside: it tells the fleet of them at each beat, and ends those that
+ * are silent, whose token is gone, or whose daemon is connected to another hub.
+ */
+export class ConnectionWatch {
+  readonly #options: ConnectionWatchOptions;
+  readonly #beats: Ticker;
+  #subscription: Subscription | undefined;
+  #beatCount = 0;
+
+  constructor(options: ConnectionWatchOptions) {
+    this.#options = options;
+    this.#beats = new Ticker({
+      everyMs: options.settings.heartbeatMs,
+      run: () => this.#beat(),
+      onError: (error) => options.log.debug({ err: error }, 'the beats of daemons could not be written'),
+    });
+  }
+
+  start(): void {
+    const { subscribe, keys } = this.#options;
+    this.#subscription = subscribe('hub-daemons', [keys.fleet.daemonSignal], (text) => {
+      const signal = parseDaemonSignal(text);
+      if (signal) this.#follow(signal);
+    });
+    this.#subscription.start();
+    this.#beats.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#beats.stop();
+    this.#subscription?.close();
+  }
+
+  /** Why it receives nothing, in words; else null. */
+  get problem(): string | null {
+    return this.#subscription?.problem ?? null;
+  }
+
+  /** Closes a connection that is the daemon's no more. Returns whether it did. */
+  endByOutcome(connection: DaemonConnection, outcome: BeatOutcome): boolean {
+    if (outcome === 'unknown') connection.socket.close(CLOSE_CODES.tokenGone, REASONS[CLOSE_CODES.tokenGone]);
+    if (outcome === 'taken-over') this.#giveUp(connection);
+    return outcome === 'unknown' || outcome === 'taken-over';
+  }
+
+  /** One write for all daemons. Daemons that sent nothing for too long are closed. */
+  async #beat(): Promise<void> {
+    const { settings, sockets, clock } = this.#options;
+    const silentMs = settings.heartbeatMs * settings.missedHeartbeats;
+    for (const socket of sockets) {
+      if (clock.monotonic() - socket.heardAt > silentMs) socket.close(CLOSE_CODES.noHeartbeat, REASONS[CLOSE_CODES.noHeartbeat]);
+      else socket.ping();
+    }
+    this.#beatCount += 1;
+    if (this.#beatCount % BEATS_PER_CHECK === 0) await this.#checkAccess(this.#connections());
+    const connections = this.#connections();
+    if (connections.length === 0) return;
+    const beats = connections.map(({ daemon: { tenant, id }, state }) => ({ tenant, id, state }));
+    const outcomes = await writeDaemonStates(this.#options, beats);
+    for (const [at, { connection }] of connections.entries()) this.endByOutcome(connection, outcomes[at] ?? 'written');
+  }
+
+  #connections(): { daemon: HubDaemon; connection: DaemonConnection; state: HubDaemon['state'] }[] {
+    return [...this.#options.daemons.values()].flatMap((daemon) => {
+      const { connection } = daemon;
+      return connection?.isReady === true ? [{ daemon, connection, state: daemon.state }] : [];
+    });
+  }
+
+  /** Another hub has the daemon, and adopts what it runs. */
+  #giveUp(connection: DaemonConnection): void {
+    const { tenant, id } = connection.daemon;
+    connection.socket.close(CLOSE_CODES.takenOver, REASONS[CLOSE_CODES.takenOver]);
+    const daemon = this.#options.daemons.get(`${tenant}/${id}`);
+    if (daemon) this.#checkAdopted(daemon, ADOPTED_CHECKS);
+  }
+
+  /** What another hub adopted is left to it early; what it did not adopt has the grace. */
+  #checkAdopted(daemon: HubDaemon, checks: number): void {
+    const { log } = this.#options;
+    daemon.detachAdopted().catch((error: unknown) => log.debug({ err: error }, 'the ledger will refuse what another hub has'));
+    if (checks > 1 && !daemon.isIdle) setTimeout(() => this.#checkAdopted(daemon, checks - 1), ADOPTED_MS).unref();
+  }
+
+  #follow(signal: DaemonSignal): void {
+    const { log } = this.#options;
+    if (signal.kind === 'states') for (const { tenant, id, state } of signal.states) this.#noteElsewhere(`${tenant}/${id}`, state);
+    if (signal.kind !== 'changed') return;
+    const changed = this.#connections().filter(({ daemon }) => daemon.tenant === signal.tenant && (signal.id ?? daemon.id) === daemon.id);
+    this.#checkAccess(changed).catch((error: unknown) => log.debug({ err: error }, 'registrations are read again later'));
+  }
+
+  /** A daemon of this hub may have connected to another one. */
+  #noteElsewhere(name: string, { hub, connection }: { hub: string; connection: string }): void {
+    const daemon = this.#options.daemons.get(name);
+    if (!daemon || hub === this.#options.hub || daemon.connection?.id === connection) return;
+    if (!daemon.connection) this.#checkAdopted(daemon, ADOPTED_CHECKS);
+    // The message may be older than the connection here: the next write tells.
+    else this.#beats.tick();
+  }
+
+  /** Closes those whose token is gone, and narrows those whose registration was changed. */
+  async #checkAccess(connections: readonly { connection: DaemonConnection }[]): Promise<void> {
+    const registered = connections.map(({ connection }) => connection.daemon);
+    const now = await readDaemons(this.#options, registered);
+    for (const [at, { connection }] of connections.entries()) {
+      const daemon = now[at] ?? null;
+      if (daemon === null || isAccessGone(connection.daemon, daemon)) {
+        connection.socket.close(CLOSE_CODES.tokenGone, REASONS[CLOSE_CODES.tokenGone]);
+      } else connection.narrow(daemon);
+    }
+  }
+}

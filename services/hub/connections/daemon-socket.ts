@@ -1,0 +1,130 @@
+import type { RawData, WebSocket } from 'ws';
+import type { HubSettings } from '#shared/config/index.ts';
+import { CLOSE_CODES, type DaemonMessage, type HubMessageToSend, parseDaemonMessage } from '#shared/daemons/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import type { Clock } from '#shared/time/index.ts';
+
+export interface DaemonSocketOptions {
+  settings: HubSettings;
+  onMessage: (message: DaemonMessage) => void;
+  /** Called once, however the connection ended. */
+  onClose: () => void;
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+}
+
+/** How long the other side may take to answer a close. */
+const CLOSE_MS = 1000;
+
+/**
+ * DaemonSocket is responsible for the bounds of one connection: the rate at which it is read, the bytes that wait for it, and its
+ * end. What it hands on are messages that the schema knows.
+ */
+export class DaemonSocket {
+  readonly #socket: WebSocket;
+  readonly #options: DaemonSocketOptions;
+  /** Messages that may be read now. */
+  #credit: number;
+  #creditAt: number;
+  #resumeTimer: NodeJS.Timeout | undefined;
+  #closeTimer: NodeJS.Timeout | undefined;
+  #isOpen = true;
+  /** When it last sent anything, monotonic, ms. */
+  heardAt: number;
+
+  constructor(socket: WebSocket, options: DaemonSocketOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.heardAt = options.clock.monotonic();
+    this.#creditAt = this.heardAt;
+    this.#credit = options.settings.messagesPerSecond;
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('error', (error) => options.log.debug({ err: error }, 'a connection of a daemon failed'));
+    socket.on('close', () => this.#ended());
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Sends a message, unless the connection has ended. Cuts a connection that does not read. */
+  send(message: HubMessageToSend): void {
+    if (!this.#isOpen) return;
+    const { settings, log } = this.#options;
+    if (this.#socket.bufferedAmount > settings.maxBufferedBytes) {
+      log.warn({ event: 'daemon.too-slow', bufferedBytes: this.#socket.bufferedAmount }, 'a daemon does not read; its connection is cut');
+      this.#cut();
+      return;
+    }
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  ping(): void {
+    if (this.#isOpen) this.#socket.ping();
+  }
+
+  /** Ends the connection with a code of the contract. The daemon is not heard any more. */
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    this.#socket.close(code, reason);
+    this.#closeTimer = setTimeout(() => this.#socket.terminate(), CLOSE_MS);
+    this.#ended();
+  }
+
+  #cut(): void {
+    this.#socket.terminate();
+    this.#ended();
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (!this.#isOpen) return;
+    this.heardAt = this.#options.clock.monotonic();
+    this.#spend();
+    if (isBinary) {
+      this.send({ type: 'error', code: 'message.not-json', message: 'A message is a text frame' });
+      return;
+    }
+    const parsed = parseDaemonMessage(textOf(data));
+    if (parsed.ok) this.#options.onMessage(parsed.message);
+    else this.send({ type: 'error', code: parsed.code, message: parsed.message });
+  }
+
+  /** Counts a message; over the rate, the connection is read again when there is credit. */
+  #spend(): void {
+    const { settings, clock } = this.#options;
+    const now = clock.monotonic();
+    const earned = ((now - this.#creditAt) * settings.messagesPerSecond) / 1000;
+    this.#creditAt = now;
+    this.#credit = Math.min(settings.messagesPerSecond, this.#credit + earned) - 1;
+    if (this.#credit >= 0 || this.#resumeTimer !== undefined) return;
+    this.#socket.pause();
+    const waitMs = (-this.#credit * 1000) / settings.messagesPerSecond;
+    this.#resumeTimer = setTimeout(() => {
+      this.#resumeTimer = undefined;
+      this.#socket.resume();
+    }, waitMs);
+  }
+
+  /** A paused socket would not see the other side's close. */
+  #ended(): void {
+    if (this.#resumeTimer !== undefined) this.#socket.resume();
+    clearTimeout(this.#resumeTimer);
+    if (this.#socket.readyState === this.#socket.CLOSED) clearTimeout(this.#closeTimer);
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#options.onClose();
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
+}
+
+/** Of a connection that a person ended, or that nobody answers on. */
+export const REASONS = {
+  [CLOSE_CODES.tokenGone]: 'the token is not valid any more',
+  [CLOSE_CODES.noHeartbeat]: 'no heartbeat came',
+  [CLOSE_CODES.takenOver]: 'the daemon has a newer connection',
+  [CLOSE_CODES.restart]: 'the hub restarts; connect again',
+} as const;

@@ -1,0 +1,28 @@
+import type { AgentRun } from '#shared/agents/index.ts';
+import type { HubMessageToSend } from '#shared/daemons/index.ts';
+import type { Execution } from '#shared/execution/index.ts';
+import { toIso } from '#shared/time/index.ts';
+
+type Execute = Extract<HubMessageToSend, { type: 'task.execute' }>;
+
+/** What a daemon gets of an attempt. Waits for the session's history while Redis is away. */
+export async function executeMessage({ task, context }: AgentRun, { body, state, attempt }: Execution): Promise<Execute> {
+  const { ref, takesInput } = attempt;
+  const turns = await context.history();
+  return {
+    type: 'task.execute',
+    taskId: ref.id,
+    token: ref.token,
+    attempt: state.attempt,
+    agent: task.agent,
+    input: task.input,
+    ...(task.system === null ? {} : { system: task.system }),
+    ...(task.session === null ? {} : { session: task.session }),
+    context: { ...(task.context as Record<string, unknown>) },
+    takesInput,
+    timeoutMs: state.timeoutMs,
+    deadline: body.deadline === null ? null : toIso(body.deadline),
+    history: turns.map(({ taskId, input, output }) => ({ taskId, input, output })),
+    traceparent: context.trace.traceparent,
+  };
+}

@@ -1,0 +1,188 @@
+import { type AgentRun, readUsage } from '#shared/agents/index.ts';
+import type { AgentInput, AgentResult } from '#shared/config/index.ts';
+import type { DaemonMessage, HubMessageToSend } from '#shared/daemons/index.ts';
+import { TaskFailure } from '#shared/errors/index.ts';
+import type { Execution, StopReason } from '#shared/execution/index.ts';
+import { executeMessage } from './execute-message.ts';
+
+export interface RemoteAttemptOptions {
+  run: AgentRun;
+  execution: Execution;
+  /** Sends to the daemon, if it is connected. */
+  send: (message: HubMessageToSend) => void;
+  /** How long the daemon may be away. */
+  graceMs: number;
+  /** Between two sendings of what was not acknowledged. */
+  resendMs: number;
+}
+
+/** What a daemon reports of an attempt. */
+export type Report = DaemonMessage<'task.accepted' | 'task.progress' | 'task.output' | 'task.completed' | 'task.failed'>;
+
+/**
+ * RemoteAttempt is responsible for one attempt on a daemon, from `task.execute` to its result: it sends again what the daemon did not
+ * acknowledge, and outlives the daemon's connection for a grace.
+ */
+export class RemoteAttempt {
+  readonly #options: RemoteAttemptOptions;
+  readonly #ended = Promise.withResolvers<AgentResult>();
+  /** What went into its run, for a daemon that may have missed it. */
+  readonly #inputs: AgentInput[] = [];
+  #execute: HubMessageToSend | undefined;
+  #cancel: HubMessageToSend | undefined;
+  #isAccepted: boolean;
+  #isOver = false;
+  #graceTimer: NodeJS.Timeout | undefined;
+  #resendTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: RemoteAttemptOptions) {
+    this.#options = options;
+    this.#isAccepted = options.execution.isResumed === true;
+    // An end without anybody who waits for it is no error.
+    this.#ended.promise.catch(() => undefined);
+  }
+
+  /** The last output that arrived. */
+  get seq(): number {
+    return this.#options.execution.output.seq;
+  }
+
+  get isAccepted(): boolean {
+    return this.#isAccepted;
+  }
+
+  /** Runs to the daemon's result. Rejects as runners of agents do. */
+  async run(): Promise<AgentResult> {
+    const { run, execution, resendMs } = this.#options;
+    const { attempt } = execution;
+    try {
+      if (!this.#isAccepted) this.#execute = await executeMessage(run, execution);
+      attempt.onStop((stop) => this.#stop(stop));
+      this.#resendTimer = setInterval(() => this.#sendPending(), resendMs);
+      this.#sendPending();
+      if (attempt.takesInput) void this.#passInput().catch((error: unknown) => this.#ended.reject(error));
+      return await this.#ended.promise;
+    } finally {
+      this.#isOver = true;
+      clearTimeout(this.#graceTimer);
+      clearInterval(this.#resendTimer);
+    }
+  }
+
+  /** The daemon is connected, again: it gets what it may have missed. */
+  attach(): void {
+    clearTimeout(this.#graceTimer);
+    this.#sendPending();
+    for (const input of this.#inputs) this.#sendInput(input);
+  }
+
+  /** The daemon's connection ended. It has the grace to come back, here or at another hub. */
+  lose(): void {
+    clearTimeout(this.#graceTimer);
+    this.#graceTimer = setTimeout(
+      () => this.fail('DAEMON_DISCONNECTED', 'The daemon was disconnected and did not come back in time'),
+      this.#options.graceMs,
+    );
+  }
+
+  /** Ends it through the daemon's fault. */
+  fail(code: string, message: string): void {
+    this.#ended.reject(new TaskFailure(code, message));
+  }
+
+  /** Goes on at another hub, or will. */
+  detach(): void {
+    this.#options.execution.attempt.stop({ kind: 'detached' });
+  }
+
+  receive(report: Report): void {
+    this.#isAccepted = true;
+    try {
+      this.#apply(report);
+    } catch (error) {
+      // Its output is too large, or it was stopped meanwhile.
+      if (!this.#options.execution.attempt.stopped) this.#sendCancel(error instanceof Error ? error.message : 'it was refused');
+      this.#ended.reject(error);
+    }
+  }
+
+  #apply(report: Report): void {
+    const { run, execution } = this.#options;
+    switch (report.type) {
+      case 'task.accepted':
+        return;
+      case 'task.progress':
+        return run.context.progress(report.note, report.percent ?? undefined);
+      case 'task.output':
+        return execution.output.writeEntry(report.seq, report.text);
+      case 'task.completed':
+        return this.#ended.resolve(resultOf(report));
+      case 'task.failed':
+        return this.#fail(report);
+    }
+  }
+
+  #fail({ error, usage }: DaemonMessage<'task.failed'>): void {
+    const { code, message, details, retryable } = error;
+    if (usage) this.#options.run.context.reportUsage(readUsage(withoutNulls(usage)));
+    this.#ended.reject(new TaskFailure(code, message, { ...(details ? { details } : {}), isFinal: retryable === false }));
+  }
+
+  #stop(stop: StopReason): void {
+    if (stop.kind === 'detached') {
+      this.#ended.reject(new Error('the attempt goes on at another hub'));
+      return;
+    }
+    this.#sendCancel(reasonOf(stop));
+    // What is sent meanwhile counts for nothing, so nobody waits for it.
+    if (stop.kind === 'lease-lost' || !this.#isAccepted) this.#ended.reject(new Error('the attempt was stopped'));
+  }
+
+  #sendCancel(reason: string): void {
+    const { id: taskId, token } = this.#options.execution.attempt.ref;
+    this.#cancel = { type: 'task.cancel', taskId, token, reason };
+    this.#options.send(this.#cancel);
+  }
+
+  /** What the daemon has to answer and did not. */
+  #sendPending(): void {
+    if (this.#cancel) this.#options.send(this.#cancel);
+    else if (!this.#isAccepted && this.#execute) this.#options.send(this.#execute);
+  }
+
+  async #passInput(): Promise<void> {
+    const { run, execution } = this.#options;
+    while (!this.#isOver) {
+      await Promise.race([run.inputArrived(), this.#ended.promise]);
+      if (this.#isOver || execution.attempt.stopped) return;
+      for (const input of await run.context.input()) {
+        this.#inputs.push(input);
+        this.#sendInput(input);
+      }
+    }
+  }
+
+  #sendInput({ id, text }: AgentInput): void {
+    const { id: taskId, token } = this.#options.execution.attempt.ref;
+    this.#options.send({ type: 'task.input', taskId, token, id, text });
+  }
+}
+
+function resultOf({ output, result, usage }: DaemonMessage<'task.completed'>): AgentResult {
+  return {
+    ...(output === null || output === undefined ? {} : { output }),
+    ...(result === undefined ? {} : { result }),
+    ...(usage ? { usage: readUsage(withoutNulls(usage)) } : {}),
+  };
+}
+
+function withoutNulls(usage: object): object {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** In words, for the daemon. */
+function reasonOf(stop: StopReason): string {
+  if (stop.kind === 'cancel') return stop.reason;
+  if (stop.kind === 'failed') return stop.failure.message;
+  return stop.kind === 'preempt' ? `it makes room for task ${stop.by}` : stop.kind;
+}

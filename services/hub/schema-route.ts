@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { protocolSchema } from '#shared/daemons/index.ts';
+import { type Route, route } from '#shared/http/index.ts';
+
+const schemaView = z
+  .looseObject({
+    protocol: z.int().meta({ description: 'What `daemon.hello` states.' }),
+    closeCodes: z.record(z.string(), z.int()).meta({ description: 'Why the hub closes a connection.' }),
+    daemonToHub: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of each message, by type.' }),
+    hubToDaemon: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of each message, by type.' }),
+  })
+  .meta({ id: 'HubSchema' });
+
+/** The messages of the hub, for those who write a daemon in another language. */
+export function schemaRoute(): Route {
+  const body = protocolSchema();
+  return route({
+    method: 'get',
+    path: '/hub/schema.json',
+    operationId: 'getHubSchema',
+    summary: 'Read the schema of the messages between daemons and the hub',
+    tag: 'daemons',
+    scope: 'none',
+    responses: { 200: schemaView },
+    handle: () => ({ status: 200, body }),
+  });
+}
