@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { assertAgents, endOrphanedCommands } from '#shared/agents/index.ts';
+import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agents/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
 import { type Parts, type Service, openExecutor, openPermits, openTicketWorkers } from '#shared/lifecycle/index.ts';
@@ -48,6 +48,7 @@ export function createWorkerService(parts: Parts): Service {
     name,
     check: async () => {
       await assertAgents(config);
+      logIsolation(parts);
       // Goes on beside the start where Redis comes later.
       await within(endOrphaned(), ORPHANS_MS);
     },
@@ -81,7 +82,7 @@ export function createWorkerService(parts: Parts): Service {
 /** Ends what commands of a worker that was killed on this system may have left; waits while Redis is away. Never rejects. */
 async function endOrphans({ config, fleetId, log }: Parts, signal: AbortSignal): Promise<void> {
   try {
-    const ended = await endOrphanedCommands(await fleetId.read(signal), config.settings.commands.folder);
+    const ended = await endOrphanedCommands(await fleetId.read(signal), config.settings.commands);
     if (ended > 0)
       log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
   } catch (error) {
@@ -94,4 +95,11 @@ function capacityOf({ config }: Parts): HeartbeatOptions['capacity'] {
   const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
   const { slots } = planSlots(config.settings, config.env.MUSTER_QUEUES);
   return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots };
+}
+
+/** Says once how programs are bounded, where the configuration has any. */
+function logIsolation({ config, log }: Parts): void {
+  const { agents, commands } = config.settings;
+  if (!Object.values(agents).some(({ kind }) => kind === 'command')) return;
+  log.info({ event: 'command.isolation' }, `the programs of commands ${describeCgroups(commands)}`);
 }

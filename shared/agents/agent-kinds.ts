@@ -2,7 +2,7 @@ import { type AgentDefinition, type AgentKind, type AgentResult, type Config, in
 import { TaskFailure } from '../errors/index.ts';
 import type { AgentEnvironment, AgentRun, AgentRunner, AgentRunnersOptions, DefinitionOf, KindOfAgent } from './agent-kind.ts';
 import { command } from './command/command.ts';
-import { commandUser, commandUserProblem } from './command/start-command.ts';
+import { commandUser, commandUserProblem } from './command/command-user.ts';
 import { daemon } from './kinds/daemon.ts';
 import { echo } from './kinds/echo.ts';
 import { functionKind } from './kinds/function.ts';

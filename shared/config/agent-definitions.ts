@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import type { AgentFunction } from './define-config.ts';
 import { capabilitySchema, executionFields, nameSchema } from './fields.ts';
+import { ownLimitsSchema } from './settings/command-limits.ts';
 
 const common = {
   /** One sentence for people: what the agent does. */
@@ -108,6 +109,10 @@ const command = z
     env: z.record(z.string(), z.string()).optional(),
     /** Names of this process's variables that the program may see; PATH and LANG it sees anyway, HOME is the attempt's own otherwise. */
     passEnv: z.array(z.string()).optional(),
+    /** Instead of those of `commands.limits`, each by itself. */
+    limits: ownLimitsSchema.optional(),
+    /** Instead of `commands.sandbox`; an empty list is none. */
+    sandbox: z.array(z.string()).optional(),
     /**
      * Whether its stdin stays open, and messages that arrive while it runs are written to it, a line each. The prompt comes first,
      * with a line break at its end.

@@ -72,4 +72,5 @@ export { type BudgetRule, budgetFields, budgetSchema } from './settings/budget-s
 export type { Settings } from './settings/settings.ts';
 export type { DeliverySettings } from './settings/task-settings.ts';
 export type { HubSettings } from './settings/hub-settings.ts';
+export type { CommandLimits } from './settings/command-limits.ts';
 export { type CommandSettings, type ConsumerSettings, commandSettingsSchema } from './settings/worker-settings.ts';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { checkAgents, commandUser, commandUserProblem } from '#shared/agents/index.ts';
+import { checkAgents, commandUser, commandUserProblem, describeCgroups } from '#shared/agents/index.ts';
 import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { createLog } from '#shared/log/index.ts';
@@ -105,7 +105,7 @@ export function checkNode(version: string): Check {
 export function checkCommands(config: Config, ownUid = process.getuid?.(), platform: NodeJS.Platform = process.platform): Check[] {
   const { agents } = config.settings;
   if (!Object.values(agents).some(({ kind }) => kind === 'command')) return [];
-  return [checkUser(config, ownUid), ...checkRedisPassword(config), ...checkPlatform(platform)].map(({ state, detail }) => ({
+  return [checkUser(config, ownUid), ...checkRedisPassword(config), ...checkPlatform(config, platform)].map(({ state, detail }) => ({
     name: 'Commands',
     state,
     detail,
@@ -129,9 +129,12 @@ function checkRedisPassword({ readVariable }: Config): Omit<Check, 'name'>[] {
   return [{ state: 'warn', detail: 'REDIS_URL has no password: programs that reach that Redis can read and write everything in it' }];
 }
 
-function checkPlatform(platform: NodeJS.Platform): Omit<Check, 'name'>[] {
-  if (platform === 'linux') return [];
-  return [
-    { state: 'warn', detail: `on ${platform} a program that leaves its process group is not ended with its attempt; on Linux it is` },
-  ];
+/** Where there are no cgroups at all, the rest of what bounds and ends programs is weaker too. */
+function checkPlatform({ settings }: Config, platform: NodeJS.Platform): Omit<Check, 'name'>[] {
+  if (platform === 'linux') return [{ state: 'ok', detail: describeCgroups(settings.commands) }];
+  const found =
+    platform === 'darwin'
+      ? 'programs that leave their process group are found by their environment, except programs of the system itself'
+      : 'a program that leaves its process group is not ended with its attempt';
+  return [{ state: 'warn', detail: `on ${platform} ${found}; memory is not counted` }];
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, chown, type FileHandle, lchown, lstat, mkdir, mkdtemp, open, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { CommandUser } from './start-command.ts';
+import type { CommandUser } from './command-user.ts';
 
 /** The folders that an attempt alone may write to: working folder with `in` and `out`, HOME and TMPDIR. */
 export interface AttemptFolder {

@@ -1,6 +1,8 @@
 import { chown, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { CommandRun, CommandUser } from './start-command.ts';
+import type { CommandSettings } from '../../config/index.ts';
+import type { CommandRun } from './command-run.ts';
+import type { CommandUser } from './command-user.ts';
 import type { AttemptFolder } from './attempt-folder.ts';
 import type { Preset } from './presets/preset.ts';
 import { PRESETS } from './presets/presets.ts';
@@ -9,6 +11,7 @@ type Definition = CommandRun['definition'];
 
 const PROMPT = '{prompt}';
 const PROMPT_FILE = '{promptFile}';
+const VARIABLE = '{variable}';
 
 export function presetOf({ preset }: Definition): Preset | undefined {
   return preset === undefined ? undefined : PRESETS[preset];
@@ -30,29 +33,52 @@ export interface CommandLine {
   readonly hasPrompt: boolean;
 }
 
-interface Attempt {
+export interface CommandLinePlace {
   /** The folder that a relative program starts from. */
   readonly base: string;
+  /** The folder that it runs in. */
+  readonly cwd: string;
+  readonly mark: string;
   readonly folder: AttemptFolder;
   readonly user: CommandUser | null;
+  /** Names of the variables that the program gets. */
+  readonly variables: readonly string[];
 }
 
-/** Fills in the prompt where arguments ask for it. */
+export function sandboxOf({ sandbox }: Definition, settings: Pick<CommandSettings, 'sandbox'>): readonly string[] {
+  return sandbox ?? settings.sandbox;
+}
+
+/** Fills in the prompt where arguments ask for it, and puts the words of the sandbox in front. */
 export async function buildCommandLine(
   { definition, task }: Pick<CommandRun, 'definition' | 'task'>,
-  attempt: Attempt,
+  sandbox: readonly string[],
+  place: CommandLinePlace,
 ): Promise<CommandLine> {
   const { program, args } = commandOf(definition);
-  const path = args.includes(PROMPT_FILE) ? await writePrompt(task.input, attempt) : PROMPT_FILE;
-  return {
-    file: program.includes('/') ? resolve(attempt.base, program) : program,
-    args: args.map((arg) => (arg === PROMPT ? task.input : arg === PROMPT_FILE ? path : arg)),
-    hasPrompt: args.includes(PROMPT) || args.includes(PROMPT_FILE),
+  const path = args.includes(PROMPT_FILE) ? await writePrompt(task.input, place) : PROMPT_FILE;
+  const file = program.includes('/') ? resolve(place.base, program) : program;
+  const own = args.map((arg) => (arg === PROMPT ? task.input : arg === PROMPT_FILE ? path : arg));
+  const [first = file, ...rest] = [...fillSandbox(sandbox, place), file, ...own];
+  return { file: first, args: rest, hasPrompt: args.includes(PROMPT) || args.includes(PROMPT_FILE) };
+}
+
+/** The words of a sandbox for one attempt. */
+export function fillSandbox(words: readonly string[], { folder, cwd, mark, variables }: Omit<CommandLinePlace, 'base' | 'user'>): string[] {
+  const values: Readonly<Record<string, string>> = {
+    dir: folder.path,
+    work: folder.work,
+    home: folder.home,
+    tmp: folder.temporary,
+    cwd,
+    name: `muster-${mark}`,
   };
+  const fill = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (word, name: string) => values[name] ?? word);
+  return words.flatMap((word) => (word.includes(VARIABLE) ? variables.map((name) => fill(word.replaceAll(VARIABLE, name))) : [fill(word)]));
 }
 
 /** Beside the working folder, where the program's own files are. */
-async function writePrompt(prompt: string, { folder, user }: Attempt): Promise<string> {
+async function writePrompt(prompt: string, { folder, user }: CommandLinePlace): Promise<string> {
   const path = join(folder.path, 'prompt.txt');
   await writeFile(path, prompt, { mode: 0o600 });
   if (user !== null) await chown(path, user.uid, user.gid);

@@ -1,14 +1,17 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type AgentResult, commandSettingsSchema } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentEnvironment, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { secretValues } from '../redactor.ts';
-import { trackCommands } from './attempt-processes.ts';
+import { trackCommands } from './processes/attempt-processes.ts';
+import { openCgroups } from './processes/cgroup.ts';
 import { commandOf } from './command-line.ts';
+import { findProgramProblem } from './program-file.ts';
 import { runCommand } from './run-command.ts';
-import { type CommandRun, commandUser, readVariables } from './start-command.ts';
+import { readVariables } from './command-environment.ts';
+import type { CommandRun } from './command-run.ts';
+import { commandUser } from './command-user.ts';
 
 type CommandEnvironment = Pick<AgentEnvironment, 'directory' | 'readSecret'>;
 type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'fleetId' | 'commands'>;
@@ -30,7 +33,8 @@ export function openCommandRunner({
   fleetId,
   commands: settings = commandSettingsSchema.parse({}),
 }: CommandRunnerOptions): (run: CommandRun) => Promise<AgentResult> {
-  const options = { directory, settings, fleetId, running: trackCommands(settings.pollMs), user: commandUser(settings) };
+  const cgroups = openCgroups(settings.cgroup);
+  const options = { directory, settings, fleetId, cgroups, running: trackCommands(settings.pollMs), user: commandUser(settings) };
   return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
 }
 
@@ -41,7 +45,8 @@ export async function checkCommand(definition: DefinitionOf<'command'>, { direct
   const folder = resolve(directory, cwd);
   if (!(await isFolder(folder))) throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no folder at ${folder}`);
   const paths = env?.['PATH'] ?? readSecret('PATH') ?? '';
-  if (!(await isProgram(program, folder, paths))) throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
+  if ((await findProgramProblem(program, folder, paths)) !== null)
+    throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
   const missing = passEnv.filter((name) => readSecret(name) === undefined);
   if (missing.length > 0) throw new TaskFailure('RESOURCE_NOT_FOUND', `"passEnv" names variables that are not set: ${missing.join(', ')}`);
 }
@@ -51,22 +56,4 @@ async function isFolder(path: string): Promise<boolean> {
     (found) => found.isDirectory(),
     () => false,
   );
-}
-
-/** As the system searches for it: a name without a slash on the path, anything else from the folder. */
-async function isProgram(program: string, folder: string, paths: string): Promise<boolean> {
-  const hasSlash = program.includes('/') || isAbsolute(program);
-  const candidates = hasSlash ? [resolve(folder, program)] : paths.split(delimiter).map((path) => join(path, program));
-  const found = await Promise.all(candidates.map((path) => isExecutableFile(path)));
-  return found.includes(true);
-}
-
-async function isExecutableFile(path: string): Promise<boolean> {
-  try {
-    if (!(await stat(path)).isFile()) return false;
-    await access(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { presetOf } from './command-line.ts';
-import type { CommandRun } from './start-command.ts';
+import type { CommandRun } from './command-run.ts';
 
 /** The pipes of a program that runs. */
 interface CommandPipes {

@@ -1,6 +1,7 @@
 import type { AgentResult } from '../../config/index.ts';
 import type { Transcript, TranscriptEvent } from './presets/preset.ts';
-import type { CommandRun, RunningCommand } from './start-command.ts';
+import type { CommandRun } from './command-run.ts';
+import type { RunningCommand } from './start-command.ts';
 
 /** Of a line of a transcript, more is not read: a tool's result may hold files. */
 const MAX_LINE = 16 * 1024 * 1024;

@@ -1,29 +1,17 @@
 import type { Readable } from 'node:stream';
+import { execa } from 'execa';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
-import { commandOf, presetOf } from './command-line.ts';
-import { createMark } from './attempt-mark.ts';
+import { commandOf, fillSandbox, presetOf, sandboxOf } from './command-line.ts';
+import { createMark } from './processes/attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
 import { openOutput, type OutputReader, readText } from './read-output.ts';
-import {
-  startCommand,
-  type CommandEnd,
-  type CommandOptions,
-  type CommandPlace,
-  type CommandRun,
-  type RunningCommand,
-} from './start-command.ts';
+import { limitFailure, limitOfEnd, limitsOf } from './command-limits.ts';
+import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts';
+import { type CommandEnd, startFailure } from './spawn-command.ts';
+import { type RunningCommand, startCommand } from './start-command.ts';
 import { reportUsageLines } from './usage-lines.ts';
-
-/** Failures to start that no retry repairs. */
-const CODE_BY_SPAWN: Readonly<Record<string, string>> = {
-  ENOENT: 'RESOURCE_NOT_FOUND',
-  ENOTDIR: 'RESOURCE_NOT_FOUND',
-  EACCES: 'PERMISSION_DENIED',
-  EPERM: 'PERMISSION_DENIED',
-  E2BIG: 'INVALID_INPUT',
-};
 
 /**
  * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes, or with a `preset` events of a transcript.
@@ -82,13 +70,39 @@ async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptio
     signal.throwIfAborted();
     if (failure !== undefined) throw failure;
     await fed;
+    assertLimits(run, options, { ...end, breach: command.breach() });
     return readAnswer(run, end, output);
   } finally {
     signal.removeEventListener('abort', command.stop);
     if (stderr() !== '') run.diagnose({ stderr: stderr() });
     const left = await command.finish();
+    await endSandbox(place, run, options);
     if (left.length > 0) context.log.warn({ event: 'command.processes-left', pids: left }, 'processes of a command could not be ended');
   }
+}
+
+/** Ends what a sandbox has started elsewhere, as a container of a daemon. Never rejects. */
+async function endSandbox(
+  place: CommandPlace,
+  { definition, context }: CommandRun,
+  { directory, settings }: CommandOptions,
+): Promise<void> {
+  if (sandboxOf(definition, settings).length === 0) return;
+  const [file, ...args] = fillSandbox(settings.sandboxEnd, { ...place, cwd: place.folder.work, variables: [] });
+  if (file === undefined) return;
+  const ended = await execa(file, args, { cwd: directory, reject: false, timeout: settings.endMs, stdin: 'ignore', maxBuffer: 100_000 });
+  if (ended.failed) context.log.warn({ event: 'command.sandbox-left', err: ended.shortMessage }, 'the end of a sandbox has failed');
+}
+
+/** Throws for a program that was ended because it passed a limit, or that failed after the kernel refused it more. */
+function assertLimits(
+  { definition }: CommandRun,
+  { settings }: CommandOptions,
+  end: CommandEnd & { readonly breach: ReturnType<RunningCommand['breach']> },
+): void {
+  const limit = end.exitCode === 0 ? undefined : (end.breach ?? limitOfEnd(end));
+  if (limit === undefined) return;
+  throw limitFailure(commandOf(definition).program, limit, limitsOf(definition, settings));
 }
 
 /** What a program reports of its failure says more than its exit code. */
@@ -121,11 +135,7 @@ function keepTail(stderr: Readable, maxBytes: number): () => string {
 
 function describeEnd(definition: CommandRun['definition'], { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
   const { program } = commandOf(definition);
-  if (spawnCode !== undefined) {
-    return new TaskFailure(CODE_BY_SPAWN[spawnCode] ?? 'COMMAND_FAILED', `"${program}" could not be started: ${spawnCode}`, {
-      details: { reason: spawnCode },
-    });
-  }
+  if (spawnCode !== undefined) return startFailure(program, spawnCode);
   const how = exitCode === undefined ? `was ended by ${signal ?? 'a signal'}` : `ended with code ${exitCode}`;
   return new TaskFailure('COMMAND_FAILED', `"${program}" ${how}`, {
     details: { exitCode: exitCode ?? null, signal: signal ?? null },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { commandLimitsSchema } from './command-limits.ts';
 import { int } from '../fields.ts';
 import { TASK_QUEUES } from '../sources.ts';
 
@@ -111,6 +112,20 @@ export const commandSettingsSchema = z.strictObject({
   uid: systemUserSchema.optional(),
   /** Their group. Defaults to the number of the user. */
   gid: z.number().int().min(0).max(4_294_967_294).optional(),
+  /**
+   * Where attempts get cgroups (version 2) of their own: `auto` is below the cgroup of this process, where it may write there; else the path
+   * of a folder; `off` is nowhere. Without one, limits are rlimits and polls, and processes are found by what they inherit.
+   */
+  cgroup: z.union([z.enum(['auto', 'off']), z.string().startsWith('/')]).default('auto'),
+  /** What one attempt may use; an agent's own `limits` win. */
+  limits: commandLimitsSchema.prefault({}),
+  /**
+   * Words that every program is started with in front of its own, as those of `bwrap` or `docker run`; an agent's own `sandbox` wins. In them
+   * `{dir}`, `{work}`, `{home}`, `{tmp}`, `{cwd}` are folders, `{name}` is unique, and a word with `{variable}` is repeated for each variable.
+   */
+  sandbox: z.array(z.string()).default([]),
+  /** A command that runs after each sandboxed attempt, and ends what the sandbox may have left elsewhere: `['docker', 'rm', '--force', '{name}']`. */
+  sandboxEnd: z.array(z.string()).default([]),
   /** Where each attempt gets a folder of its own. Defaults to the system's folder for temporary files. */
   folder: z.string().min(1).optional(),
   /** Between SIGTERM and SIGKILL. Keep it under `worker.cancelGraceMs`. */

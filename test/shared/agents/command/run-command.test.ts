@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import type { OutputFile } from '#shared/agents/command/attempt-folder.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
-import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
-import { type CommandUser, readVariables } from '#shared/agents/command/start-command.ts';
+import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
+import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
+import { readVariables } from '#shared/agents/command/command-environment.ts';
+import type { CommandUser } from '#shared/agents/command/command-user.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
@@ -29,6 +31,7 @@ function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null 
     running: trackCommands(settings.pollMs),
     fleetId: () => Promise.resolve('f'),
     settings,
+    cgroups: openCgroups(settings.cgroup),
     user,
   });
 }
@@ -96,7 +99,7 @@ describe('a command agent', () => {
       TRACEPARENT,
     });
     const known =
-      /^(PATH|HOME|TMPDIR|LANG|ASKED_FOR|MODE|MUSTER_(TASK_ID|ATTEMPT|ATTEMPT_MARK|TENANT|SESSION|IN_DIR|OUT_DIR)|TRACEPARENT|__CF_USER_TEXT_ENCODING)$/;
+      /^(PATH|HOME|TMPDIR|LANG|ASKED_FOR|MODE|MUSTER_(TASK_ID|ATTEMPT|ATTEMPT_MARK|TENANT|SESSION|IN_DIR|OUT_DIR)|TRACEPARENT|__CF_USER_TEXT_ENCODING|PWD|OLDPWD|SHLVL|_)$/;
     expect(Object.keys(seen).filter((name) => !known.test(name))).toEqual([]);
   });
 

@@ -2,9 +2,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
-import { trackCommands } from '#shared/agents/command/attempt-processes.ts';
+import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
-import { readVariables } from '#shared/agents/command/start-command.ts';
+import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
+import { readVariables } from '#shared/agents/command/command-environment.ts';
 import { agentDefinitionSchema, type CommandPreset } from '#shared/config/agent-definitions.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/define-config.ts';
@@ -43,6 +44,7 @@ function attempt({ run }: Observed): Promise<AgentResult> {
     running: trackCommands(settings.pollMs),
     fleetId: () => Promise.resolve('f'),
     settings,
+    cgroups: openCgroups(settings.cgroup),
     user: null,
   });
 }

@@ -1,6 +1,15 @@
-import { wait } from '../../time/index.ts';
+import { wait } from '../../../time/index.ts';
 import { MARK_VARIABLE } from './attempt-mark.ts';
-import { listProcesses, type ProcessEntry, readInitialVariable, readProcess, readWorkingFolder, signalProcess } from './process-table.ts';
+import type { AttemptCgroup, AttemptUse } from './cgroup.ts';
+import {
+  listProcesses,
+  type ProcessEntry,
+  readInitialVariable,
+  readMemory,
+  readProcess,
+  readWorkingFolder,
+  signalProcess,
+} from './process-table.ts';
 
 /** How the processes of one attempt are known. */
 interface AttemptIdentity {
@@ -9,15 +18,17 @@ interface AttemptIdentity {
   readonly leader: number;
   /** The attempt's own folder. */
   readonly folder: string;
+  /** Its cgroup, where it has one. */
+  readonly cgroup?: AttemptCgroup | undefined;
 }
 
 const POLL_MS = 10;
 
 /**
  * AttemptProcesses is responsible for everything that one attempt has started, also in a group or session of its own, so that
- * nothing of an attempt outlives it. A process belongs to it by its session, its group, the mark in its environment, its folder, its
- * parent, or because an earlier poll found it. Without /proc only the group is known. A process that clears its environment and leaves all
- * of these between two polls is not found.
+ * nothing of an attempt outlives it. A process belongs to it by its cgroup, which nothing leaves by itself; without one, by its session, its
+ * group, the mark in its environment, its folder, its parent, or because an earlier poll found it. Then a process that clears its
+ * environment and leaves all of these between two polls is not found.
  */
 export class AttemptProcesses {
   readonly #identity: AttemptIdentity;
@@ -30,13 +41,21 @@ export class AttemptProcesses {
     this.#startedAt = readProcess(identity.leader)?.startedAt ?? 0;
   }
 
-  /** Remembers what belongs to it now. */
-  refresh(): void {
-    this.#find();
+  /** Remembers which of these belong to it, and returns what they use. */
+  refresh(table: readonly ProcessEntry[]): AttemptUse {
+    const found = this.#find(table);
+    const sum = (read: (entry: ProcessEntry) => number): number => found.reduce((total, entry) => total + read(entry), 0);
+    const counted = {
+      memoryBytes: sum(({ pid }) => readMemory(pid)),
+      tasks: sum(({ threads }) => threads),
+      cpuMs: sum(({ cpuMs }) => cpuMs),
+    };
+    return { ...counted, ...this.#identity.cgroup?.readUse() };
   }
 
   /** Signals all of them, as far as they are known at this moment. */
   signal(name: NodeJS.Signals): void {
+    if (name === 'SIGKILL') this.#identity.cgroup?.kill();
     // The whole group at once.
     signalProcess(-this.#identity.leader, name);
     for (const { pid, group } of this.#find()) if (group !== this.#identity.leader) signalProcess(pid, name);
@@ -48,15 +67,18 @@ export class AttemptProcesses {
     for (;;) {
       this.signal('SIGKILL');
       const left = this.#find().map(({ pid }) => pid);
-      if (left.length === 0 || performance.now() >= end) return left;
+      // A process that is gone may stay in its cgroup for a moment.
+      const isRemoved = left.length === 0 && (this.#identity.cgroup?.remove() ?? true);
+      if (isRemoved || performance.now() >= end) return left;
       await wait(POLL_MS);
     }
   }
 
-  #find(): ProcessEntry[] {
+  #find(table: readonly ProcessEntry[] = listProcesses()): ProcessEntry[] {
     // Nothing that an attempt started is older than its first process.
-    const candidates = listProcesses().filter(({ pid, startedAt }) => startedAt >= this.#startedAt && pid !== process.pid);
-    const found = new Map(candidates.filter((entry) => this.#isOwn(entry)).map((entry) => [entry.pid, entry]));
+    const candidates = table.filter(({ pid, startedAt }) => startedAt >= this.#startedAt && pid !== process.pid);
+    const inCgroup = new Set(this.#identity.cgroup?.listPids());
+    const found = new Map(candidates.filter((entry) => inCgroup.has(entry.pid) || this.#isOwn(entry)).map((entry) => [entry.pid, entry]));
     for (let before = -1; before < found.size;) {
       before = found.size;
       for (const entry of candidates) if (found.has(entry.parent)) found.set(entry.pid, entry);
@@ -65,19 +87,23 @@ export class AttemptProcesses {
     return [...found.values()];
   }
 
-  #isOwn({ pid, group, session, startedAt }: ProcessEntry): boolean {
+  #isOwn(entry: ProcessEntry): boolean {
+    const { pid, group, session, startedAt } = entry;
     const { leader, mark, folder } = this.#identity;
     if (pid === leader || group === leader || session === leader) return true;
     if (this.#known.get(pid) === startedAt) return true;
-    if (readInitialVariable(pid, MARK_VARIABLE) === mark) return true;
+    if (readInitialVariable(entry, MARK_VARIABLE) === mark) return true;
     return readWorkingFolder(pid)?.startsWith(folder) ?? false;
   }
 }
 
 /** The commands that one set of runners has started and that have not ended. */
 export interface RunningCommands {
-  /** Has its processes killed should this process exit before the returned function is called. */
-  track(processes: AttemptProcesses): () => void;
+  /**
+   * Has its processes killed should this process exit before the returned function is called, and calls `onUse` with what they use at each
+   * poll.
+   */
+  track(processes: AttemptProcesses, onUse?: (use: AttemptUse) => void): () => void;
 }
 
 /**
@@ -85,18 +111,24 @@ export interface RunningCommands {
  * it lists what they have started, because a process without its parent is hard to find later.
  */
 export function trackCommands(pollMs: number): RunningCommands {
-  const running = new Set<AttemptProcesses>();
+  const running = new Map<AttemptProcesses, ((use: AttemptUse) => void) | undefined>();
   let timer: NodeJS.Timeout | undefined;
-  const refreshAll = (): void => running.forEach((processes) => processes.refresh());
-  const killAll = (): void => running.forEach((processes) => processes.signal('SIGKILL'));
+  const refreshAll = (): void => {
+    const table = listProcesses();
+    for (const [processes, onUse] of running) {
+      const use = processes.refresh(table);
+      onUse?.(use);
+    }
+  };
+  const killAll = (): void => running.forEach((_onUse, processes) => processes.signal('SIGKILL'));
   return {
-    track: (processes) => {
+    track: (processes, onUse) => {
       // One listener for all, and none while nothing runs: a process warns about more than a few.
       if (running.size === 0) {
         process.on('exit', killAll);
         timer = setInterval(refreshAll, pollMs).unref();
       }
-      running.add(processes);
+      running.set(processes, onUse);
       return () => {
         running.delete(processes);
         if (running.size > 0) return;

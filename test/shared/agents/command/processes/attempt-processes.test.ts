@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { isProcessGone } from '../../../support/agents/agent-process.ts';
-import { childEnvironment } from '../../../support/test-environment.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { isProcessGone } from '../../../../support/agents/agent-process.ts';
+import { childEnvironment } from '../../../../support/test-environment.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
 
 /** A process that starts a group of two, writes their ids, and exits by itself at the next line of its stdin. */
 const PROGRAM = `
 import { spawn } from 'node:child_process';
-import { AttemptProcesses, trackCommands } from '#shared/agents/command/attempt-processes.ts';
+import { AttemptProcesses, trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 
 const running = trackCommands(1000);
 const child = spawn('sh', ['-c', 'trap "" TERM; sleep 600 & echo $$ $!; wait'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });

@@ -1,0 +1,31 @@
+import type { AgentContext, CommandSettings } from '../../config/index.ts';
+import type { AgentRun, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
+import type { AttemptFolder } from './attempt-folder.ts';
+import type { RunningCommands } from './processes/attempt-processes.ts';
+import type { CommandCgroups } from './processes/cgroup.ts';
+import type { CommandUser } from './command-user.ts';
+
+/** What a command needs of an attempt. */
+export interface CommandRun extends Pick<AgentRun<DefinitionOf<'command'>>, 'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files'> {
+  readonly context: Pick<AgentContext, 'signal' | 'write' | 'progress' | 'reportUsage' | 'input' | 'log' | 'trace'>;
+}
+
+export interface CommandOptions {
+  /** The folder that a relative `cwd` starts from, and the default for it. */
+  readonly directory: string;
+  /** The variables of this process that the program gets. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly running: RunningCommands;
+  readonly fleetId: AgentRunnersOptions['fleetId'];
+  readonly settings: CommandSettings;
+  /** Where attempts get cgroups of their own. */
+  readonly cgroups: CommandCgroups;
+  /** Who programs run as; null for the user of this process. */
+  readonly user: CommandUser | null;
+}
+
+/** Of one attempt: the mark of its processes, and where it may write. */
+export interface CommandPlace {
+  readonly mark: string;
+  readonly folder: AttemptFolder;
+}

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { listByPs, readByPs } from './ps-table.ts';
+
+/** One process of this system. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** 0 is unknown. */
+  readonly session: number;
+  /** In a unit of the system's, ascending. Together with the pid it names one process. */
+  readonly startedAt: number;
+  /** Processor time that it and its children that have ended used, in milliseconds. */
+  readonly cpuMs: number;
+  readonly threads: number;
+  /** Its command with the environment that it was started with, where the table has that; see `readInitialVariable`. */
+  readonly command?: string;
+}
+
+const HAS_PROC = process.platform !== 'darwin';
+/** Of the kernel's clock, whatever the machine. */
+const TICK_MS = 10;
+
+/** Every process that runs; a zombie does not. None on a system with neither /proc nor a `ps` that shows environments. */
+export function listProcesses(): ProcessEntry[] {
+  if (!HAS_PROC) return listByPs();
+  return processIds().flatMap((pid) => {
+    const entry = readProcess(pid);
+    return entry === null ? [] : [entry];
+  });
+}
+
+/** Null when it does not run. */
+export function readProcess(pid: number): ProcessEntry | null {
+  if (!HAS_PROC) return readByPs(pid);
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The program's name, in parentheses, may hold spaces and parentheses of its own.
+    const [state, ...numbers] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z' || state === 'X') return null;
+    const [parent = 0, group = 0, session = 0] = numbers.map(Number);
+    const cpuTicks = numbers.slice(10, 14).reduce((sum, ticks) => sum + Number(ticks), 0);
+    return { pid, parent, group, session, startedAt: Number(numbers[18]), cpuMs: cpuTicks * TICK_MS, threads: Number(numbers[16]) };
+  } catch {
+    return null;
+  }
+}
+
+/** Memory that it shares with no file, in bytes; 0 where that is unknown. */
+export function readMemory(pid: number): number {
+  try {
+    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** A variable of the environment that a process was started with; undefined also where it may not be read. */
+export function readInitialVariable({ pid, command }: ProcessEntry, name: string): string | undefined {
+  if (command !== undefined) return new RegExp(` ${name}=(\\S*)`).exec(command)?.[1];
+  try {
+    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The folder that a process is in. */
+export function readWorkingFolder(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A negative pid is a process group. */
+export function signalProcess(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone already, or another user's by now.
+  }
+}
+
+/** Names the set of processes whose numbers this process sees: a container has one of its own. Null where that is unknown. */
+export function processNamespace(): string | null {
+  if (!HAS_PROC) return 'host';
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0);
+  } catch {
+    return [];
+  }
+}
