@@ -5,6 +5,7 @@ import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addBudgetCommands } from './commands/money/budgets.ts';
 import { addDaemonCommand } from './commands/daemon/daemon.ts';
+import { addDaemonsCommands } from './commands/daemons/daemons.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
 import { addFailureCommands } from './commands/failures.ts';
 import { addFleetCommands } from './commands/fleet.ts';
@@ -65,6 +66,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
   addQueueCommands(program, contextOf);
   addFleetCommands(program, contextOf);
   addDaemonCommand(program, contextOf);
+  addDaemonsCommands(program, contextOf);
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
   addLimitCommands(program, contextOf);

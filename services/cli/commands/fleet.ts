@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { showTable } from '../output/table.ts';
-import { oneLine, shortAge } from '../output/terminal.ts';
+import { oneLine, shortAge, type Terminal } from '../output/terminal.ts';
 
 const workerSchema = z.object({
   id: z.string(),
@@ -19,13 +19,19 @@ const workerSchema = z.object({
 });
 type Worker = z.infer<typeof workerSchema>;
 
+const fleetSchema = z.object({
+  workers: z.array(workerSchema),
+  hubs: z.array(workerSchema).default([]),
+  daemons: z.array(z.object({ status: z.string(), running: z.number() })).default([]),
+});
+
 const HEADING = ['WORKER', 'STATUS', 'RUNNING', 'CPU', 'MEMORY', 'LAST BEAT', 'VERSION', 'QUEUES'];
 const MAX_CELL = 80;
 
 export function addFleetCommands(program: Command, contextOf: ContextOf): void {
   const fleet = program
     .command('fleet')
-    .description('list the workers: what they serve, run and use')
+    .description('list the workers and hubs: what they serve, run and use')
     .option('--json', 'print the answer as JSON')
     .action((options: { json?: boolean }, command: Command) => runFleet(options, contextOf(command)));
   fleet
@@ -38,13 +44,31 @@ async function runFleet({ json }: { json?: boolean }, context: CommandContext): 
   const { terminal } = context;
   const answer = await context.connect().get('/v1/fleet');
   if (json === true) return terminal.json(answer);
-  const { workers } = readAnswer(z.object({ workers: z.array(workerSchema) }), answer);
-  if (workers.length === 0) return terminal.note('No worker runs.');
+  const { workers, hubs, daemons } = readAnswer(fleetSchema, answer);
+  if (workers.length + hubs.length + daemons.length === 0) return terminal.note('No worker runs.');
+  if (workers.length + hubs.length > 0) showWorkers([...workers, ...hubs], terminal);
+  showDaemons(daemons, terminal);
+}
+
+/** A hub serves the queue of remote tasks, and is else a worker. */
+function showWorkers(workers: readonly Worker[], terminal: Terminal): void {
   const rows = workers.map((worker) => rowOf(worker, Date.now()).map((cell) => oneLine(cell, MAX_CELL)));
   showTable({ heading: HEADING, rows, nextCursor: null }, terminal);
   for (const { id, stopped } of workers) {
     for (const problem of stopped) terminal.note(terminal.paintNote(oneLine(`${id}: ${problem}`, terminal.columns ?? 2 * MAX_CELL), 'red'));
   }
+}
+
+const DAEMON_STATUSES = ['online', 'busy', 'draining', 'offline'];
+
+/** As "Daemons: 3 online, 1 busy, 2 offline; 4 tasks run there. npx muster daemons lists your own." */
+function showDaemons(daemons: z.infer<typeof fleetSchema>['daemons'], terminal: Terminal): void {
+  if (daemons.length === 0) return;
+  const counts = DAEMON_STATUSES.map((status) => [daemons.filter((daemon) => daemon.status === status).length, status] as const);
+  const named = counts.flatMap(([count, status]) => (count === 0 ? [] : [`${count} ${status}`]));
+  const running = daemons.reduce((total, daemon) => total + daemon.running, 0);
+  const text = `Daemons: ${named.join(', ')}; ${running === 1 ? '1 task runs' : `${running} tasks run`} there. npx muster daemons lists your own.`;
+  terminal.note(terminal.paintNote(text, 'dim'));
 }
 
 function rowOf({ id, status, running, slots, cpu, memoryMb, lastBeatAt, version, queues }: Worker, now: number): string[] {
