@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { CommandContext, ContextOf } from '../command-context.ts';
-import { duration } from '../output/terminal.ts';
-import { showList, type ListOptions } from '../output/table.ts';
+import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { duration } from '../../output/terminal.ts';
+import { showList, type ListOptions } from '../../output/table.ts';
 
 const queueSchema = z.object({
   name: z.string(),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi } from '../fake-api.ts';
-import { runMuster, type MusterResult } from '../run-muster.ts';
+import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
+import { answer, startFakeApi } from '../../fake-api.ts';
+import { runMuster, type MusterResult } from '../../run-muster.ts';
 
 const opened: FakeHttpEndpoint[] = [];
 afterEach(async () => {

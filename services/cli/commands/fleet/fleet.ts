@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { readAnswer } from '../client/api-client.ts';
-import type { CommandContext, ContextOf } from '../command-context.ts';
-import { showTable } from '../output/table.ts';
-import { oneLine, shortAge, type Terminal } from '../output/terminal.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { showTable } from '../../output/table.ts';
+import { oneLine, shortAge, type Terminal } from '../../output/terminal.ts';
 
 const workerSchema = z.object({
   id: z.string(),
