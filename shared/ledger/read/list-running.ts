@@ -10,9 +10,10 @@ export interface RunningTask {
   state: TaskState;
 }
 
-/** What runs in a shard, in the order of its start. `limits.maxConcurrent` bounds how much that is. */
-export async function listRunning(ledger: Ledger, shard: number): Promise<RunningTask[]> {
-  const leases = (await ledger.redis.zrange(ledger.keys.shard(shard).leases, '0', '-1')).map((member) => parseLease(member));
+/** What runs in a shard, in the order of its start; at most `max`, by default all, which `limits.maxConcurrent` bounds. */
+export async function listRunning(ledger: Ledger, shard: number, max = 0): Promise<RunningTask[]> {
+  const members = await ledger.redis.zrange(ledger.keys.shard(shard).leases, '0', String(max - 1));
+  const leases = members.map((member) => parseLease(member));
   const byTenant = Map.groupBy(leases, ({ tenant }) => tenant);
   const running = await Promise.all(
     [...byTenant].map(async ([tenant, own]) => {

@@ -71,6 +71,8 @@ export interface SharedPlace {
   before: string | null;
   /** How many wait before it or hold the lane. */
   ahead: number;
+  /** The tasks that hold the lane. */
+  holders: string[];
 }
 
 const TIME_DIGITS = 15;
@@ -108,5 +110,5 @@ async function readPlace({ redis }: Ledger, { key, lane, member, id }: PlaceQuer
   const holders = held.map((each) => each.slice(holds.length)).filter((each) => each !== id);
   const isFull = holders.length >= lane.limit;
   const before = previous?.split('/').at(-1) ?? (isFull ? holders[0] : undefined);
-  return { name: lane.name, limit: lane.limit, isFull, before: before ?? null, ahead: line + (isFull ? holders.length : 0) };
+  return { name: lane.name, limit: lane.limit, isFull, before: before ?? null, ahead: line + (isFull ? holders.length : 0), holders };
 }

@@ -26,10 +26,12 @@ export interface SlotSupply {
   free: number;
   /** How long what runs holds a slot, ms. */
   runningMs: number;
+  /** Of slots whose attempts run much longer than that: milliseconds until each is expected to end. */
+  lateMs: readonly number[];
   shares: Readonly<Record<Band, number>>;
 }
 
-/** Steps after which a drain is given up; each ends a segment. */
+/** Steps after which a drain is given up; each ends a segment, or the wait for a late slot. */
 const MAX_STEPS = 200;
 
 /**
@@ -39,14 +41,20 @@ const MAX_STEPS = 200;
 export function timeToLastStart(own: Flow, others: readonly Flow[], supply: SlotSupply): number | null {
   const mine = copyOf(own);
   const flows = [mine, ...others.map(copyOf)];
-  startInFreeSlots(flows, supply);
+  const late = supply.lateMs.toSorted((one, other) => one - other);
+  startInFreeSlots(flows, supply.free);
   let passedMs = 0;
-  for (let step = 0; step < MAX_STEPS && mine.segments.length > 0; step += 1) {
-    const paces = pacesOf(flows, supply);
-    const stepMs = Math.min(...flows.map((flow, at) => timeOf(flow.segments[0], paces[at] ?? 0)));
+  const maxSteps = MAX_STEPS + late.length;
+  for (let step = 0; step < maxSteps && mine.segments.length > 0; step += 1) {
+    const paces = pacesOf(flows, { ...supply, slots: Math.max(0, supply.slots - late.length) });
+    const lateMs = Math.max(0, (late[0] ?? Number.POSITIVE_INFINITY) - passedMs);
+    const stepMs = Math.min(lateMs, ...flows.map((flow, at) => timeOf(flow.segments[0], paces[at] ?? 0)));
     if (!Number.isFinite(stepMs)) return null;
     passedMs += stepMs;
     for (const [at, flow] of flows.entries()) drain(flow, (paces[at] ?? 0) * stepMs);
+    if (stepMs < lateMs) continue;
+    late.shift();
+    startInFreeSlots(flows, 1);
   }
   return passedMs;
 }
@@ -72,7 +80,7 @@ function drain(flow: Flow, started: number): void {
 }
 
 /** Free slots take what is next, each queue by its weight. */
-function startInFreeSlots(flows: readonly Flow[], { free }: SlotSupply): void {
+function startInFreeSlots(flows: readonly Flow[], free: number): void {
   const waiting = flows.filter(({ segments }) => segments.length > 0);
   const weights = waiting.reduce((sum, { weight }) => sum + weight, 0);
   for (const flow of waiting) {
@@ -98,7 +106,8 @@ function shareSlots(flows: readonly Flow[], { slots, reserved, shares }: SlotSup
   const hasCritical = flows.some((flow) => flow.queue === 'critical' && isActive(flow));
   const ordinary = flows.filter((flow) => flow.queue !== 'critical' && isActive(flow));
   // What is critical leaves only what becomes free besides.
-  const left = hasCritical ? Math.max(1, (slots - reserved) / 2) : slots - reserved;
+  const ordinarySlots = Math.max(0, slots - reserved);
+  const left = hasCritical ? Math.max(1, ordinarySlots / 2) : ordinarySlots;
   const byBand = Map.groupBy(ordinary, ({ segments: [first] }) => first?.band ?? 'normal');
   const allShares = [...byBand.keys()].reduce((sum, band) => sum + shares[band], 0);
   return flows.map((flow) => {

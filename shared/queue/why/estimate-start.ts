@@ -1,10 +1,12 @@
-import { type Ledger, readState } from '../../ledger/index.ts';
+import { type Ledger, readStates } from '../../ledger/index.ts';
 import { systemClock } from '../../time/index.ts';
 import type { CapPlace } from './explain-caps.ts';
+import { type Flow, timeToLastStart } from './drain-model.ts';
 import type { LanePlace } from './explain-lanes.ts';
 import type { TaskFront } from './front.ts';
 import { estimateByPace } from './pace.ts';
 import type { FleetFacts } from './read-facts.ts';
+import { lateRests, restOf } from './rest-of-attempts.ts';
 import { ServiceCosts } from './service-costs.ts';
 import { waitForSlot } from './slot-supply.ts';
 import type { GateReport, WaitGate, WaitingTask } from './wait-reason.ts';
@@ -32,7 +34,7 @@ const UNFORESEEN: ReadonlySet<WaitGate | null> = new Set<WaitGate>(['steer', 'pa
  * long tasks hold them. Null when unknown.
  */
 export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<number | null> {
-  const { facts, task, front, caps, gate, hold } = start;
+  const { facts, task, front, gate, hold } = start;
   if (isUnforeseen(start)) return null;
   const now = systemClock.now() - facts.skewMs;
   const { notBefore } = task.state;
@@ -43,18 +45,37 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   const costMs = costs.ofTask(task);
   const slotMs = waitForSlot(ledger, { facts, task, costs, front });
   if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);
-  if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, now }));
-  const grantMs = gate === 'cap' ? waitForCap(caps, costMs + slotMs * LATER) : 0;
+  if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, costs }));
+  const grantMs = gate === 'cap' ? waitForCap(start, costs, costMs + slotMs * LATER) : 0;
   return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), facts.limitedMs));
 }
 
 function isUnforeseen({ caps, gate }: StartFacts): boolean {
-  return UNFORESEEN.has(gate) || (gate === 'cap' && caps.limit === 0);
+  return UNFORESEEN.has(gate) || (gate === 'cap' && caps.narrowest?.limit === 0);
 }
 
 /** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */
-function waitForCap({ ahead, limit }: CapPlace, eachMs: number): number {
-  return limit === null ? 0 : ((ahead + 1) * eachMs) / limit;
+function waitForCap({ facts, task, caps: { ahead, narrowest } }: StartFacts, costs: ServiceCosts, eachMs: number): number {
+  if (narrowest === null) return 0;
+  const { tenant } = task.body;
+  const running = facts.running.filter((each) => each.tenant === tenant && narrowest.classes.includes(each.state.class));
+  return timeInPlaces(ahead + 1, { places: narrowest.limit, eachMs, lateMs: lateRests(running, tenant, costs, facts) });
+}
+
+interface Places {
+  places: number;
+  /** How long each task holds its place, ms. */
+  eachMs: number;
+  /** Of places that are held for longer: how long they still are. */
+  lateMs: readonly number[];
+}
+
+/** Milliseconds until so many tasks have started, one after the other, in places that are all held now. */
+function timeInPlaces(count: number, { places, eachMs, lateMs }: Places): number {
+  const flow: Flow = { queue: 'tasks', weight: 1, segments: [{ band: 'normal', count, costMs: eachMs }] };
+  const shares = { high: 1, normal: 1, low: 1 };
+  const supply = { slots: places, reserved: 0, free: 0, runningMs: eachMs, lateMs: lateMs.slice(0, places), shares };
+  return timeToLastStart(flow, [], supply) ?? 0;
 }
 
 /** By the tenant's last starts: its agents' times are not known yet. */
@@ -67,18 +88,25 @@ interface LaneTimes {
   /** How long a task of this kind holds the lane, and waits for a slot, ms. */
   costMs: number;
   slotMs: number;
-  now: number;
+  costs: ServiceCosts;
 }
 
-/** Each task before it in the line waits for a slot and runs; the holder has done a part of that. */
-async function waitForLane(ledger: Ledger, { task, lanes }: StartFacts, { costMs, slotMs, now }: LaneTimes): Promise<number> {
-  const { ahead, holder, limit } = lanes;
+/** Holders of a lane that are read. */
+const MAX_HOLDERS = 100;
+
+/** Each task before it in the line waits for a slot and runs; the holders have done a part of that. */
+async function waitForLane(ledger: Ledger, start: StartFacts, { costMs, slotMs, costs }: LaneTimes): Promise<number> {
+  const { ahead, holders, limit } = start.lanes;
   if (ahead === 0) return slotMs;
-  const state = holder === null ? null : await readState(ledger, task.body.tenant, holder);
-  const startedAt = state?.status === 'running' ? state.startedAt : undefined;
-  // One that runs longer than usual has an unknown end; half of the usual is left of it.
-  const holderMs = startedAt === undefined ? costMs + slotMs : Math.max(costMs - (now - startedAt), costMs / 2);
-  const turns = ahead / Math.max(1, limit);
   const laterMs = slotMs * LATER;
-  return holderMs / Math.max(1, limit) + Math.max(0, turns - 1) * (costMs + laterMs) + laterMs;
+  const states = await readStates(ledger, start.task.body.tenant, holders.slice(0, MAX_HOLDERS));
+  const running = states.flatMap((state) => (state?.status === 'running' ? [{ state }] : []));
+  const rests = running.map((each) => restOf(each, costs.ofTask(each) ?? costMs, start.facts));
+  const usual = rests.filter((restMs) => restMs <= costMs);
+  const lateMs = rests.filter((restMs) => restMs > costMs);
+  const eachMs = costMs + laterMs;
+  // A holder that does not run yet waits for a slot first.
+  const nextMs = lateMs.length >= limit ? eachMs : Math.min(costMs + slotMs, ...usual);
+  const inLine = Math.max(0, ahead - Math.max(1, Math.min(limit, holders.length)));
+  return timeInPlaces(inLine + nextMs / eachMs, { places: Math.max(1, limit), eachMs, lateMs }) + laterMs;
 }

@@ -17,8 +17,8 @@ export interface CapPlace {
   gates: GateReport[];
   /** Tasks of the backlog that are promoted before it. */
   ahead: number;
-  /** How many tasks run at once under the narrowest cap; null without one. */
-  limit: number | null;
+  /** How many tasks run at once under the narrowest cap, and of which classes; null without one. */
+  narrowest: Pick<Cap, 'limit' | 'classes'> | null;
 }
 
 /** Which of its tenant's caps a task waits for. */
@@ -38,7 +38,7 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   if (task.state.gate !== 'cap') {
     const figures = counted.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`);
     const detail = figures.length === 0 ? 'its tenant has no caps' : figures.join(', ');
-    return { gates: [openGate('cap', detail, facts)], ahead: 0, limit: narrowest(caps) };
+    return { gates: [openGate('cap', detail, facts)], ahead: 0, narrowest: narrowest(caps) };
   }
   const full = counted.filter(({ held: count, limit }) => count >= limit);
   const ahead = await countBacklog(ledger, task, full[0]?.classes ?? ALL_CLASSES);
@@ -46,7 +46,7 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   const place = { tenantPlace: ahead + 1 };
   const details = full.length > 0 ? full.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`) : [FREE_AGAIN];
   const gates = details.map((detail) => closedGate('cap', { detail, helps: HELPS.cap, since, facts: { ...facts, ...place } }));
-  return { gates: [...gates, ...promisedPlace(task, since)], ahead, limit: narrowest(full.length > 0 ? full : caps) };
+  return { gates: [...gates, ...promisedPlace(task, since)], ahead, narrowest: narrowest(full.length > 0 ? full : caps) };
 }
 
 /** Of a critical task that a running one makes room for. */
@@ -77,8 +77,8 @@ function capsOf(ledger: Ledger, { body, state }: WaitingTask): Cap[] {
   return figures.flatMap(([name, limit, classes]) => (typeof limit === 'number' && classes ? [{ name, limit, classes }] : []));
 }
 
-function narrowest(caps: readonly Cap[]): number | null {
-  return caps.length === 0 ? null : Math.min(...caps.map(({ limit }) => limit));
+function narrowest(caps: readonly Cap[]): Cap | null {
+  return caps.toSorted((one, other) => one.limit - other.limit)[0] ?? null;
 }
 
 async function countTasks({ redis, keys }: Ledger, { body }: WaitingTask, prefixes: readonly string[]): Promise<number> {

@@ -8,8 +8,8 @@ export interface LanePlace {
   gates: GateReport[];
   /** How many are before it in the longest line, those that run included. */
   ahead: number;
-  /** The task that runs in its lane, and how many may. */
-  holder: string | null;
+  /** The tasks that hold its lane, and how many may. */
+  holders: string[];
   limit: number;
 }
 
@@ -33,10 +33,10 @@ export async function explainLanes(ledger: Ledger, task: WaitingTask): Promise<L
   return own.gates.length > 0 ? { ...own, gates, ahead, limit: task.state.laneLimit ?? 1 } : { ...placeInShared(full), gates, ahead };
 }
 
-const NO_WAIT = { ahead: 0, holder: null, limit: 1 };
+const NO_WAIT = { ahead: 0, holders: [], limit: 1 };
 
-function placeInShared([first]: readonly SharedPlace[]): Pick<LanePlace, 'holder' | 'limit'> {
-  return { holder: first?.before ?? null, limit: Math.max(1, first?.limit ?? 1) };
+function placeInShared([first]: readonly SharedPlace[]): Pick<LanePlace, 'holders' | 'limit'> {
+  return { holders: first?.holders ?? [], limit: Math.max(1, first?.limit ?? 1) };
 }
 
 function promised(taskId: string, since: number): GateReport {
@@ -48,9 +48,9 @@ function openDetail(lane: string | undefined, isGranted: boolean | undefined): s
   return isGranted ? `it has its place in ${nameOf(lane)}` : `it joins ${nameOf(lane)} then, or is in it`;
 }
 
-interface OwnPlace extends Pick<LanePlace, 'gates' | 'ahead' | 'holder'> {}
+interface OwnPlace extends Pick<LanePlace, 'gates' | 'ahead' | 'holders'> {}
 
-const NO_PLACE: OwnPlace = { gates: [], ahead: 0, holder: null };
+const NO_PLACE: OwnPlace = { gates: [], ahead: 0, holders: [] };
 
 /** No gate when it holds its own lane, or has none. */
 async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingTask): Promise<OwnPlace> {
@@ -67,13 +67,13 @@ async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingT
     return {
       gates: [closedGate('steer', { detail, helps: HELPS.steer, since, taskId: steer, facts: { holder: steer } })],
       ahead: 1,
-      holder,
+      holders: held,
     };
   }
   const place = rank ?? 0;
   const before = place > 0 ? (await redis.zrange(tenant.laneWait(lane), String(place - 1), String(place - 1)))[0] : held[0];
   const ahead = place + held.length;
-  return { gates: [gateInLine({ before: before ?? null, name: lane, ahead }, since, holder)], ahead, holder };
+  return { gates: [gateInLine({ before: before ?? null, name: lane, ahead }, since, holder)], ahead, holders: held };
 }
 
 function gateInLine(

@@ -1,4 +1,13 @@
-import { countReadyBefore, type Ledger, readLevels, readTurn, type ShardLevels, type Turn } from '../../ledger/index.ts';
+import {
+  countReadyBefore,
+  type Ledger,
+  listRunning,
+  readLevels,
+  readTurn,
+  type RunningTask,
+  type ShardLevels,
+  type Turn,
+} from '../../ledger/index.ts';
 import { readServiceTimes, type StoredFamily, type TenantTimes } from '../../metrics/index.ts';
 import { clockSkew } from '../../redis/index.ts';
 import { systemClock } from '../../time/index.ts';
@@ -29,6 +38,8 @@ export interface FleetFacts {
   /** What waits on the task's shard, with the turns of its level, and on the others. */
   own: ShardLevels;
   others: ShardLevels[];
+  /** What runs, as far as it is read. */
+  running: RunningTask[];
   /** Until the queue's limiter allows another start, ms; 0 while it does, or without one. */
   limitedMs: number;
   skewMs: number;
@@ -37,6 +48,9 @@ export interface FleetFacts {
   fleetTimes: readonly StoredFamily[];
 }
 
+/** Running tasks of a shard that are read; among more of them, those that run for long matter little. */
+const MAX_RUNNING = 500;
+
 /** Reads all of it at once. */
 export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask): Promise<FleetFacts> {
   const { redis, keys, settings } = ledger;
@@ -44,22 +58,25 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
   const name = state.queue;
   const shard = keys.shardOf(body.tenant);
   const queue = queues.get(shard, name);
-  const shards = Array.from({ length: keys.shards }, (_, each) => each).filter((each) => each !== shard);
+  const shards = Array.from({ length: keys.shards }, (_, each) => each);
+  const others = shards.filter((each) => each !== shard);
   const limiter = settings.queues[name]?.limiter;
-  const [isPaused, workers, room, ticket, turn, readyBefore, own, others, limitedMs, skewMs, times, fleetTimes] = await Promise.all([
-    queue.isPaused(),
-    listWorkers(ledger),
-    readRoom(ledger, kindOf(name)),
-    findTicket(queue, task),
-    readTurn(ledger, body.tenant, body.id, state),
-    countReadyBefore(ledger, body.tenant, body.id, state),
-    readLevels(ledger, shard, state),
-    Promise.all(shards.map((each) => readLevels(ledger, each, state))),
-    limiter === undefined ? 0 : queue.getRateLimitTtl(limiter.max),
-    clockSkew(redis, systemClock),
-    readServiceTimes(ledger, body.tenant),
-    readFleetTimes(ledger),
-  ]);
+  const [isPaused, workers, room, ticket, turn, readyBefore, own, onOthers, running, limitedMs, skewMs, times, fleetTimes] =
+    await Promise.all([
+      queue.isPaused(),
+      listWorkers(ledger),
+      readRoom(ledger, kindOf(name)),
+      findTicket(queue, task),
+      readTurn(ledger, body.tenant, body.id, state),
+      countReadyBefore(ledger, body.tenant, body.id, state),
+      readLevels(ledger, shard, state),
+      Promise.all(others.map((each) => readLevels(ledger, each, state))),
+      Promise.all(shards.map((each) => listRunning(ledger, each, MAX_RUNNING))),
+      limiter === undefined ? 0 : queue.getRateLimitTtl(limiter.max),
+      clockSkew(redis, systemClock),
+      readServiceTimes(ledger, body.tenant),
+      readFleetTimes(ledger),
+    ]);
   return {
     isPaused,
     workers,
@@ -69,7 +86,8 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     turn,
     readyBefore,
     own,
-    others,
+    others: onOthers,
+    running: running.flat(),
     limitedMs: Math.max(0, limitedMs),
     skewMs,
     times,

@@ -31,12 +31,12 @@ export class ServiceCosts {
   }
 
   /** Of a task: as its agent's tasks did, else as others of its queue; null when nothing was measured. */
-  ofTask({ state: { agent, queue, priority } }: WaitingTask): number | null {
+  ofTask({ state: { agent, queue, priority } }: Pick<WaitingTask, 'state'>): number | null {
     return serviceTimeOf(this.#facts.times, agent, priorityBand(queue, priority)) ?? this.#meanOf([queue]) ?? this.#meanOf([]);
   }
 
   /** Of tasks of one queue and priority: as others of both, else of the queue, else of the fleet. */
-  ofPart({ queue, priority }: FrontPart): number {
+  ofPart({ queue, priority }: Pick<FrontPart, 'queue' | 'priority'>): number {
     const band = priorityBand(queue, priority);
     return this.#meanOf([queue, band]) ?? this.#meanOf([queue]) ?? this.ofRunning();
   }

@@ -6,6 +6,7 @@ import { takesFrom } from '../registry/offered-slots.ts';
 import { type Flow, type SlotSupply, timeToLastStart } from './drain-model.ts';
 import type { FrontPart, TaskFront } from './front.ts';
 import type { FleetFacts } from './read-facts.ts';
+import { lateRests } from './rest-of-attempts.ts';
 import type { ServiceCosts } from './service-costs.ts';
 import type { WaitingTask } from './wait-reason.ts';
 
@@ -20,7 +21,7 @@ export interface QueueWait {
 export function waitForSlot(ledger: Ledger, { facts, task, costs, front }: QueueWait): number | null {
   const { queue, priority } = task.state;
   const costMs = costs.ofTask(task);
-  const supply = supplyOf(ledger, facts, queue, costs);
+  const supply = supplyOf(ledger, facts, task, costs);
   if (costMs === null || supply === null) return null;
   const policy = planSlots(ledger.settings, undefined);
   const own = flowOf(policy, queue, [...front.own, { queue, priority, count: 1, costMs }], costs);
@@ -46,8 +47,10 @@ function flowOf(policy: SlotPolicy, queue: TaskQueue, parts: readonly FrontPart[
   return { queue, weight: Math.max(1, policy.weights.get(queue) ?? 1), segments };
 }
 
-/** The slots of the workers that serve a queue; null when no worker says how many it has. */
-function supplyOf({ settings }: Ledger, { workers, room }: FleetFacts, queue: TaskQueue, costs: ServiceCosts): SlotSupply | null {
+/** The slots of the workers that serve a task's queue; null when no worker says how many it has. */
+function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, costs: ServiceCosts): SlotSupply | null {
+  const { workers, room } = facts;
+  const { queue } = task.state;
   const serving = workers.filter((worker) => takesFrom(worker, queue));
   const offered = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
   if (offered === 0) return null;
@@ -58,5 +61,7 @@ function supplyOf({ settings }: Ledger, { workers, room }: FleetFacts, queue: Ta
   const ordinary = Math.max(1, Math.min(offered - kept, room.cap - room.reserved));
   const reserved = queue === 'critical' ? 0 : Math.max(0, slots - ordinary);
   const free = Math.max(0, slots - reserved - room.running);
-  return { slots, reserved, free, runningMs: costs.ofRunning(), shares: settings.worker.shares };
+  const running = facts.running.filter(({ state }) => state.queue === queue || isShared(facts, queue, state.queue));
+  const lateMs = lateRests(running, task.body.tenant, costs, facts);
+  return { slots, reserved, free, runningMs: costs.ofRunning(), lateMs: lateMs.slice(0, slots), shares: settings.worker.shares };
 }

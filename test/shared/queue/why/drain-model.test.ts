@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Flow, type SlotSupply, timeToLastStart } from '#shared/queue/why/drain-model.ts';
 
-const SUPPLY: SlotSupply = { slots: 10, reserved: 0, free: 0, runningMs: 1000, shares: { high: 40, normal: 35, low: 15 } };
+const SUPPLY: SlotSupply = { slots: 10, reserved: 0, free: 0, runningMs: 1000, lateMs: [], shares: { high: 40, normal: 35, low: 15 } };
 
 const flow = (queue: Flow['queue'], count: number, more: Partial<Flow & Flow['segments'][number]> = {}): Flow => {
   const { band = 'normal', costMs = 1000, weight = 4 } = more;
@@ -31,6 +31,16 @@ describe('the time until the last task of a queue starts', () => {
   it('comes after all that is critical', () => {
     const unhindered = timeToLastStart(flow('tasks', 10), [], SUPPLY) ?? 0;
     expect(timeToLastStart(flow('tasks', 10), [flow('critical', 50, { band: 'high' })], SUPPLY)).toBeGreaterThan(unhindered);
+  });
+
+  it('waits for the first slot whose attempt runs late, when all do', () => {
+    const late = { ...SUPPLY, slots: 2, lateMs: [60_000, 20_000] };
+    expect(timeToLastStart(flow('tasks', 1), [], late)).toBe(20_000);
+    expect(timeToLastStart(flow('tasks', 2), [], late)).toBeCloseTo(21_000);
+  });
+
+  it('is that of the other slots while some attempts run late', () => {
+    expect(timeToLastStart(flow('tasks', 10), [], { ...SUPPLY, lateMs: [60_000, 60_000, 60_000, 60_000, 60_000] })).toBeCloseTo(2000);
   });
 
   it('is unknown without slots', () => {

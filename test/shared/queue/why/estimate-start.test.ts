@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
+import { explainWait } from '#shared/queue/why/explain-wait.ts';
+import type { Task } from '#shared/tasks/task.ts';
+import { useEmptyParts } from '../../../support/use-parts.ts';
+
+const NONE = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
+const TENANTS = ['default', 'capped'];
+/** How long attempts took so far, and how long the running one has. */
+const MEAN_MS = 16;
+const RAN_MS = 60_000;
+
+const parts = await useEmptyParts({
+  agents: { echo: { kind: 'echo' }, single: { kind: 'echo', maxRunning: 1 } },
+  limits: { tenants: { capped: { ...NONE, running: 1 } } },
+});
+
+const submit = async (request: Partial<AcceptRequest>): Promise<string> => {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x', ...request });
+  await parts.relay.idle();
+  return id;
+};
+
+/** A worker with so many slots, and the measured times of every agent. */
+async function startFleet(slots: number): Promise<void> {
+  const { redis, keys, config } = parts;
+  const report = { host: 'h', pid: 1, skewMs: 0, queues: ['tasks', 'chat'], slots, running: 0 };
+  await beat({ redis, keys, settings: config.settings }, 'w1', workerReportSchema.parse(report));
+  for (const tenant of TENANTS)
+    await redis.hset(keys.tenant(tenant).serviceTimes, { 'echo/normal': MEAN_MS, 'echo/high': MEAN_MS, 'single/normal': MEAN_MS });
+}
+
+/** Starts a task as if that were so long ago. */
+async function start(tenant: string, id: string, ranMs: number): Promise<void> {
+  const lane = (await readTask(parts.ledger, tenant, id))?.state.lane ?? null;
+  const claim = await claimTask(parts.ledger, { tenant, id, lane }, 'w1');
+  if (claim.kind !== 'claimed') throw new Error(`The task was not claimed: ${claim.kind}`);
+  const startedAt = (claim.state.startedAt ?? 0) - ranMs;
+  await parts.redis.hset(parts.keys.tenant(tenant).states, id, JSON.stringify({ ...claim.state, startedAt }));
+}
+
+const estimate = async (tenant: string, id: string): Promise<number | null> =>
+  (await explainWait(parts, (await readTask(parts.ledger, tenant, id)) as Task)).estimatedStartMs;
+
+const BEHIND: [behind: string, request: Partial<AcceptRequest>, slots: number][] = [
+  ['in its session', { session: 's' }, 4],
+  ['in the lane of its agent', { agent: 'single' }, 4],
+  ["at its tenant's cap", { tenant: 'capped' }, 4],
+  ['in the only slot', {}, 1],
+];
+
+describe('the estimated start of a task that waits behind a running one', () => {
+  it.each(BEHIND)('%s is soon while that runs no longer than usual', async (_behind, request, slots) => {
+    await startFleet(slots);
+    const tenant = request.tenant ?? 'default';
+    await start(tenant, await submit(request), 0);
+    expect(await estimate(tenant, await submit(request))).toBeLessThan(1000);
+  });
+
+  it.each(BEHIND)('%s is half of the time that it has run for, once that is much longer than usual', async (_behind, request, slots) => {
+    await startFleet(slots);
+    const tenant = request.tenant ?? 'default';
+    await start(tenant, await submit(request), RAN_MS);
+    const startMs = await estimate(tenant, await submit(request));
+    expect(startMs).toBeGreaterThanOrEqual(RAN_MS / 2);
+    expect(startMs).toBeLessThan(RAN_MS);
+  });
+
+  it('is soon while another slot has tasks of the usual length', async () => {
+    await startFleet(2);
+    await start('default', await submit({}), RAN_MS);
+    await start('default', await submit({}), 0);
+    expect(await estimate('default', await submit({}))).toBeLessThan(1000);
+  });
+});
