@@ -11,6 +11,8 @@ export const daemonStateSchema = z.object({
   /** Only tasks of this user reach it; null for tasks of all. */
   user: z.string().nullable(),
   name: z.string(),
+  /** A worker of the cluster that has capabilities: it runs tasks of every tenant, but no agents of kind `daemon`. */
+  isWorker: z.boolean().default(false),
   /** What it declares and its registration allows. */
   capabilities: z.array(z.string()),
   slots: z.int(),

@@ -6,7 +6,18 @@ export interface Candidate {
   readonly id: string;
   readonly state: Pick<
     DaemonState,
-    'name' | 'user' | 'capabilities' | 'agents' | 'slots' | 'running' | 'cpuIntensive' | 'load' | 'memoryMb' | 'host' | 'isDraining'
+    | 'name'
+    | 'isWorker'
+    | 'user'
+    | 'capabilities'
+    | 'agents'
+    | 'slots'
+    | 'running'
+    | 'cpuIntensive'
+    | 'load'
+    | 'memoryMb'
+    | 'host'
+    | 'isDraining'
   >;
 }
 
@@ -16,6 +27,7 @@ const LOAD_STEP = 0.2;
 /** Whether the daemon may ever run a task with these needs, whatever it does now: its owner, agents, capabilities, and the names. */
 export function isCapable({ id, state }: Candidate, needs: Needs): boolean {
   const isNamed = (name: string): boolean => name === id || name === state.name;
+  if (state.isWorker && needs.isForDaemons) return false;
   if (state.user !== null && state.user !== needs.user) return false;
   if (needs.target !== null && !isNamed(needs.target)) return false;
   if (needs.excluded.some(isNamed)) return false;

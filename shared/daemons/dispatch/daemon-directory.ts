@@ -14,6 +14,9 @@ export interface DaemonDirectoryOptions extends DaemonPorts {
   log: Log;
 }
 
+/** In the place of a tenant: workers with capabilities run the tasks of all. */
+export const ANY_TENANT = '*';
+
 /** A daemon as some hub reported it last. */
 export interface KnownDaemon {
   readonly id: string;
@@ -57,21 +60,26 @@ export class DaemonDirectory {
   /** The connected daemons of a tenant. */
   of(tenant: string): KnownDaemon[] {
     const now = Date.now() + this.#skewMs;
-    return [...(this.#tenants.get(tenant) ?? [])]
+    return [...(this.#tenants.get(tenant) ?? []), ...(this.#tenants.get(ANY_TENANT) ?? [])]
       .filter(([, state]) => statusOf(state, now) !== 'offline')
       .map(([id, state]) => ({ id, state }));
   }
 
   /** Counts a task that is on its way to a daemon, until its hub reports again. */
   noteTask(tenant: string, id: string): void {
-    const state = this.#tenants.get(tenant)?.get(id);
-    if (state) this.#set(tenant, id, { ...state, running: state.running + 1 });
+    this.#change(tenant, id, (state) => ({ ...state, running: state.running + 1 }));
   }
 
   /** Its hub says that it has no room: until that hub reports again. */
   noteFull(tenant: string, id: string): void {
-    const state = this.#tenants.get(tenant)?.get(id);
-    if (state) this.#set(tenant, id, { ...state, running: Math.max(state.running, state.slots) });
+    this.#change(tenant, id, (state) => ({ ...state, running: Math.max(state.running, state.slots) }));
+  }
+
+  #change(tenant: string, id: string, change: (state: DaemonState) => DaemonState): void {
+    for (const owner of [tenant, ANY_TENANT]) {
+      const state = this.#tenants.get(owner)?.get(id);
+      if (state) this.#set(owner, id, change(state));
+    }
   }
 
   #receive(message: string): void {
@@ -94,7 +102,10 @@ export class DaemonDirectory {
   async #refresh(): Promise<void> {
     const [live, now] = await Promise.all([readDaemonStates(this.#options), redisNow(this.#options.redis)]);
     this.#skewMs = now - Date.now();
+    const workers = [...(this.#tenants.get(ANY_TENANT) ?? [])];
     this.#tenants.clear();
+    // Workers only publish; they are not kept anywhere.
+    for (const [id, state] of workers) if (statusOf(state, now) !== 'offline') this.#set(ANY_TENANT, id, state);
     for (const { tenant, id, state } of live) this.#set(tenant, id, state);
   }
 }

@@ -1,20 +1,22 @@
+import type { AgentDefinition } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { TicketData, TicketResult } from '../../queue/index.ts';
-import { PRIORITY_NAMES, type TaskState } from '../../tasks/index.ts';
+import { PRIORITY_NAMES, type TaskBody, type TaskState } from '../../tasks/index.ts';
 import { Recent, Ticker, wait } from '../../time/index.ts';
 import type { DaemonState } from '../daemon-state.ts';
 import { publishDaemonStates } from '../daemon-signals.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, hasRoomFor, isCapable } from './choose-daemon.ts';
-import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
+import { ANY_TENANT, type DaemonDirectory, type KnownDaemon } from './daemon-directory.ts';
 import { heldPlace, readHeldNeeds, releaseFor } from './held-tasks.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
 import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
 
 /** A daemon whose connection this process holds. */
 export interface LocalDaemon {
+  /** `ANY_TENANT` for a worker. */
   readonly tenant: string;
   readonly id: string;
   /** As it is now, with what it runs. */
@@ -37,6 +39,7 @@ export interface DaemonDispatcherOptions {
   ledger: Ledger;
   directory: DaemonDirectory;
   local: LocalDaemons;
+  findAgent: (tenant: string, id: string) => Promise<AgentDefinition | null>;
   /** Claims a task only to fail it, for one that no daemon can ever run. */
   fail: (ticket: TicketData, how: TicketClaim, failure: TaskFailure) => Promise<TicketResult>;
   subscribe: Subscribe;
@@ -85,7 +88,7 @@ export class DaemonDispatcher {
     });
     this.#sweep = new Ticker({ everyMs: settings.sweepMs, run: () => this.#searchAll(), onError: (error) => this.#onError(error) });
     local.onRoom(({ tenant }) => {
-      if (this.#held.has(tenant)) this.#search(tenant);
+      for (const each of tenant === ANY_TENANT ? this.#held : [tenant]) if (this.#held.has(each)) this.#search(each);
     });
   }
 
@@ -111,22 +114,34 @@ export class DaemonDispatcher {
     const { tenant, task: id } = ticket;
     const [body, state] = await Promise.all([readBody(ledger, tenant, id), readState(ledger, tenant, id)]);
     if (!body || state?.status !== 'queued') return { kind: 'done', note: 'nothing to do: it does not wait' };
-    const current = needsOf(body, state, Date.now());
-    const refused = new Set<string>();
-    while (refused.size < MAX_OFFERS) {
-      const chosen = chooseDaemon(
-        this.#candidates(tenant).filter(({ id: daemon }) => !refused.has(daemon)),
-        current.needs,
-      );
-      if (!chosen || (await this.#isBehindHeld(chosen, tenant, { id, state }))) break;
-      const result = await this.#give(chosen, ticket, how);
-      if (result) return result;
-      refused.add(chosen.id);
-    }
+    const current = await this.#needsOf(body, state);
+    const given = await this.#offer(ticket, how, { needs: current.needs, state });
+    if (given) return given;
     if (await this.#isUnknownTarget(tenant, current.needs)) {
       return await fail(ticket, how, new TaskFailure('DAEMON_NOT_FOUND', `There is no daemon "${current.needs.target}"`));
     }
     return await this.#hold(ticket, how, { current, state });
+  }
+
+  async #needsOf(body: TaskBody, state: TaskState): Promise<CurrentNeeds> {
+    const agent = await this.#options.findAgent(body.tenant, body.agent);
+    const isForDaemons = agent?.kind === 'daemon' || body.requirements?.targetDaemon !== undefined;
+    return needsOf(body, state, { now: Date.now(), isForDaemons });
+  }
+
+  /** Offers a task to one daemon after the other; null when none takes it. */
+  async #offer(ticket: TicketData, how: TicketClaim, { needs, state }: { needs: Needs; state: TaskState }): Promise<TicketResult | null> {
+    const { tenant, task: id } = ticket;
+    const refused = new Set<string>();
+    while (refused.size < MAX_OFFERS) {
+      const candidates = this.#candidates(tenant).filter((daemon) => !refused.has(daemon.id));
+      const chosen = chooseDaemon(candidates, needs);
+      if (!chosen || (await this.#isBehindHeld(chosen, tenant, { id, state }))) return null;
+      const result = await this.#give(chosen, ticket, how);
+      if (result) return result;
+      refused.add(chosen.id);
+    }
+    return null;
   }
 
   /** Whether a task that is held goes first and would run there: what comes new from the queue does not pass it. */
@@ -140,7 +155,7 @@ export class DaemonDispatcher {
   /** This hub's daemons as they are, those of others as they were reported. */
   #candidates(tenant: string): KnownDaemon[] {
     const { local, directory, hub } = this.#options;
-    const own = [...local.all()].filter((daemon) => daemon.tenant === tenant);
+    const own = [...local.all()].filter((daemon) => serves(daemon, tenant));
     const ids = new Set(own.map(({ id }) => id));
     return [...own, ...directory.of(tenant).filter(({ id, state }) => state.hub !== hub && !ids.has(id))];
   }
@@ -216,7 +231,9 @@ export class DaemonDispatcher {
   }
 
   async #searchAll(): Promise<void> {
-    const tenants = new Set([...this.#options.local.all()].map(({ tenant }) => tenant));
+    const served = new Set([...this.#options.local.all()].map(({ tenant }) => tenant));
+    const tenants = served.has(ANY_TENANT) ? this.#held.union(served) : served;
+    tenants.delete(ANY_TENANT);
     await Promise.all([...tenants].map((tenant) => this.#searchOnce(tenant)));
   }
 
@@ -240,14 +257,14 @@ export class DaemonDispatcher {
 
   async #searchOnce(tenant: string): Promise<void> {
     const { local, ledger } = this.#options;
-    const free = [...local.all()].filter((daemon) => daemon.tenant === tenant && this.#roomOf(daemon) > 0);
+    const free = [...local.all()].filter((daemon) => serves(daemon, tenant) && this.#roomOf(daemon) > 0);
     if (free.length === 0) return;
     const held = await readHeldNeeds(ledger, tenant);
     if (held.length === 0) this.#held.delete(tenant);
     for (const daemon of free) {
       if (!held.some(({ needs }) => isCapable(daemon, needs))) continue;
       // Before the tickets come out, so that the hub that gets one knows of the room.
-      await publishDaemonStates(ledger, [{ tenant, id: daemon.id, state: daemon.state }]);
+      await publishDaemonStates(ledger, [{ tenant: daemon.tenant, id: daemon.id, state: daemon.state }]);
       const released = await releaseFor(ledger, held, { tenant, id: daemon.id, state: daemon.state, room: this.#roomOf(daemon) });
       if (released > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + released);
     }
@@ -260,4 +277,8 @@ export class DaemonDispatcher {
   #onError(error: unknown): void {
     this.#options.log.debug({ err: error }, 'held tasks could not be searched; the next search finds them');
   }
+}
+
+function serves({ tenant: own }: LocalDaemon, tenant: string): boolean {
+  return own === tenant || own === ANY_TENANT;
 }

@@ -14,7 +14,11 @@ export interface Needs {
   /** Whose task it is: daemons of other users do not get it. Null for nobody's. */
   user: string | null;
   isCpuIntensive: boolean;
+  /** Whether only a daemon can run it, and no worker of the cluster. */
+  isForDaemons: boolean;
 }
+
+type NeedyTask = Pick<TaskBody, 'agent' | 'requirements' | 'user'>;
 
 /** The needs of a task, and when they change because a daemon that failed it may have it again; null for never. */
 export interface CurrentNeeds {
@@ -24,31 +28,24 @@ export interface CurrentNeeds {
 
 /** What a task needs now, ms since the epoch by Redis's clock. */
 export function needsOf(
-  { agent, requirements, user }: Pick<TaskBody, 'agent' | 'requirements' | 'user'>,
+  body: NeedyTask,
   { excluded = {} }: Pick<TaskState, 'excluded'>,
-  now: number,
+  { now, isForDaemons }: { now: number; isForDaemons: boolean },
 ): CurrentNeeds {
   const failed = Object.entries(excluded).filter(([, until]) => until > now);
   return {
-    needs: withoutFailed(
-      { agent, requirements, user },
-      failed.map(([id]) => id),
-    ),
+    needs: {
+      ...ownNeeds(body),
+      excluded: [...new Set([...(body.requirements?.excludedDaemons ?? []), ...failed.map(([id]) => id)])].toSorted(),
+      isForDaemons,
+    },
     until: failed.length === 0 ? null : Math.min(...failed.map(([, until]) => until)),
   };
 }
 
-function withoutFailed({ agent, requirements, user }: Pick<TaskBody, 'agent' | 'requirements' | 'user'>, failed: readonly string[]): Needs {
-  const { capabilities = [], targetDaemon = null, excludedDaemons = [], memoryMb = 0, cpuIntensive = false } = requirements ?? {};
-  return {
-    agent,
-    capabilities: capabilities.toSorted(),
-    target: targetDaemon,
-    excluded: [...new Set([...excludedDaemons, ...failed])].toSorted(),
-    memoryMb,
-    user,
-    isCpuIntensive: cpuIntensive,
-  };
+function ownNeeds({ agent, requirements, user }: NeedyTask): Omit<Needs, 'excluded' | 'isForDaemons'> {
+  const { capabilities = [], targetDaemon = null, memoryMb = 0, cpuIntensive = false } = requirements ?? {};
+  return { agent, capabilities: capabilities.toSorted(), target: targetDaemon, memoryMb, user, isCpuIntensive: cpuIntensive };
 }
 
 /** As the ledger lists what holds a task: short names, and nothing that is not needed. */
@@ -60,10 +57,11 @@ const keySchema = z.object({
   m: z.number().default(0),
   u: z.string().nullable().default(null),
   i: z.literal(1).optional(),
+  d: z.literal(1).optional(),
 });
 
 /** The same text for the same needs. */
-export function needsKey({ agent, capabilities, target, excluded, memoryMb, user, isCpuIntensive }: Needs): string {
+export function needsKey({ agent, capabilities, target, excluded, memoryMb, user, isCpuIntensive, isForDaemons }: Needs): string {
   return JSON.stringify({
     a: agent,
     ...(capabilities.length > 0 ? { c: capabilities } : {}),
@@ -72,14 +70,15 @@ export function needsKey({ agent, capabilities, target, excluded, memoryMb, user
     ...(memoryMb > 0 ? { m: memoryMb } : {}),
     ...(user === null ? {} : { u: user }),
     ...(isCpuIntensive ? { i: 1 } : {}),
+    ...(isForDaemons ? { d: 1 } : {}),
   });
 }
 
 /** Null for a text of another version. */
 export function parseNeeds(key: string): Needs | null {
   try {
-    const { a: agent, c: capabilities, t: target, x: excluded, m: memoryMb, u: user, i } = keySchema.parse(JSON.parse(key));
-    return { agent, capabilities, target, excluded, memoryMb, user, isCpuIntensive: i === 1 };
+    const { a: agent, c: capabilities, t: target, x: excluded, m: memoryMb, u: user, i, d } = keySchema.parse(JSON.parse(key));
+    return { agent, capabilities, target, excluded, memoryMb, user, isCpuIntensive: i === 1, isForDaemons: d === 1 };
   } catch {
     return null;
   }

@@ -34,6 +34,7 @@ const STATE: DaemonState = {
   isDraining: false,
   user: null,
   name: 'laptop',
+  isWorker: false,
   capabilities: [],
   slots: 2,
   agents: null,

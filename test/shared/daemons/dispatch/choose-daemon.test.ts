@@ -2,11 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { type Candidate, chooseDaemon, hasRoomFor, isCapable } from '#shared/daemons/dispatch/choose-daemon.ts';
 import { type Needs, needsKey, needsOf, parseNeeds } from '#shared/daemons/dispatch/needs.ts';
 
-const NEEDS: Needs = { agent: 'coder', capabilities: [], target: null, excluded: [], memoryMb: 0, user: null, isCpuIntensive: false };
+const NEEDS: Needs = {
+  agent: 'coder',
+  capabilities: [],
+  target: null,
+  excluded: [],
+  memoryMb: 0,
+  user: null,
+  isCpuIntensive: false,
+  isForDaemons: false,
+};
 const daemon = (id: string, state: Partial<Candidate['state']> = {}): Candidate => ({
   id,
   state: {
     name: `name of ${id}`,
+    isWorker: false,
     user: null,
     capabilities: ['browser', 'code'],
     agents: null,
@@ -35,6 +45,8 @@ describe('a daemon can run a task', () => {
     ['for which it is the target by name', { target: 'name of d1' }, {}, true],
     ['not for another target', { target: 'd2' }, {}, false],
     ['not when it is excluded by id', { excluded: ['d1'] }, {}, false],
+    ['not a task for daemons only, as a worker', { isForDaemons: true }, { isWorker: true }, false],
+    ['any other, as a worker', {}, { isWorker: true }, true],
     ['not when it is excluded by name', { excluded: ['name of d1'] }, {}, false],
   ])('%s', (_what, needs, state, can) => {
     expect(isCapable(daemon('d1', state), { ...NEEDS, ...needs })).toBe(can);
@@ -77,6 +89,8 @@ describe('of several daemons', () => {
   });
 });
 
+const NOW = { now: 1000, isForDaemons: false };
+
 describe('the needs of a task', () => {
   const body = {
     agent: 'coder',
@@ -85,7 +99,7 @@ describe('the needs of a task', () => {
   };
 
   it('are those of its request, and exclude daemons that failed it until their time', () => {
-    const { needs, until } = needsOf(body, { excluded: { d1: 2000, d2: 900 } }, 1000);
+    const { needs, until } = needsOf(body, { excluded: { d1: 2000, d2: 900 } }, { now: 1000, isForDaemons: true });
     expect(needs).toEqual({
       agent: 'coder',
       capabilities: ['browser', 'gpu'],
@@ -94,14 +108,15 @@ describe('the needs of a task', () => {
       memoryMb: 4,
       user: 'ann',
       isCpuIntensive: true,
+      isForDaemons: true,
     });
     expect(until).toBe(2000);
-    expect(needsOf(body, {}, 1000).until).toBeNull();
+    expect(needsOf(body, {}, NOW).until).toBeNull();
   });
 
   it('are the same text whatever the order in which they were named, and are read back from it', () => {
     const other = { ...body, requirements: { ...body.requirements, capabilities: ['browser', 'gpu'] } };
-    const [one, two] = [needsOf(body, {}, 0).needs, needsOf(other, {}, 0).needs];
+    const [one, two] = [needsOf(body, {}, NOW).needs, needsOf(other, {}, NOW).needs];
     expect(needsKey(one)).toBe(needsKey(two));
     expect(parseNeeds(needsKey(one))).toEqual(one);
     expect(parseNeeds(needsKey(NEEDS))).toEqual(NEEDS);

@@ -50,6 +50,7 @@ class FakeDaemon implements LocalDaemon {
       isDraining: false,
       user: null,
       name: this.id,
+      isWorker: false,
       capabilities: [],
       slots: 1,
       agents: null,
@@ -109,6 +110,7 @@ class FakeHub {
           this.onRoom = listener;
         },
       },
+      findAgent: (tenant, id) => parts.findAgent(tenant, id),
       fail: ({ task }, _how, { code }) => {
         this.failed.push([task, code]);
         return Promise.resolve({ kind: 'failed', message: code });
