@@ -4,34 +4,15 @@ import { type HoldNotice, holdTask, type Ledger, readBody, readState, type Ticke
 import type { Log } from '../../log/index.ts';
 import type { TicketData, TicketResult } from '../../queue/index.ts';
 import { PRIORITY_NAMES, type TaskBody, type TaskState } from '../../tasks/index.ts';
-import { Recent, Ticker, wait } from '../../time/index.ts';
-import type { DaemonState } from '../daemon-state.ts';
-import { publishDaemonStates } from '../daemon-signals.ts';
+import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, hasRoomFor, isCapable } from './choose-daemon.ts';
-import { ANY_TENANT, type DaemonDirectory, type KnownDaemon } from './daemon-directory.ts';
-import { heldPlace, readHeldNeeds, releaseFor } from './held-tasks.ts';
+import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
+import { HeldSearch } from './held-search.ts';
+import { heldPlace, readHeldNeeds } from './held-tasks.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
+import { type LocalDaemon, type LocalDaemons, serves } from './local-daemons.ts';
 import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
-
-/** A daemon whose connection this process holds. */
-export interface LocalDaemon {
-  /** `ANY_TENANT` for a worker. */
-  readonly tenant: string;
-  readonly id: string;
-  /** As it is now, with what it runs. */
-  readonly state: DaemonState;
-  /** Takes one of its slots at once, claims the task for it and runs it to its end, then frees the slot. */
-  run(ticket: TicketData, how: TicketClaim): Promise<TicketResult>;
-}
-
-/** The daemons of this process. */
-export interface LocalDaemons {
-  find(tenant: string, id: string): LocalDaemon | undefined;
-  all(): Iterable<LocalDaemon>;
-  /** Called when a daemon connected, or has a slot free that it did not have. */
-  onRoom(listener: (daemon: LocalDaemon) => void): void;
-}
 
 export interface DaemonDispatcherOptions {
   /** This hub's name. */
@@ -52,9 +33,6 @@ export interface DaemonDispatcherOptions {
   log: Log;
 }
 
-/** Daemons with released tasks on their way, and how long these may take before others are released in their place, ms. */
-const MAX_EXPECTED = 10_000;
-const EXPECTED_MS = 2000;
 /** Daemons that one ticket is offered to before its task is held. */
 const MAX_OFFERS = 20;
 
@@ -65,14 +43,8 @@ const MAX_OFFERS = 20;
 export class DaemonDispatcher {
   readonly #options: DaemonDispatcherOptions;
   readonly #link: HubLink;
-  readonly #sweep: Ticker;
+  readonly #search: HeldSearch;
   readonly #stopping = new AbortController();
-  /** Tenants with tasks that may be held for daemons. */
-  readonly #held = new Set<string>();
-  /** Tasks that were released for a daemon here and have not come yet. */
-  readonly #expected = new Recent<string, number>({ maxEntries: MAX_EXPECTED, keepMs: EXPECTED_MS });
-  /** Tenants whose held tasks are being searched, and whether to search again. */
-  readonly #searching = new Map<string, { again: boolean }>();
 
   constructor(options: DaemonDispatcherOptions) {
     const { ledger, hub, subscribe, settings, local } = options;
@@ -84,22 +56,19 @@ export class DaemonDispatcher {
       subscribe,
       offerMs: settings.offerMs,
       take: ({ daemon: id, ticket, how }) => this.#take(local.find(ticket.tenant, id), ticket, how),
-      onHeld: (tenant) => this.#search(tenant),
+      onHeld: (tenant) => this.#search.noteHeld(tenant),
     });
-    this.#sweep = new Ticker({ everyMs: settings.sweepMs, run: () => this.#searchAll(), onError: (error) => this.#onError(error) });
-    local.onRoom(({ tenant }) => {
-      for (const each of tenant === ANY_TENANT ? this.#held : [tenant]) if (this.#held.has(each)) this.#search(each);
-    });
+    this.#search = new HeldSearch(options);
   }
 
   start(): void {
     this.#link.start();
-    this.#sweep.start();
+    this.#search.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#sweep.stop();
+    await this.#search.stop();
     this.#link.stop();
   }
 
@@ -146,7 +115,7 @@ export class DaemonDispatcher {
 
   /** Whether a task that is held goes first and would run there: what comes new from the queue does not pass it. */
   async #isBehindHeld(chosen: KnownDaemon, tenant: string, { id, state }: { id: string; state: TaskState }): Promise<boolean> {
-    if (!this.#held.has(tenant)) return false;
+    if (!this.#search.mayHaveHeld(tenant)) return false;
     const place = heldPlace(state, id);
     const held = await readHeldNeeds(this.#options.ledger, tenant);
     return held.some(({ needs, head }) => head.place < place && isCapable(chosen, needs) && hasRoomFor(chosen, needs));
@@ -175,8 +144,7 @@ export class DaemonDispatcher {
 
   #take(daemon: LocalDaemon | undefined, ticket: TicketData, how: TicketClaim): Promise<TicketResult> | null {
     if (!daemon || daemon.state.isDraining || daemon.state.running >= daemon.state.slots) return null;
-    const expected = this.#expected.get(daemon.id) ?? 0;
-    if (expected > 0) this.#expected.set(daemon.id, expected - 1);
+    this.#search.noteArrival(daemon.id);
     return daemon.run(ticket, how);
   }
 
@@ -212,7 +180,7 @@ export class DaemonDispatcher {
     if (answer !== 'gone') {
       await this.#link.publishHeld(tenant);
       // A daemon may have got room since it was chosen from.
-      this.#search(tenant);
+      this.#search.noteHeld(tenant);
     }
     return { kind: 'done', note: 'held until a daemon can run it' };
   }
@@ -229,56 +197,4 @@ export class DaemonDispatcher {
     if (priority < PRIORITY_NAMES.critical) return undefined;
     return { event: 'task.blocked', facts: { detail: 'It is urgent and cannot run: no daemon that is connected can run it' } };
   }
-
-  async #searchAll(): Promise<void> {
-    const served = new Set([...this.#options.local.all()].map(({ tenant }) => tenant));
-    const tenants = served.has(ANY_TENANT) ? this.#held.union(served) : served;
-    tenants.delete(ANY_TENANT);
-    await Promise.all([...tenants].map((tenant) => this.#searchOnce(tenant)));
-  }
-
-  /** Searches the held tasks of a tenant for what its daemons here can run; a search that is under way is followed by another one. */
-  #search(tenant: string): void {
-    this.#held.add(tenant);
-    const running = this.#searching.get(tenant);
-    if (running) {
-      running.again = true;
-      return;
-    }
-    const search = { again: false };
-    this.#searching.set(tenant, search);
-    void this.#searchOnce(tenant)
-      .catch((error: unknown) => this.#onError(error))
-      .finally(() => {
-        this.#searching.delete(tenant);
-        if (search.again && !this.#stopping.signal.aborted) this.#search(tenant);
-      });
-  }
-
-  async #searchOnce(tenant: string): Promise<void> {
-    const { local, ledger } = this.#options;
-    const free = [...local.all()].filter((daemon) => serves(daemon, tenant) && this.#roomOf(daemon) > 0);
-    if (free.length === 0) return;
-    const held = await readHeldNeeds(ledger, tenant);
-    if (held.length === 0) this.#held.delete(tenant);
-    for (const daemon of free) {
-      if (!held.some(({ needs }) => isCapable(daemon, needs))) continue;
-      // Before the tickets come out, so that the hub that gets one knows of the room.
-      await publishDaemonStates(ledger, [{ tenant: daemon.tenant, id: daemon.id, state: daemon.state }]);
-      const released = await releaseFor(ledger, held, { tenant, id: daemon.id, state: daemon.state, room: this.#roomOf(daemon) });
-      if (released > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + released);
-    }
-  }
-
-  #roomOf({ id, state }: LocalDaemon): number {
-    return state.isDraining ? 0 : state.slots - state.running - (this.#expected.get(id) ?? 0);
-  }
-
-  #onError(error: unknown): void {
-    this.#options.log.debug({ err: error }, 'held tasks could not be searched; the next search finds them');
-  }
-}
-
-function serves({ tenant: own }: LocalDaemon, tenant: string): boolean {
-  return own === tenant || own === ANY_TENANT;
 }
