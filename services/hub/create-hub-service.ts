@@ -1,22 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { HubSettings } from '#shared/config/index.ts';
-import { DaemonDirectory, DaemonDispatcher, type DaemonDispatcherOptions, findDaemonByToken } from '#shared/daemons/index.ts';
+import { findDaemonByToken } from '#shared/daemons/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
-import { executeTicket } from '#shared/execution/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { openExecutor, openPermits, openTicketWorkers, type Parts, type Service } from '#shared/lifecycle/index.ts';
+import { openDispatcher, openExecutor, openPermits, openTicketWorkers, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { Heartbeat, openJobSource, type SlotPolicy } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { ConnectedDaemons } from './connections/connected-daemons.ts';
 import { openConnectionGate } from './connections/connection-gate.ts';
 import { HubService } from './hub-service.ts';
-import type { HubExecutor } from './runs/hub-daemon.ts';
 import { schemaRoute } from './schema-route.ts';
-
-/** Between two readings of all daemons, for lost messages, ms. */
-const DIRECTORY_MS = 30_000;
 
 /** Runs tasks on daemons: takes tickets of the queue `remote`, and hands each to a daemon that is connected to this hub or another. */
 export function createHubService(parts: Parts): Service {
@@ -39,9 +34,7 @@ export function createHubService(parts: Parts): Service {
   );
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
   const daemons = new ConnectedDaemons({ redis, keys, subscribe, log, hub: name, settings, executor, clock: systemClock });
-  const directory = new DaemonDirectory({ redis, keys, subscribe, log, refreshMs: DIRECTORY_MS });
-  const fail = failWith(executor);
-  const dispatcher = new DaemonDispatcher({ hub: name, ledger, directory, local: daemons, fail, subscribe, settings, log });
+  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons });
   const policy = slotPolicy(parts, settings);
   const permits = openPermits(parts, name, policy);
   return new HubService({
@@ -70,13 +63,6 @@ export function createHubService(parts: Parts): Service {
     clock: systemClock,
     log,
   });
-}
-
-/** Claims a task only to fail it. */
-function failWith(executor: HubExecutor): DaemonDispatcherOptions['fail'] {
-  const unsuspecting = { isolation: () => undefined, runIsolated: () => Promise.resolve({ kind: 'returned' } as const) };
-  return async (ticket, how, failure) =>
-    await executeTicket({ ...executor, ...unsuspecting, runAgent: () => Promise.reject(failure) }, ticket, how);
 }
 
 /** A lease lasts as long as a daemon may be away, so that its attempts outlive a hub that was killed. */

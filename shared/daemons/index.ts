@@ -15,7 +15,8 @@ export {
   writeDaemonStates,
 } from './daemon-states.ts';
 export { DaemonDirectory } from './dispatch/daemon-directory.ts';
-export { DaemonDispatcher, type DaemonDispatcherOptions, type LocalDaemon, type LocalDaemons } from './dispatch/daemon-dispatcher.ts';
+export { DaemonDispatcher } from './dispatch/daemon-dispatcher.ts';
+export type { LocalDaemon, LocalDaemons } from './dispatch/local-daemons.ts';
 export { explainDaemons } from './dispatch/explain-daemons.ts';
 export {
   changeDaemon,

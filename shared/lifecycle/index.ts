@@ -1,5 +1,6 @@
 /** Processes from start to end: opening what a service needs, starting services in order, and stopping them within the grace. */
 export { endOnSignals, exitOnStartFailure } from './end-process.ts';
+export { openDispatcher } from './open-dispatcher.ts';
 export { openExecutor } from './open-executor.ts';
 export { type Parts, openParts } from './open-parts.ts';
 export { type JobTaker, openPermits, openTicketWorkers } from './open-ticket-workers.ts';

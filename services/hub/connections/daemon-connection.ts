@@ -78,6 +78,7 @@ export class DaemonConnection {
       isDraining,
       user: this.#daemon.user,
       name: this.#daemon.name,
+      isWorker: false,
       ...this.#limits,
       ...running,
       load,

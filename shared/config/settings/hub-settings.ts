@@ -33,6 +33,8 @@ export const hubSettingsSchema = z.strictObject({
   offerMs: int(1000, 50),
   /** Between two searches for waiting tasks that a connected daemon could run, for lost messages. Defaults to 5 s. */
   sweepMs: int(5000, 100),
+  /** Between two readings of all daemons by each hub, for lost messages. Defaults to 30 s. */
+  directoryMs: int(30_000, 100),
 });
 
 export type HubSettings = z.infer<typeof hubSettingsSchema>;

@@ -14,7 +14,7 @@ import { HubLink, type Subscribe } from './hub-link.ts';
 import { type LocalDaemon, type LocalDaemons, serves } from './local-daemons.ts';
 import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
 
-export interface DaemonDispatcherOptions {
+interface DaemonDispatcherOptions {
   /** This hub's name. */
   hub: string;
   ledger: Ledger;

@@ -21,6 +21,7 @@ const STATE: DaemonState = {
   isDraining: false,
   user: null,
   name: 'laptop',
+  isWorker: false,
   capabilities: ['gpu'],
   slots: 2,
   agents: null,

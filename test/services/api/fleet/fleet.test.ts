@@ -102,6 +102,7 @@ describe('daemons and hubs', () => {
     isDraining: false,
     user: null,
     name: 'laptop',
+    isWorker: false,
     capabilities: [],
     slots: 2,
     agents: null,
