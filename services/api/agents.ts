@@ -5,9 +5,8 @@ import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { assertTimeout } from '#shared/queue/index.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { applyInBackground } from './limits/apply-in-background.ts';
-import { onePageSchema } from './lists.ts';
+import { answerList, onePageOfRecords } from './lists.ts';
 
 export interface AgentPorts {
   readonly catalog: AgentCatalog;
@@ -69,13 +68,7 @@ const agentViewSchema = z
   });
 type AgentView = z.infer<typeof agentViewSchema>;
 
-const agentListSchema = z
-  .strictObject({
-    items: z.array(agentViewSchema).meta({ description: 'By name.' }),
-    nextCursor: onePageSchema,
-    unreadable: unreadableSchema,
-  })
-  .meta({ id: 'AgentList' });
+const agentListSchema = onePageOfRecords(agentViewSchema, 'By name.').meta({ id: 'AgentList' });
 
 /** `GET /v1/agents`, by name. */
 function getAgents({ catalog }: Pick<AgentPorts, 'catalog'>): Route {
@@ -88,7 +81,10 @@ function getAgents({ catalog }: Pick<AgentPorts, 'catalog'>): Route {
     responses: { 200: agentListSchema },
     handle: async (_input, { tenant }) => {
       const { items, unreadable } = await catalog.list(tenant);
-      return { status: 200, body: { items: items.map((entry) => viewAgent(entry)), nextCursor: null, ...unreadableOf(unreadable) } };
+      return answerList(
+        items.map((entry) => viewAgent(entry)),
+        { unreadable },
+      );
     },
   });
 }

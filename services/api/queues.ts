@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import type { Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
 import { countQueues } from './count-queues.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet/fleet-owner.ts';
-import { onePageSchema } from './lists.ts';
+import { fleetRoute } from './fleet/fleet-owner.ts';
+import { answerList, onePageOf } from './lists.ts';
 
 export interface QueuePorts {
   readonly queues: Queues;
@@ -62,27 +62,18 @@ const queueSchema = z
   });
 export type QueueCounts = z.infer<typeof queueSchema>;
 
-const queueListSchema = z
-  .strictObject({
-    items: z.array(queueSchema).meta({ description: 'In the order of the names of the queues.' }),
-    nextCursor: onePageSchema,
-  })
-  .meta({ id: 'QueueList' });
+const queueListSchema = onePageOf(queueSchema, 'In the order of the names of the queues.').meta({ id: 'QueueList' });
 
 /** `GET /v1/queues`. */
 function getQueues(ports: QueuePorts): Route {
-  return route({
+  return fleetRoute({
     method: 'get',
     path: '/v1/queues',
     operationId: 'listQueues',
     summary: 'What is in the queues',
-    description: FLEET_OWNERS,
     scope: 'read',
     responses: { 200: queueListSchema },
-    handle: async (_input, call) => {
-      assertFleetOwner(call);
-      return { status: 200, body: { items: await countQueues(ports, Date.now()), nextCursor: null } };
-    },
+    handle: async () => answerList(await countQueues(ports, Date.now())),
   });
 }
 
@@ -98,16 +89,14 @@ function switchQueue(
   { queues }: QueuePorts,
   { action, ...names }: { action: 'pause' | 'resume'; operationId: string; summary: string },
 ): Route {
-  return route({
+  return fleetRoute({
     ...names,
     method: 'post',
     path: `/v1/queues/:name/${action}`,
-    description: FLEET_OWNERS,
     scope: 'operate',
     request: { params: z.object({ name: z.string().meta({ description: 'The queue.' }) }) },
     responses: { 200: switchedSchema },
     handle: async ({ params: { name } }, call) => {
-      assertFleetOwner(call);
       if (!isQueueName(name))
         throw new MusterError('queue.not-found', 'There is no such queue', { details: { queue: name.slice(0, 100) } });
       const shards = queues.all().filter((each) => each.name === name);

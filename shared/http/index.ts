@@ -11,7 +11,16 @@ export { refuseSocket, requestError, sendProblem, toMusterError, toProblem } fro
 export type { Readiness } from './probes.ts';
 export { RefusalLimit, networkOf } from './rate-limits.ts';
 export { type ServerLoad, contextOf, createServerLoad, logFailure } from './request-context.ts';
-export { type Answer, type Call, type Route, type RouteDescription, rememberRoutes, route } from './route.ts';
+export {
+  type Answer,
+  type Call,
+  type RequestSchemas,
+  type Route,
+  type RouteDescription,
+  type RouteOptions,
+  rememberRoutes,
+  route,
+} from './route.ts';
 export { SharedCalls } from './shared-calls.ts';
 export { SignIns, assertSameOrigin } from './sign-ins.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer, type UpgradeHandler } from './start-http-server.ts';

@@ -8,8 +8,7 @@ import {
   registrationSchema,
   statusOf,
 } from '#shared/daemons/index.ts';
-import { unreadableSchema } from '#shared/redis/index.ts';
-import { onePageSchema } from '../lists.ts';
+import { onePageOfRecords } from '../lists.ts';
 
 const instant = z.iso.datetime();
 const UNREPORTED = 'null when it has not said so.';
@@ -99,13 +98,7 @@ export const newDaemonViewSchema = daemonViewSchema
   .extend({ token: z.string().meta({ description: 'What the daemon connects with. It cannot be read again.' }) })
   .meta({ id: 'DaemonWithToken', examples: [{ ...EXAMPLE, token: 'md_...' }] });
 
-export const daemonListSchema = z
-  .strictObject({
-    items: z.array(daemonViewSchema).meta({ description: 'By name.' }),
-    nextCursor: onePageSchema,
-    unreadable: unreadableSchema,
-  })
-  .meta({ id: 'DaemonList' });
+export const daemonListSchema = onePageOfRecords(daemonViewSchema, 'By name.').meta({ id: 'DaemonList' });
 
 export const newDaemonSchema = z
   .strictObject({

@@ -12,8 +12,9 @@ import {
 } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Call, type Route } from '#shared/http/index.ts';
-import { type Keys, type RedisClient, redisNow, unreadableOf } from '#shared/redis/index.ts';
+import { type Keys, type RedisClient, redisNow } from '#shared/redis/index.ts';
 import { daemonListSchema, daemonPatchSchema, daemonViewSchema, newDaemonSchema, newDaemonViewSchema, viewDaemon } from './daemon-view.ts';
+import { answerList } from '../lists.ts';
 
 export interface DaemonRoutePorts {
   readonly redis: RedisClient;
@@ -64,7 +65,7 @@ function getDaemons(ports: DaemonRoutePorts): Route {
       const ids = items.map(({ id }) => id);
       const [last, now] = await Promise.all([readLastStates(ports, tenant, ids), redisNow(ports.redis)]);
       const views = items.map((daemon, position) => viewDaemon(daemon, last[position] ?? null, now));
-      return { status: 200, body: { items: views, nextCursor: null, ...unreadableOf(unreadable) } };
+      return answerList(views, { unreadable });
     },
   });
 }

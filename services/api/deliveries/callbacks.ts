@@ -12,7 +12,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { onePageSchema } from '../lists.ts';
+import { answerList, onePageOf } from '../lists.ts';
 
 const secretViewSchema = z
   .strictObject({ secret: z.string().meta({ description: 'As Standard Webhooks writes it: `whsec_...`.' }), createdAt: z.iso.datetime() })
@@ -70,10 +70,10 @@ function getEndpoints({ ledger }: CallbackPorts): Route {
     summary: 'Callback endpoints that fail',
     description: 'An endpoint that failed for five days without a success is disabled, and its deliveries fail at once.',
     scope: 'read',
-    responses: { 200: z.strictObject({ items: z.array(endpointViewSchema), nextCursor: onePageSchema }) },
+    responses: { 200: onePageOf(endpointViewSchema, 'Latest failure first.') },
     handle: async (_input, { tenant }) => {
       const endpoints = await listEndpoints(ledger, tenant);
-      return { status: 200, body: { items: endpoints.map(endpointView), nextCursor: null } };
+      return answerList(endpoints.map(endpointView));
     },
   });
 }

@@ -15,10 +15,10 @@ import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import type { Queues } from '#shared/queue/index.ts';
-import { type ReadRecords, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { type ReadRecords, unreadableSchema } from '#shared/redis/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { cursorSchema, nextCursorSchema } from '../lists.ts';
+import { answerList, cursorSchema, nextCursorSchema } from '../lists.ts';
 import { findState, taskPathSchema } from '../tasks/find-tasks.ts';
 
 const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: nextCursorSchema, unreadable: unreadableSchema });
@@ -57,10 +57,10 @@ function getDeliveries({ ledger }: DeliveryPorts): Route {
       if (task !== undefined) {
         const own = await readTaskDeliveries(ledger, tenant, task);
         const items = own.items.filter(({ status, kind }) => (filter.status ?? status) === status && (filter.kind ?? kind) === kind);
-        return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(own.unreadable) } };
+        return answerList(items.map(deliveryView), { unreadable: own.unreadable });
       }
       const { items, next, unreadable } = await listDeliveries(ledger, tenant, filter, { limit, before: cursor });
-      return { status: 200, body: { items: items.map(deliveryView), nextCursor: next, ...unreadableOf(unreadable) } };
+      return answerList(items.map(deliveryView), { next, unreadable });
     },
   });
 }
@@ -78,7 +78,7 @@ function getTaskDeliveries({ ledger }: DeliveryPorts): Route {
     handle: async ({ params: { id } }, { tenant }) => {
       await findState(ledger, tenant, id);
       const { items, unreadable } = await readTaskDeliveries(ledger, tenant, id);
-      return { status: 200, body: { items: items.map(deliveryView), nextCursor: null, ...unreadableOf(unreadable) } };
+      return answerList(items.map(deliveryView), { unreadable });
     },
   });
 }

@@ -1,9 +1,21 @@
 import { MusterError } from '#shared/errors/index.ts';
-import type { Call } from '#shared/http/index.ts';
+import { type Call, type RequestSchemas, route, type Route, type RouteOptions } from '#shared/http/index.ts';
 import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
 
-/** Description of a route that calls `assertFleetOwner`. */
-export const FLEET_OWNERS = 'For keys of the tenant `default`.';
+const FLEET_OWNERS = 'For keys of the tenant `default`.';
+
+/** Makes a route for keys of the installation's own tenant, and says so in its description. */
+export function fleetRoute<const Request extends RequestSchemas>(options: RouteOptions<Request>): Route {
+  const description = [FLEET_OWNERS, ...(options.description === undefined ? [] : [options.description])].join(' ');
+  return route<Request>({
+    ...options,
+    description,
+    handle: async (input, call) => {
+      assertFleetOwner(call);
+      return await options.handle(input, call);
+    },
+  });
+}
 
 /** Whether a call comes from the installation's own tenant. */
 export function isFleetOwner({ tenant }: Call): boolean {

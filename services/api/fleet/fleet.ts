@@ -5,7 +5,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { listWorkers, readSnapshots, readWorker, type RegistryPorts, requestDrain, type WorkerRecord } from '#shared/queue/index.ts';
 import { type Keys, type RedisClient, redisNow } from '#shared/redis/index.ts';
-import { assertFleetOwner, FLEET_OWNERS, isFleetOwner } from './fleet-owner.ts';
+import { fleetRoute, isFleetOwner } from './fleet-owner.ts';
 import { fleetViewSchema, viewFleetDaemon, viewHub, viewSnapshot, viewWorker, workerViewSchema } from './fleet-view.ts';
 
 export interface FleetPorts {
@@ -72,17 +72,15 @@ const pathSchema = z.object({ id: z.string().max(300).meta({ description: 'The `
 
 /** `GET /v1/fleet/:id`. */
 function getWorker(registry: RegistryPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'get',
     path: '/v1/fleet/:id',
     operationId: 'getWorker',
     summary: 'One worker, or hub',
-    description: FLEET_OWNERS,
     scope: 'read',
     request: { params: pathSchema },
     responses: { 200: workerViewSchema },
-    handle: async ({ params: { id } }, call) => {
-      assertFleetOwner(call);
+    handle: async ({ params: { id } }) => {
       return { status: 200, body: viewWorker(found(await readWorker(registry, id), id)) };
     },
   });
@@ -90,17 +88,17 @@ function getWorker(registry: RegistryPorts): Route {
 
 /** `POST /v1/fleet/:id/drain`. */
 function postDrain(registry: RegistryPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'post',
     path: '/v1/fleet/:id/drain',
     operationId: 'drainWorker',
     summary: 'Let a worker, or a hub, take nothing more and end once its work has',
-    description: `${FLEET_OWNERS} It obeys at once, or at its next heartbeat. Running tasks end, however long they take; then its process ends with 0. In one process with other services only its worker stops.`,
+    description:
+      'It obeys at once, or at its next heartbeat. Running tasks end, however long they take; then its process ends with 0. In one process with other services only its worker stops.',
     scope: 'operate',
     request: { params: pathSchema },
     responses: { 202: workerViewSchema },
     handle: async ({ params: { id } }, call) => {
-      assertFleetOwner(call);
       const worker = found(await requestDrain(registry, id), id);
       call.log.info({ event: 'worker.drain-requested', worker: id, by: call.key?.id }, `The drain of the worker ${id} was requested`);
       return { status: 202, body: viewWorker(worker) };

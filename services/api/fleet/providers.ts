@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import type { Route } from '#shared/http/index.ts';
 import { listThrottles, type ThrottleView } from '#shared/providers/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
-import { onePageSchema } from '../lists.ts';
-import { assertFleetOwner, FLEET_OWNERS } from './fleet-owner.ts';
+import { answerList, onePageOf } from '../lists.ts';
+import { fleetRoute } from './fleet-owner.ts';
 
 const perMinute = (what: string): z.ZodNullable<z.ZodInt> =>
   z
@@ -60,9 +60,7 @@ const providerSchema = z
     ],
   });
 
-const providersSchema = z
-  .strictObject({ items: z.array(providerSchema).meta({ description: 'The last called first.' }), nextCursor: onePageSchema })
-  .meta({ id: 'Providers' });
+const providersSchema = onePageOf(providerSchema, 'The last called first.').meta({ id: 'Providers' });
 
 interface ProviderPorts {
   readonly redis: RedisClient;
@@ -72,18 +70,17 @@ interface ProviderPorts {
 
 /** `GET /v1/providers`: the throttles of all models that were called lately. */
 export function getProviders({ redis, keys, config: { settings } }: ProviderPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'get',
     path: '/v1/providers',
     operationId: 'listProviders',
     summary: 'What models of providers may be called, and are',
-    description: `${FLEET_OWNERS} The last called first, at most \`throttle.maxRecords\`.`,
+    description: 'The last called first, at most `throttle.maxRecords`.',
     scope: 'read',
     responses: { 200: providersSchema },
-    handle: async (_input, call) => {
-      assertFleetOwner(call);
+    handle: async () => {
       const views = await listThrottles({ redis, keys, settings }, settings.throttle.maxRecords);
-      return { status: 200, body: { items: views.map(viewProvider), nextCursor: null } };
+      return answerList(views.map(viewProvider));
     },
   });
 }

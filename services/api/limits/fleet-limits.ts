@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { fleetLimitsPatchSchema, fleetLimitsSchema } from '#shared/config/index.ts';
 import { type FleetLimitsDirectory, patchFleetLimits, type TenantDirectory } from '#shared/tenants/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import type { Route } from '#shared/http/index.ts';
 import { countRunning, type Ledger } from '#shared/ledger/index.ts';
 import { previewFleetLimits } from '#shared/limits/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
+import { fleetRoute } from '../fleet/fleet-owner.ts';
 import { previewSchema, viewPreview } from './preview-limits.ts';
 
 interface FleetLimitPorts {
@@ -64,16 +64,14 @@ async function viewLimits({ fleetLimits, ledger }: FleetLimitPorts): Promise<z.i
 
 /** `GET /v1/limits`. */
 function getFleetLimits(ports: FleetLimitPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'get',
     path: '/v1/limits',
     operationId: 'getFleetLimits',
     summary: 'The limits of the fleet',
-    description: FLEET_OWNERS,
     scope: 'read',
     responses: { 200: viewSchema },
-    handle: async (_input, call) => {
-      assertFleetOwner(call);
+    handle: async () => {
       await ports.fleetLimits.refresh();
       return { status: 200, body: await viewLimits(ports) };
     },
@@ -82,17 +80,17 @@ function getFleetLimits(ports: FleetLimitPorts): Route {
 
 /** `PATCH /v1/limits`. */
 function patchLimitsOfFleet(ports: FleetLimitPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'patch',
     path: '/v1/limits',
     operationId: 'changeFleetLimits',
     summary: 'Change limits of the fleet',
-    description: `${FLEET_OWNERS} What is not named stays, null takes a figure away. Holds everywhere within two seconds, and after restarts; what runs above a lowered limit runs on.`,
+    description:
+      'What is not named stays, null takes a figure away. Holds everywhere within two seconds, and after restarts; what runs above a lowered limit runs on.',
     scope: 'admin',
     request: { body: fleetLimitsPatchSchema },
     responses: { 200: viewSchema },
     handle: async ({ body }, call) => {
-      assertFleetOwner(call);
       await ports.fleetLimits.change(body, call.key?.id ?? null);
       call.log.info({ event: 'limits.changed', limits: ports.fleetLimits.current(), by: call.key?.id }, "The fleet's limits were changed");
       return { status: 200, body: await viewLimits(ports) };
@@ -102,16 +100,14 @@ function patchLimitsOfFleet(ports: FleetLimitPorts): Route {
 
 /** `DELETE /v1/limits`. */
 function deleteFleetLimits(ports: FleetLimitPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'delete',
     path: '/v1/limits',
     operationId: 'resetFleetLimits',
     summary: 'Let the limits of the configuration hold again',
-    description: FLEET_OWNERS,
     scope: 'admin',
     responses: { 200: viewSchema },
     handle: async (_input, call) => {
-      assertFleetOwner(call);
       await ports.fleetLimits.reset();
       call.log.info({ event: 'limits.reset', by: call.key?.id }, "The fleet's limits are those of the configuration again");
       return { status: 200, body: await viewLimits(ports) };
@@ -125,17 +121,16 @@ const previewRequestSchema = z
 
 /** `POST /v1/limits/preview`: what limits of the fleet would have done to the tasks of the last day. Changes nothing. */
 function postFleetLimitsPreview({ fleetLimits, ledger, tenants }: FleetLimitPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'post',
     path: '/v1/limits/preview',
     operationId: 'previewFleetLimits',
     summary: 'What limits of the fleet would have done to the tasks of the last day',
-    description: `${FLEET_OWNERS} Changes nothing. Reads the newest tasks of all tenants, at most \`limits.maxPreviewed\`. Limits of tenants are left out.`,
+    description: 'Changes nothing. Reads the newest tasks of all tenants, at most `limits.maxPreviewed`. Limits of tenants are left out.',
     scope: 'admin',
     request: { body: previewRequestSchema },
     responses: { 200: previewSchema },
-    handle: async ({ body }, call) => {
-      assertFleetOwner(call);
+    handle: async ({ body }) => {
       const limits = patchFleetLimits(fleetLimits.current(), body.limits);
       return { status: 200, body: viewPreview(await previewFleetLimits(ledger, tenants.list(), limits, Date.now())) };
     },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { tenantLimitsPatchSchema } from '#shared/config/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import type { Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { describePreview, type LimitsPreview, previewLimits } from '#shared/limits/index.ts';
 import { patchLimits, type TenantDirectory } from '#shared/tenants/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
+import { fleetRoute } from '../fleet/fleet-owner.ts';
 import { findTenant, tenantPathSchema } from '../tenants/tenants.ts';
 
 const requestSchema = z
@@ -48,17 +48,16 @@ export const previewSchema = z
 
 /** `POST /v1/tenants/:id/limits/preview`: what limits would have done to the tenant's tasks of the last day. Changes nothing. */
 export function postLimitsPreview({ tenants, ledger }: { readonly tenants: TenantDirectory; readonly ledger: Ledger }): Route {
-  return route({
+  return fleetRoute({
     method: 'post',
     path: '/v1/tenants/:id/limits/preview',
     operationId: 'previewLimits',
     summary: 'What limits would have done to the tasks of the last day',
-    description: `${FLEET_OWNERS} Changes nothing. Reads the newest tasks, at most \`limits.maxPreviewed\`.`,
+    description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',
     scope: 'admin',
     request: { params: tenantPathSchema, body: requestSchema },
     responses: { 200: previewSchema },
-    handle: async ({ params, body }, call) => {
-      assertFleetOwner(call);
+    handle: async ({ params, body }) => {
       const { id } = await findTenant(tenants, params.id);
       const limits = patchLimits(tenants.limitsOf(id), body.limits);
       const preview = await previewLimits(ledger, id, limits, Date.now());

@@ -5,7 +5,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { systemClock, toIso } from '#shared/time/index.ts';
-import { onePageSchema } from '../lists.ts';
+import { answerList, onePageOf } from '../lists.ts';
 
 export interface BudgetPorts {
   readonly budgets: BudgetDirectory;
@@ -65,9 +65,7 @@ async function viewBudget({ ledger }: BudgetPorts, tenant: string, budget: Budge
   return { ...budget, ...(isOne ? spending : { spentMicroUsd: null, reservedMicroUsd: null, held: null }), windowEndsAt };
 }
 
-const listSchema = z
-  .strictObject({ items: z.array(viewSchema).meta({ description: 'By id.' }), nextCursor: onePageSchema })
-  .meta({ id: 'BudgetList' });
+const listSchema = onePageOf(viewSchema, 'By id.').meta({ id: 'BudgetList' });
 
 /** `GET /v1/budgets`. */
 function getBudgets(ports: BudgetPorts): Route {
@@ -81,7 +79,7 @@ function getBudgets(ports: BudgetPorts): Route {
     handle: async (_input, { tenant }) => {
       const budgets = await ports.budgets.list(tenant);
       const items = await Promise.all(budgets.map((budget) => viewBudget(ports, tenant, budget)));
-      return { status: 200, body: { items, nextCursor: null } };
+      return answerList(items);
     },
   });
 }

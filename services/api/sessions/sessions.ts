@@ -5,7 +5,7 @@ import { sessionIdSchema } from '#shared/tasks/index.ts';
 import { QUEUE_MODES } from '#shared/config/index.ts';
 import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { nextCursorSchema, onePageSchema } from '../lists.ts';
+import { answerList, nextCursorSchema, onePageOf } from '../lists.ts';
 import { viewSummary, sessionSummarySchema, viewSession, sessionViewSchema } from './session-view.ts';
 
 interface SessionPorts {
@@ -112,7 +112,7 @@ export function getTranscript({ ledger }: SessionPorts): Route {
     scope: 'read',
     forVisitors: true,
     request: { params: sessionPathSchema },
-    responses: { 200: z.strictObject({ items: z.array(turnSchema), nextCursor: onePageSchema }) },
+    responses: { 200: onePageOf(turnSchema, 'Oldest first.') },
     handle: async ({ params: { id } }, { tenant }) => {
       const turns = await readTranscript(ledger, tenant, id);
       const ids = turns.map(({ taskId }) => taskId);
@@ -123,7 +123,7 @@ export function getTranscript({ ledger }: SessionPorts): Route {
         output,
         completedAt: toIso(tasks[position]?.state.completedAt),
       }));
-      return { status: 200, body: { items, nextCursor: null } };
+      return answerList(items);
     },
   });
 }

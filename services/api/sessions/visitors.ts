@@ -3,7 +3,7 @@ import type { Settings } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { createVisitor, listVisitors, type VisitorKey, revokeVisitor } from '#shared/tenants/index.ts';
-import { onePageSchema } from '../lists.ts';
+import { answerList, onePageOf } from '../lists.ts';
 import { sessionPathSchema } from './sessions.ts';
 import { MusterError } from '#shared/errors/index.ts';
 
@@ -61,10 +61,10 @@ export function getVisitors(parts: VisitorPorts): Route {
     summary: 'The visitors of a session whose tokens have not expired',
     scope: 'read',
     request: { params: sessionPathSchema },
-    responses: { 200: z.strictObject({ items: z.array(visitorViewSchema), nextCursor: onePageSchema }) },
+    responses: { 200: onePageOf(visitorViewSchema, 'Oldest first.') },
     handle: async ({ params }, { tenant }) => {
       const visitors = await listVisitors(parts, { tenant, session: params.id });
-      return { status: 200, body: { items: visitors.map((key) => viewVisitor(key)), nextCursor: null } };
+      return answerList(visitors.map((key) => viewVisitor(key)));
     },
   });
 }

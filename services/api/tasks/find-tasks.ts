@@ -4,9 +4,9 @@ import { type Ledger, readState, readTask, listTasks, type TaskFilter } from '#s
 import { type Task, TASK_ID, type TaskState, type TaskStatus, TASK_STATUSES, taskRecord } from '#shared/tasks/index.ts';
 import { agentIdSchema, SOURCES } from '#shared/config/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { unreadableSchema } from '#shared/redis/index.ts';
 import { instantSchema } from '#shared/time/index.ts';
-import { cursorSchema, nextCursorSchema } from '../lists.ts';
+import { answerList, cursorSchema, nextCursorSchema } from '../lists.ts';
 import { taskStatusSchema, taskViewSchema } from './task-view.ts';
 
 /** Path of everything about one task. Any text is taken: what cannot be an id is no task, and answers 404 like one. */
@@ -92,7 +92,10 @@ export function getTasks({ ledger }: { ledger: Ledger }): Route {
     responses: { 200: taskListSchema },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
       const { items, next, unreadable } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
-      return { status: 200, body: { items: items.map((task) => taskRecord(task)), nextCursor: next, ...unreadableOf(unreadable) } };
+      return answerList(
+        items.map((task) => taskRecord(task)),
+        { next, unreadable },
+      );
     },
   });
 }

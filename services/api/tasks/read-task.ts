@@ -6,7 +6,7 @@ import type { Queues } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { onePageSchema } from '../lists.ts';
+import { answerList, onePageOf, onePageSchema } from '../lists.ts';
 import { getTaskWhy } from './explain-task.ts';
 import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
 import { attemptViewSchema, logEntryViewSchema, taskWithProgressSchema, viewLogEntry, viewProgress } from './attempt-view.ts';
@@ -44,9 +44,7 @@ function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
 
 const instantSchema = z.iso.datetime();
 
-const attemptListSchema = z
-  .strictObject({ items: z.array(attemptViewSchema).meta({ description: 'First to last.' }), nextCursor: onePageSchema })
-  .meta({ id: 'AttemptList' });
+const attemptListSchema = onePageOf(attemptViewSchema, 'First to last.').meta({ id: 'AttemptList' });
 
 /** `GET /v1/tasks/:id/attempts`, first to last. */
 function getTaskAttempts({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
@@ -61,7 +59,7 @@ function getTaskAttempts({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
     handle: async ({ params }, { tenant }) => {
       const attempts = TASK_ID.test(params.id) ? await readAttempts(ledger, tenant, params.id) : null;
       if (!attempts) throw taskNotFound(params.id);
-      return { status: 200, body: { items: attempts.map((attempt) => attemptRecord(attempt)), nextCursor: null } };
+      return answerList(attempts.map((attempt) => attemptRecord(attempt)));
     },
   });
 }
@@ -96,14 +94,12 @@ function getTaskTimeline({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
     handle: async ({ params }, { tenant }) => {
       const { log } = await findState(ledger, tenant, params.id);
       const items = parseTimeline(log).map(({ status, at, note }) => ({ status, at: toIso(at), note }));
-      return { status: 200, body: { items, nextCursor: null } };
+      return answerList(items);
     },
   });
 }
 
-const logSchema = z
-  .strictObject({ items: z.array(logEntryViewSchema).meta({ description: 'First to last.' }), nextCursor: onePageSchema })
-  .meta({ id: 'TaskLog' });
+const logSchema = onePageOf(logEntryViewSchema, 'First to last.').meta({ id: 'TaskLog' });
 
 /** `GET /v1/tasks/:id/log`: what its agent reported beside its output, first to last. */
 function getTaskLog(ports: Omit<TaskReadPorts, 'queues'>): Route {
@@ -121,7 +117,7 @@ function getTaskLog(ports: Omit<TaskReadPorts, 'queues'>): Route {
       await findState(ports.ledger, tenant, params.id);
       const limit = ports.config.settings.tasks.maxLogEntries;
       const entries = await readLog(ports, { tenant, id: params.id, after: null, limit });
-      return { status: 200, body: { items: entries.map((entry) => viewLogEntry(entry)), nextCursor: null } };
+      return answerList(entries.map((entry) => viewLogEntry(entry)));
     },
   });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Call, type Route } from '#shared/http/index.ts';
-import { type Keys, type RedisClient, unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { type Keys, type RedisClient } from '#shared/redis/index.ts';
 import {
   type ApiKey,
   createKey,
@@ -14,7 +14,7 @@ import {
   type TenantDirectory,
 } from '#shared/tenants/index.ts';
 import { assertFleetOwner } from '../fleet/fleet-owner.ts';
-import { onePageSchema } from '../lists.ts';
+import { answerList, onePageOfRecords } from '../lists.ts';
 import { findTenant, tenantPathSchema } from './tenants.ts';
 
 export interface TenantKeyPorts {
@@ -56,13 +56,7 @@ const newKeySchema = keyViewSchema
   .extend({ secret: z.string().meta({ description: 'What requests carry. It cannot be read again.' }) })
   .meta({ id: 'NewKey', examples: [{ ...EXAMPLE, secret: 'mk_...' }] });
 
-const keyListSchema = z
-  .strictObject({
-    items: z.array(keyViewSchema).meta({ description: 'Oldest first.' }),
-    nextCursor: onePageSchema,
-    unreadable: unreadableSchema,
-  })
-  .meta({ id: 'KeyList' });
+const keyListSchema = onePageOfRecords(keyViewSchema, 'Oldest first.').meta({ id: 'KeyList' });
 
 const postBodySchema = z
   .strictObject({
@@ -111,7 +105,10 @@ function getTenantKeys(ports: TenantKeyPorts): Route {
     handle: async ({ params: { id } }, call) => {
       const tenant = await findOwnTenant(ports, call, id);
       const { items, unreadable } = await listKeyRecords(ports, tenant);
-      return { status: 200, body: { items: items.map((key) => viewKey(key)), nextCursor: null, ...unreadableOf(unreadable) } };
+      return answerList(
+        items.map((key) => viewKey(key)),
+        { unreadable },
+      );
     },
   });
 }

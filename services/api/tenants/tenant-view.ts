@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { tenantLimitsPatchSchema, tenantLimitsSchema } from '#shared/config/index.ts';
-import { unreadableSchema } from '#shared/redis/index.ts';
 import { publicTenantId, type Tenant, tenantNameSchema } from '#shared/tenants/index.ts';
-import { onePageSchema } from '../lists.ts';
+import { onePageOfRecords } from '../lists.ts';
 
 const EXAMPLE = { id: 'acme', name: 'Acme Ltd', disabled: false, limits: null, createdAt: '2026-05-01T09:00:00.000Z' };
 
@@ -31,13 +30,7 @@ export const tenantWithSizeSchema = tenantViewSchema
   })
   .meta({ id: 'TenantWithSize', examples: [{ ...EXAMPLE, effectiveLimits: null, storedBytes: 48_211, maxStoredBytes: null }] });
 
-export const tenantListSchema = z
-  .strictObject({
-    items: z.array(tenantViewSchema).meta({ description: 'By id.' }),
-    nextCursor: onePageSchema,
-    unreadable: unreadableSchema,
-  })
-  .meta({ id: 'TenantList' });
+export const tenantListSchema = onePageOfRecords(tenantViewSchema, 'By id.').meta({ id: 'TenantList' });
 
 export const newTenantSchema = z
   .strictObject({

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { publishDaemonChange } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import type { Route } from '#shared/http/index.ts';
 import { type Ledger, measureTenant } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.ts';
+import { type Keys, type RedisClient } from '#shared/redis/index.ts';
 import { DEFAULT_TENANT, endTenant, patchLimits, publicTenantId, type Tenant, type TenantDirectory } from '#shared/tenants/index.ts';
-import { assertFleetOwner, FLEET_OWNERS } from '../fleet/fleet-owner.ts';
+import { fleetRoute } from '../fleet/fleet-owner.ts';
 import { applyInBackground } from '../limits/apply-in-background.ts';
 import {
   newTenantSchema,
@@ -18,6 +18,7 @@ import {
   tenantWithSizeSchema,
   viewTenant,
 } from './tenant-view.ts';
+import { answerList } from '../lists.ts';
 
 export interface TenantPorts {
   readonly redis: RedisClient;
@@ -37,17 +38,15 @@ export const tenantPathSchema = z.object({ id: z.string().meta({ description: "T
 
 /** `POST /v1/tenants`. */
 function postTenant({ tenants, config }: Pick<TenantPorts, 'tenants' | 'config'>): Route {
-  return route({
+  return fleetRoute({
     method: 'post',
     path: '/v1/tenants',
     operationId: 'createTenant',
     summary: 'Make a tenant',
-    description: FLEET_OWNERS,
     scope: 'admin',
     request: { body: newTenantSchema },
     responses: { 201: tenantViewSchema },
     handle: async ({ body }, call) => {
-      assertFleetOwner(call);
       const { id, ...draft } = body;
       const tenant = await tenants.create(id, { ...draft, name: body.name ?? id, createdAt: Date.now() });
       if (tenant === null) throw new MusterError('tenant.exists', `There is a tenant "${id}" already`, { details: { tenant: id } });
@@ -63,37 +62,36 @@ function postTenant({ tenants, config }: Pick<TenantPorts, 'tenants' | 'config'>
 
 /** `GET /v1/tenants`, by id. */
 function getTenants({ tenants }: Pick<TenantPorts, 'tenants'>): Route {
-  return route({
+  return fleetRoute({
     method: 'get',
     path: '/v1/tenants',
     operationId: 'listTenants',
     summary: 'The tenants',
-    description: FLEET_OWNERS,
     scope: 'admin',
     responses: { 200: tenantListSchema },
-    handle: async (_input, call) => {
-      assertFleetOwner(call);
+    handle: async () => {
       await tenants.refresh();
       const { unreadable } = tenants;
       const readable = tenants.list().filter(({ id }) => !unreadable.some((record) => record.id === publicTenantId(id)));
-      return { status: 200, body: { items: readable.map((tenant) => viewTenant(tenant)), nextCursor: null, ...unreadableOf(unreadable) } };
+      return answerList(
+        readable.map((tenant) => viewTenant(tenant)),
+        { unreadable },
+      );
     },
   });
 }
 
 /** `GET /v1/tenants/:id`. */
 function getTenant({ tenants, ledger }: TenantPorts): Route {
-  return route({
+  return fleetRoute({
     method: 'get',
     path: '/v1/tenants/:id',
     operationId: 'getTenant',
     summary: 'Read a tenant',
-    description: FLEET_OWNERS,
     scope: 'admin',
     request: { params: tenantPathSchema },
     responses: { 200: tenantWithSizeSchema },
-    handle: async ({ params }, call) => {
-      assertFleetOwner(call);
+    handle: async ({ params }) => {
       const tenant = await findTenant(tenants, params.id);
       const storedBytes = await measureTenant(ledger, tenant.id);
       const effectiveLimits = ledger.limitsOf(tenant.id);
@@ -106,17 +104,16 @@ function getTenant({ tenants, ledger }: TenantPorts): Route {
 /** `PATCH /v1/tenants/:id`. Other processes follow within two seconds. */
 function patchTenant(ports: TenantPorts): Route {
   const { tenants, ledger } = ports;
-  return route({
+  return fleetRoute({
     method: 'patch',
     path: '/v1/tenants/:id',
     operationId: 'changeTenant',
     summary: 'Change, disable or enable a tenant',
-    description: `${FLEET_OWNERS} Holds everywhere within two seconds. What waits is granted at once where limits have room for it now.`,
+    description: 'Holds everywhere within two seconds. What waits is granted at once where limits have room for it now.',
     scope: 'admin',
     request: { params: tenantPathSchema, body: tenantPatchSchema },
     responses: { 200: tenantViewSchema },
     handle: async ({ params, body }, call) => {
-      assertFleetOwner(call);
       const known = await findTenant(tenants, params.id);
       if (params.id === DEFAULT_TENANT && body.disabled) {
         throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be disabled: no key could enable it again`);
@@ -145,17 +142,17 @@ function withoutLimits({ limits }: Tenant, body: TenantPatch): Tenant['limits'] 
 
 /** `DELETE /v1/tenants/:id`. */
 function deleteTenant(ports: Pick<TenantPorts, 'redis' | 'keys' | 'tenants' | 'log'>): Route {
-  return route({
+  return fleetRoute({
     method: 'delete',
     path: '/v1/tenants/:id',
     operationId: 'deleteTenant',
     summary: 'Delete a tenant with everything it owns',
-    description: `${FLEET_OWNERS} Its keys end, its running tasks are aborted, and its data can no longer be read. Its name is free at once; a new tenant of that name shares nothing with it.`,
+    description:
+      'Its keys end, its running tasks are aborted, and its data can no longer be read. Its name is free at once; a new tenant of that name shares nothing with it.',
     scope: 'admin',
     request: { params: tenantPathSchema },
     responses: { 204: z.null() },
     handle: async ({ params }, call) => {
-      assertFleetOwner(call);
       if (params.id === DEFAULT_TENANT) throw new MusterError('request.invalid', `The tenant "${DEFAULT_TENANT}" cannot be deleted`);
       const tenant = await findTenant(ports.tenants, params.id);
       if (!(await endTenant(ports, tenant))) {
