@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agents/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
-import { type Parts, type Service, openExecutor, openPermits, openTicketWorkers } from '#shared/lifecycle/index.ts';
+import { type Parts, type Service, openExecutor, openPermits, openTicketWorkers, type TicketHandler } from '#shared/lifecycle/index.ts';
 import { type FleetNotice, Heartbeat, type HeartbeatOptions, openJobSource, planSlots, slotsOf, WorkerWatch } from '#shared/queue/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
@@ -44,6 +44,7 @@ export function createWorkerService(parts: Parts): Service {
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
     runIsolated: (ticket, how, losses) => pool.run(ticket, how, losses),
   };
+  const handle: TicketHandler = (ticket, how) => executeTicket(executor, ticket, how);
   return new WorkerService({
     name,
     check: async () => {
@@ -64,7 +65,7 @@ export function createWorkerService(parts: Parts): Service {
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
-      ...openTicketWorkers(parts, { policy, handle: (ticket, how) => executeTicket(executor, ticket, how), permits, source }),
+      ...openTicketWorkers(parts, { policy, handle, claimer: name, permits, source }),
       ...openChores(parts, source),
       ...openFollowUps(parts, source, shared.schedules),
     ],

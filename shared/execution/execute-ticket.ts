@@ -5,6 +5,7 @@ import {
   type ClaimIsolation,
   claimTask,
   cutTree,
+  leaseMember,
   readAttemptOutput,
   readCut,
   type TaskPlace,
@@ -37,6 +38,7 @@ const UNANSWERED_MS = 1000;
 
 /** Takes one ticket to its end: claim, run, classify, settle, report. Throws only on mistakes of ours. */
 export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketData, how: TicketClaim = {}): Promise<TicketResult> {
+  if (how.claimed) return await executeClaimed(parts, how.claimed);
   if (parts.isDraining()) return RETURNED;
   const place: TaskPlace = { tenant: ticket.tenant, id: ticket.task, lane: ticket.lane ?? null };
   try {
@@ -47,6 +49,15 @@ export async function executeTicket(parts: ExecuteTicketParts, ticket: TicketDat
     if (!(await releaseLostClaim(parts, place))) await wait(UNANSWERED_MS);
     return RETURNED;
   }
+}
+
+/** The same of a task that was claimed with its ticket. */
+async function executeClaimed(parts: ExecuteTicketParts, claimed: NonNullable<TicketClaim['claimed']>): Promise<TicketResult> {
+  const { body, state, sentAt } = claimed;
+  const place: TaskPlace = { tenant: body.tenant, id: body.id, lane: state.lane ?? null };
+  if (!parts.isDraining()) return await executeAttempt(parts, openExecution(parts, place, claimed, sentAt));
+  await releaseLostClaim(parts, place, 'the worker ends');
+  return RETURNED;
 }
 
 async function claimAndExecute(
@@ -121,7 +132,7 @@ async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promis
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
     // this process die in between, the lease runs out and the task gets another ticket.
     settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
-    return { kind: 'done', note: 'completed' };
+    return { kind: 'done', note: 'completed', ended: leaseMember(attempt.ref) };
   } catch (error) {
     // A defect of this program. The keeper would go on renewing the lease; once released, the task continues elsewhere.
     keeper.release(attempt);

@@ -39,7 +39,7 @@ export interface OpenExecutionParts {
   redact: (text: string) => string;
 }
 
-type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>;
+type Claimed = Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body' | 'state' | 'stored'>;
 
 /** What belongs to a claimed attempt in this process. Opens nothing. */
 export function openExecution(

@@ -15,6 +15,7 @@ export interface ReleaseLostClaimParts {
 
 /** By then the reclaimer has taken the task back. */
 const GIVE_UP_MS = 300_000;
+const LOST_ANSWER = 'the answer to its claim was lost';
 
 /**
  * Releases a task that this worker claimed without knowing: Redis applied the claim, and its answer was lost. No worker runs the task, and
@@ -23,10 +24,10 @@ const GIVE_UP_MS = 300_000;
  * The read comes after the claim on the same connection, and an attempt is in the keeper before anything else is done for it. So a task
  * that is recorded as running here, and is not in the keeper, was never started.
  */
-export async function releaseLostClaim(parts: ReleaseLostClaimParts, place: TaskPlace): Promise<boolean> {
+export async function releaseLostClaim(parts: ReleaseLostClaimParts, place: TaskPlace, reason = LOST_ANSWER): Promise<boolean> {
   const giveUpAt = parts.clock.monotonic() + GIVE_UP_MS;
   try {
-    return await retryWhileAway(() => tryToRelease(parts, place), {
+    return await retryWhileAway(() => tryToRelease(parts, place, reason), {
       mayRetry: () => !parts.isDraining() && parts.clock.monotonic() <= giveUpAt,
     });
   } catch (error) {
@@ -35,12 +36,16 @@ export async function releaseLostClaim(parts: ReleaseLostClaimParts, place: Task
   }
 }
 
-async function tryToRelease({ ledger, keeper, worker }: ReleaseLostClaimParts, { tenant, id }: TaskPlace): Promise<boolean> {
+async function tryToRelease(
+  { ledger, keeper, worker }: ReleaseLostClaimParts,
+  { tenant, id }: TaskPlace,
+  reason: string,
+): Promise<boolean> {
   const state = await readState(ledger, tenant, id);
   if (state?.status !== 'running' || state.worker !== worker) return false;
   const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
   if (keeper.has(leaseMember(attempt))) return false;
-  const end = { kind: 'interrupted', reason: 'the answer to its claim was lost', delayMs: 0 } as const;
+  const end = { kind: 'interrupted', reason, delayMs: 0 } as const;
   const settled = await settleAttempt(ledger, attempt, end);
   if (settled.kind === 'lost') return false;
   const counted = { agent: state.agent, result: 'interrupted', code: '', ranMs: null, status: settled.status, usage: null } as const;

@@ -8,6 +8,8 @@ export interface Batch<Item, Answer> {
   ledger: Ledger;
   run: BatchRun<Item, Answer>;
   group: string;
+  /** Calls of this run that were added before go first: this one relies on what they change. */
+  after?: BatchRun<never, unknown>;
 }
 
 /** Gathers calls of one turn of the event loop, because one script for fifty tasks costs Redis a fraction of fifty scripts. */
@@ -53,10 +55,13 @@ export class CallBatches implements Batches {
   }
 
   /** Does nothing for calls that have been run already, because there were as many as one script takes. */
-  #flush<Item, Answer>({ ledger, run, group }: Batch<Item, Answer>, calls: Call<Item, Answer>[]): void {
+  #flush<Item, Answer>({ ledger, run, group, after }: Batch<Item, Answer>, calls: Call<Item, Answer>[]): void {
     const groups = this.#waiting.get(run);
     if ((groups?.get(group) as unknown) !== calls) return;
     groups?.delete(group);
+    for (const [name, before] of this.#waiting.get(after) ?? []) {
+      this.#flush({ ledger, run: after as BatchRun<never, never>, group: name }, before);
+    }
     run(
       ledger,
       calls.map(({ item }) => item),

@@ -11,6 +11,7 @@ import { type OfferedSlots, type Queues, readOwedTickets, TicketRelay } from '..
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
 import type { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
+import { openBoundedTenants } from './bounded-tenants.ts';
 
 interface LedgerPorts {
   redis: RedisClient;
@@ -36,6 +37,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     settings: ports.settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
     agentCapsOf: (tenant) => agentCaps.of(tenant),
+    boundedTenants: openBoundedTenants({ settings: ports.settings, tenants, agentCaps }),
     fleetLimits: () => fleetLimits.current(),
     fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
     counts: metrics.counts,

@@ -39,17 +39,21 @@ export function openPermits(parts: Parts, worker: string, policy: SlotPolicy): F
   });
 }
 
+/** Takes a ticket to its end. */
+export type TicketHandler = (ticket: TicketData, how: TicketClaim) => Promise<TicketResult>;
+
 interface Taking {
   /** The slots, and the queues that share them. */
   policy: SlotPolicy;
-  /** Takes a ticket to its end. */
-  handle: (ticket: TicketData, how: TicketClaim) => Promise<TicketResult>;
+  handle: TicketHandler;
+  /** The name under which the process claims whatever task its slots get; without it `handle` decides who claims a task. */
+  claimer?: string;
   permits: FleetPermits;
   source: JobSource;
 }
 
 /** Opens a ticket worker for each queue that the process serves and each shard. */
-export function openTicketWorkers(parts: Parts, { policy, handle, permits, source }: Taking): JobTaker[] {
+export function openTicketWorkers(parts: Parts, { policy, handle, claimer, permits, source }: Taking): JobTaker[] {
   const { keys, redis, queues, log } = parts;
   const { slots, weights } = policy;
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
@@ -69,7 +73,7 @@ export function openTicketWorkers(parts: Parts, { policy, handle, permits, sourc
           queue,
           slots,
           permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue) }),
-          ready: openReady(parts, shard, queue),
+          ready: openReady(parts, { shard, name: queue, claimer }),
           handle,
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),
@@ -78,8 +82,11 @@ export function openTicketWorkers(parts: Parts, { policy, handle, permits, sourc
 }
 
 /** What free slots take without BullMQ; undefined for a queue whose tickets BullMQ counts for its limiter. */
-function openReady({ config, ledger, queues, relay, log }: Parts, shard: number, name: TaskQueue): ReadyTickets | undefined {
+function openReady(
+  { config, ledger, queues, relay, log }: Parts,
+  { shard, name, claimer }: { shard: number; name: TaskQueue; claimer: string | undefined },
+): ReadyTickets | undefined {
   const { dispatch, queues: settings } = config.settings;
   if (!dispatch.direct || settings[name]?.limiter) return undefined;
-  return new ReadyTickets({ ledger, shard, name, queue: queues.get(shard, name), relay, log });
+  return new ReadyTickets({ ledger, shard, name, queue: queues.get(shard, name), relay, claimer, log });
 }

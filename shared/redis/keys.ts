@@ -13,6 +13,8 @@ export interface Keys {
   tenant(tenant: string): TenantKeys;
   /** What the names of all of a tenant's keys start with. */
   tenantPrefix(tenant: string): string;
+  /** The same of a shard's tenants, before and after the tenant: for scripts that learn of a tenant as they run. */
+  tenantNames(shard: number): readonly [before: string, after: string];
   readonly shards: number;
 }
 
@@ -24,7 +26,8 @@ const MAX_TENANTS = 1000;
 /** Names every key of an installation with this many shards. */
 export function createKeys(shards: number): Keys {
   const shardOf = (tenant: string): number => hash(tenant) % shards;
-  const tenantPrefix = (tenant: string): string => `${tag(shardOf(tenant))}t:${tenant}:`;
+  const tenantNames = (shard: number): readonly [string, string] => [`${tag(shard)}t:`, ':'];
+  const tenantPrefix = (tenant: string): string => tenantNames(shardOf(tenant)).join(tenant);
   const byShard = Array.from({ length: shards }, (_, index) => shardKeys(tag(index)));
   const byTenant = new Map<string, TenantKeys>();
   return {
@@ -41,6 +44,7 @@ export function createKeys(shards: number): Keys {
       return named;
     },
     tenantPrefix,
+    tenantNames,
   };
 }
 

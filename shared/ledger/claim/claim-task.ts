@@ -6,6 +6,7 @@ import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TaskP
 import type { Ledger } from '../ledger.ts';
 import { parseState } from '../codec/state.ts';
 import { parseBody, type StoredBody } from '../codec/body.ts';
+import type { HandedOver } from './take-ready.ts';
 
 /**
  * - `claimed`: run it, under `state.token`; `stored` is the state as the ledger keeps it, for `settleAttempt`
@@ -15,9 +16,15 @@ import { parseBody, type StoredBody } from '../codec/body.ts';
  * - `busy`, `ended`, `unknown`: nothing to do for this ticket
  */
 export type ClaimAnswer =
-  | { kind: 'claimed'; body: StoredBody; state: TaskState; stored: string }
+  | ({ kind: 'claimed' } & ClaimedTask)
   | { kind: 'suspect'; losses: number }
   | { kind: 'overtaken' | 'parked' | 'busy' | 'ended' | 'unknown' };
+
+export interface ClaimedTask {
+  body: StoredBody;
+  state: TaskState;
+  stored: string;
+}
 
 type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
 
@@ -34,6 +41,8 @@ interface Claim extends TaskPlace, ClaimOptions {
 
 /** What the slot that takes a ticket knows of it. */
 export interface TicketClaim {
+  /** The task, when `takeReady` claimed it with its ticket. */
+  claimed?: HandedOver | undefined;
   /** The entry in the outbox of a ticket from `takeReady`. */
   entry?: string | undefined;
   /** Whether its queue shares its slots, so that BullMQ has to have tickets of each queue for comparison. */

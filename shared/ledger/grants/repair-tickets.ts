@@ -14,13 +14,8 @@ import { parseTickets } from './tickets.ts';
 export async function dispatchReady(ledger: Ledger, shard: number, max?: number): Promise<number> {
   const { outbox, ready, window, turns, weights } = ledger.keys.shard(shard);
   if ((await ledger.redis.zcard(ready)) === 0) return 0;
-  const reply = await ledger.run(
-    'dispatch-ready',
-    [outbox, ready, window, turns, weights],
-    [JSON.stringify({ ...windowOptions(ledger), max }), '', 0],
-  );
-  const [texts] = reply as [string[], number];
-  const tickets = parseTickets(texts);
+  const args = [JSON.stringify({ ...windowOptions(ledger), max })];
+  const tickets = parseTickets((await ledger.run('dispatch-ready', [outbox, ready, window, turns, weights], args)) as string[]);
   for (const ticket of tickets) ledger.onTicket(ticket);
   return tickets.length;
 }

@@ -44,6 +44,7 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: start-attempt
 -- include: overtaken
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
@@ -107,16 +108,13 @@ local function hold_back(id, keys, task)
 end
 
 local HAS_LANE = string.byte('1')
-local start_and_worker = ' ' .. context.stamp .. ' ' .. worker
 local has_spaces = string.find(worker, '%s') ~= nil
 
 -- Starts a task whose next state is known.
 local function start(id, token, state, attempt)
   count = count + 1
-  started[count], facts[count] = id, 'null'
-  if attempt > 1 then
-    facts[count], has_facts = '{"attempt":' .. attempt .. '}', true
-  end
+  started[count], facts[count] = id, start_fact(attempt) or 'null'
+  has_facts = has_facts or attempt > 1
   states[count * 2 - 1], states[count * 2] = id, state
   leases[count * 2 - 1], leases[count * 2] = lease_ends, shard_member(context, id) .. '/' .. token
 end
@@ -130,36 +128,19 @@ local function claim_any(id, keys, text)
   if task.notBefore then redis.call('ZREM', keys.due, shard_member(context, id)) end
   -- An older release may have granted it.
   end_hold(context, id, task)
-  if task.status ~= 'queued' then enter(context, task, 'queued') end
-  enter(context, task, 'scheduled', worker)
-  enter(context, task, 'running')
-  task.queuedAt = task.queuedAt or context.now
-  task.scheduledAt, task.startedAt = context.now, context.now
-  task.gate, task.notBefore, task.granted, task.worker, task.error = nil, nil, true, worker, nil
-  task.daemon = context.daemon
-  task.token, task.spent = task.token + 1, task.spent + 1
-  task.isolation = task.losses and context.isolation
-  task.attempt = (task.earlier or 0) + task.spent
+  start_attempt(context, task, worker)
   local state = cjson.encode(task)
   start(id, task.token, state, task.attempt)
   return { 'claimed', state }
 end
 
--- Whether the task's deadline has passed. The first deadline of the shard mostly answers for all.
-local first_deadline
-local function is_late(keys, id)
-  first_deadline = first_deadline or tonumber(redis.call('ZRANGE', keys.deadlines, 0, 0, 'WITHSCORES')[2] or math.huge)
-  if first_deadline > context.now then return false end
-  return tonumber(redis.call('ZSCORE', keys.deadlines, shard_member(context, id)) or math.huge) <= context.now
-end
-
 local function claim(id, keys, text)
   if not text then return { 'unknown' } end
   -- A short state does not say whether the task has the lane of its agent, when its deadline is, nor which daemon runs it.
-  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes or context.daemon or is_late(keys, id) then
+  if string.byte(text) ~= QUEUED or has_spaces or context.agentLanes or context.daemon or is_late(context, keys.deadlines, id) then
     return claim_any(id, keys, text)
   end
-  local state = 'r' .. string.sub(text, 2) .. start_and_worker
+  local state = start_short(context, text, worker)
   start(id, 1, state, 1)
   return { 'claimed', state }
 end

@@ -73,7 +73,7 @@ const ARGUMENTS = [
 ] as const satisfies readonly (keyof Decision)[];
 
 /** Settles attempts of tenants of one shard. */
-async function settleAttempts(ledger: Ledger, decisions: readonly Decision[]): Promise<(Reply | Error)[]> {
+export async function settleAttempts(ledger: Ledger, decisions: readonly Decision[]): Promise<(Reply | Error)[]> {
   return await runByTenant(
     decisions,
     ({ tenant }) => tenant,

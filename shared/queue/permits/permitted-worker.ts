@@ -125,8 +125,9 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   /** Runs ready tickets in a slot, one after the other. Returns the next ticket from BullMQ, if the slot has one. */
   async #runReady(ready: ReadySource, token: string, mayGoOn: () => boolean): Promise<void | Job<Data, Result>> {
     let misses = 0;
+    let ended: string | undefined;
     while (misses < MAX_MISSES && !this.closing && !this.paused && mayGoOn()) {
-      const taken = await ready.take();
+      const taken = await ready.take(ended);
       if (taken === null) return;
       if (taken === 'outranked') {
         misses += 1;
@@ -135,7 +136,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
       } else {
         misses = 0;
         this.#noteTicket(token, taken.ticket);
-        await taken.run();
+        ended = await taken.run();
       }
     }
   }

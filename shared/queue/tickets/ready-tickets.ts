@@ -11,7 +11,23 @@ export interface ReadyTicketsOptions {
   name: TaskQueue;
   queue: TicketQueue;
   relay: Pick<TicketRelay, 'add'>;
+  /** The worker that claims the tasks of tickets which its slots take; without it only the tickets are taken. */
+  claimer?: string | undefined;
   log: Log;
+}
+
+/** A ticket that a slot took, and its task where that was claimed with it. */
+export interface TakenTicket {
+  ticket: IssuedTicket;
+  claimed?: TicketClaim['claimed'];
+}
+
+/** The slot that takes a ticket. */
+interface TakingSlot {
+  /** Whether the ticket alone is taken, and its task claimed later. */
+  isTicketOnly: boolean;
+  /** The lease that the slot's last attempt had. */
+  ended: string | undefined;
 }
 
 /**
@@ -33,14 +49,20 @@ export class ReadyTickets {
   }
 
   /** The ticket whose turn it is; `outranked` when one that goes first is in BullMQ, null when none is ready. Never rejects. */
-  async take(): Promise<IssuedTicket | 'outranked' | null> {
-    const { ledger, shard, name, queue, log } = this.#options;
+  async take({ isTicketOnly, ended }: TakingSlot): Promise<TakenTicket | 'outranked' | null> {
+    const { ledger, shard, name, queue, log, claimer } = this.#options;
     try {
-      const answer = await takeReady(ledger, { shard, queue: name, pauses: queue.toKey('meta') });
+      const answer = await takeReady(ledger, {
+        shard,
+        queue: name,
+        pauses: queue.toKey('meta'),
+        worker: isTicketOnly ? undefined : claimer,
+        ended,
+      });
       if (answer.kind !== 'taken') return answer.kind === 'outranked' ? 'outranked' : null;
       const { task, tenant, priority } = answer.ticket;
       log.info({ event: 'task.queued', task, tenant, queue: name, priority }, 'a free slot takes a ready task');
-      return answer.ticket;
+      return answer;
     } catch (error) {
       log.debug({ err: error, queue: name, shard }, 'ready tickets cannot be taken now');
       return null;

@@ -2,24 +2,27 @@ import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
-import type { IssuedTicket, TicketClaim } from '../../ledger/index.ts';
+import type { TicketClaim } from '../../ledger/index.ts';
 import { ticketOf } from '../permits/next-ticket.ts';
 import type { TicketPermits } from '../permits/permitted-worker.ts';
 import { OvertakenError, type ReadySource } from '../permits/ready-source.ts';
 import type { WorkerQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';
-import type { ReadyTickets } from '../tickets/ready-tickets.ts';
+import type { ReadyTickets, TakenTicket } from '../tickets/ready-tickets.ts';
 import { bullPriority, ticketJob } from '../tickets/ticket.ts';
 
 /**
  * What the queue does with a ticket; the ledger moved the task itself before.
  *
- * - `done`: nothing more to do with it; the note shows on the board
+ * - `done`: nothing more to do with it; the note shows on the board. `ended`: the lease of an attempt whose settlement is under way
  * - `failed`: the task failed for good; the board lists the ticket as failed
  * - `returned`: back to its place in the queue, for any worker. Costs no attempt
  * - `overtaken`: the same, and its slot takes a better ticket that is ready
  */
-export type TicketResult = { kind: 'done'; note: string } | { kind: 'failed'; message: string } | { kind: 'returned' | 'overtaken' };
+export type TicketResult =
+  | { kind: 'done'; note: string; ended?: string }
+  | { kind: 'failed'; message: string }
+  | { kind: 'returned' | 'overtaken' };
 
 export interface TicketWorkerOptions {
   source: JobSource;
@@ -112,24 +115,27 @@ export class TicketWorker {
   }
 
   #readySource(ready: ReadyTickets): ReadySource {
-    const take: ReadySource['take'] = async () => {
-      const ticket = await ready.take();
-      if (ticket === null || ticket === 'outranked') return ticket;
-      const { queue, priority, acceptedAt: timestamp = Date.now() } = ticket;
-      return { ticket: ticketOf(queue, { priority: bullPriority(priority), timestamp }), run: () => this.#runReady(ready, ticket) };
+    const take: ReadySource['take'] = async (ended) => {
+      const taken = await ready.take({ isTicketOnly: this.#isShared, ended });
+      if (taken === null || taken === 'outranked') return taken;
+      const { queue, priority, acceptedAt: timestamp = Date.now() } = taken.ticket;
+      return { ticket: ticketOf(queue, { priority: bullPriority(priority), timestamp }), run: () => this.#runReady(ready, taken) };
     };
     return { take, fill: (idle) => ready.fill(idle) };
   }
 
-  async #runReady(ready: ReadyTickets, ticket: IssuedTicket): Promise<void> {
+  async #runReady(ready: ReadyTickets, { ticket, claimed }: TakenTicket): Promise<string | undefined> {
+    const how = claimed ? { claimed } : { entry: ticket.entry, isShared: this.#isShared };
     try {
-      const result = await this.#options.handle(ticketJob(ticket).data, { entry: ticket.entry, isShared: this.#isShared });
-      if (result.kind === 'returned' || result.kind === 'overtaken') ready.putBack(ticket);
+      const result = await this.#options.handle(ticketJob(ticket).data, how);
+      if (result.kind === 'done') return result.ended;
       if (result.kind === 'failed') await ready.listFailed(ticket, result.message);
+      else ready.putBack(ticket);
     } catch (error) {
       // A mistake of ours; its lease or the audit brings the task back.
       this.#options.source.log.error({ err: error, task: ticket.task }, 'a ready ticket could not be handled');
     }
+    return undefined;
   }
 
   /** Where queues share their slots, BullMQ has the best tickets of each for comparison. */

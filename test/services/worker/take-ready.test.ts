@@ -138,7 +138,8 @@ describe('a worker with much to do', () => {
     expect(starts.length).toBe(12);
     await tickets.resume();
     await untilStatus(ids, 'completed');
-    expect(starts.map(Number)).toEqual(numbers(100).map(Number));
+    // Of two slots one may start its agent before the other.
+    expect(Math.max(...starts.map((input, position) => Math.abs(Number(input) - position)))).toBeLessThan(SLOTS);
   });
 
   it('lists a task that failed for good on the board', async () => {

@@ -103,15 +103,20 @@ local function add_note(context, task, note)
   trim_log(context, task)
 end
 
--- Publishes to the tenant's event stream, and to its listeners, what happened to one or more tasks (their ids, separated by commas).
--- `facts`: JSON array of what more is known of each, or nil.
-local function emit(context, ids, event, facts)
+-- Adds to the tenant's event stream what happened to one or more tasks (their ids, separated by commas). `facts`: JSON array of what more is
+-- known of each, or nil. Returns the line for listeners.
+local function record_event(context, ids, event, facts)
   if facts then
     redis.call('XADD', context.events, 'MAXLEN', '~', context.maxEvents, '*', 'event', event, 'tasks', ids, 'facts', facts)
   else
     redis.call('XADD', context.events, 'MAXLEN', '~', context.maxEvents, '*', 'event', event, 'tasks', ids)
   end
-  local message = context.tenant .. '/' .. ids .. '/' .. event
+  return context.tenant .. '/' .. ids .. '/' .. event
+end
+
+-- The same, and publishes it to listeners.
+local function emit(context, ids, event, facts)
+  local message = record_event(context, ids, event, facts)
   if joined then
     joined.channel, joined.messages[#joined.messages + 1] = context.channel, message
   else

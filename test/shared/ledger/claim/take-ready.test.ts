@@ -4,12 +4,12 @@ import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import { takeReady } from '#shared/ledger/claim/take-ready.ts';
+import { type FreeSlot, takeReady } from '#shared/ledger/claim/take-ready.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
-import { aTask, DONE, type TaskWish, TENANT } from '../support/test-ledger.ts';
+import { aTask, DONE, retry, type TaskWish, TENANT } from '../support/test-ledger.ts';
 import { useLedger } from '../support/use-ledger.ts';
 
 const test = await useLedger({ dispatch: { lookAhead: 1, direct: true } });
@@ -143,6 +143,106 @@ describe('a free slot', () => {
     await cancelTask(test.ledger, { tenant: TENANT, id, lane: null }, 'no');
     expect(await claim(id, { entry: `${TENANT}/${id}.1` })).toBe('ended');
     expect(await test.redis.zscore(shard.outbox, `${TENANT}/${id}.1`)).toBeNull();
+  });
+});
+
+/** The tasks of answers, and whether each was claimed. */
+const claimsOf = (answers: Awaited<ReturnType<typeof takeReady>>[]): [string, boolean][] =>
+  answers.flatMap((answer) => (answer.kind === 'taken' ? [[answer.ticket.task, answer.claimed !== undefined]] : []));
+
+describe('a free slot of a worker', () => {
+  const LEASE_MS = test.ledger.settings.worker.leaseMs;
+  const ledger: Ledger = { ...test.ledger, boundedTenants: () => ['bounded'] };
+  const takeFor = async (slot: Partial<FreeSlot> = {}): ReturnType<typeof takeReady> =>
+    await takeReady(ledger, { shard: 0, queue: 'tasks', pauses: PAUSES, worker: 'w1', ...slot });
+
+  it('has the task of its ticket at once, under a lease, and nothing of it is left to be added to BullMQ', async () => {
+    const [id = ''] = await acceptBehindClaimed(1);
+    await test.redis.del(shard.outbox);
+    const events = await test.redis.xlen(test.keys.tenant(TENANT).events);
+    const answer = await takeFor();
+    const stored = await test.redis.hget(test.keys.tenant(TENANT).states, id);
+    expect(answer).toMatchObject({
+      kind: 'taken',
+      ticket: { task: id, entry: `${TENANT}/${id}.1` },
+      claimed: { stored, body: { id, input: 'hello' }, state: { status: 'running', token: 1, attempt: 1, worker: 'w1' } },
+    });
+    const lease = Number(await test.redis.zscore(shard.leases, `${TENANT}/${id}/1`));
+    expect(Math.abs(lease - Date.now() - LEASE_MS)).toBeLessThan(LEASE_MS / 2);
+    expect(await test.redis.zcard(shard.outbox)).toBe(0);
+    expect(await test.redis.xlen(test.keys.tenant(TENANT).events)).toBe(events + 1);
+    expect((await settleAttempt(ledger, { tenant: TENANT, id, lane: null, token: 1 }, DONE)).kind).toBe('settled');
+  });
+
+  it('has the next attempt of a task that was tried before', async () => {
+    const [id = ''] = await acceptBehindClaimed(1);
+    await takeFor();
+    await settleAttempt(ledger, { tenant: TENANT, id, lane: null, token: 1 }, retry(1000));
+    const [out = ''] = await acceptMany(1, { priority: 10 });
+    await test.makeDue(id);
+    await claim(out);
+    expect(await takeFor()).toMatchObject({ claimed: { state: { status: 'running', token: 2, attempt: 2, spent: 2 } } });
+    expect(await test.state(id)).toMatchObject({ status: 'running', token: 2 });
+  });
+
+  it('shares the call with other slots, of tasks of several tenants', async () => {
+    test.window = 1;
+    const [first = ''] = await acceptMany(1, { priority: 10 });
+    await acceptMany(2);
+    for (const tenant of ['other', 'third']) await acceptMany(2, { tenant });
+    await claim(first);
+    for (const member of await test.redis.zrange(shard.window, '0', '-1')) {
+      const [tenant = '', id = ''] = member.split('/');
+      await claim(id, { tenant });
+    }
+    await test.redis.del(shard.outbox);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => takeFor()));
+    const claimed = claimsOf(answers);
+    expect(claimed.length).toBeGreaterThan(3);
+    expect(claimed.every(([, isClaimed]) => isClaimed)).toBe(true);
+    expect(await test.redis.zcard(shard.outbox)).toBe(0);
+  });
+
+  it('gets only the ticket of a task that something else may hold back', async () => {
+    const [late = '', bounded = ''] = [
+      ...(await acceptBehindClaimed(1, { deadline: Date.now() + 60_000 })),
+      ...(await acceptMany(1, { tenant: 'bounded' })),
+    ];
+    await test.redis.zadd(shard.deadlines, 1, `${TENANT}/${late}`);
+    await claim(bounded, { tenant: 'bounded' });
+    await acceptMany(1, { tenant: 'bounded' });
+    const answers = claimsOf(await Promise.all([takeFor(), takeFor()]));
+    expect(answers.map(([, isClaimed]) => isClaimed)).toEqual([false, false]);
+    expect((await test.redis.zrange(shard.outbox, '0', '-1')).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('gets only a ticket while its last attempt still runs in the ledger', async () => {
+    const [first = '', second = ''] = await acceptBehindClaimed(2);
+    await takeFor();
+    const ended = `${TENANT}/${first}/1`;
+    expect(claimsOf([await takeFor({ ended })])).toEqual([[second, false]]);
+  });
+
+  it('starts the next task of a lane in the turn of the event loop that settles the last one', async () => {
+    test.window = 1;
+    const lane = { name: 'line', limit: 1 };
+    const [first = ''] = await acceptMany(1, { lane });
+    const [second = ''] = await acceptMany(1, { lane });
+    const held = await claimTask(ledger, { tenant: TENANT, id: first, lane: 'line' }, 'w1');
+    if (held.kind !== 'claimed') throw new Error('nothing was claimed');
+    const seen = { stored: held.stored, first: held.body.first, now: Date.now() };
+    const [out = '', third = ''] = await acceptMany(2);
+    await claim(out);
+    const [early, settled, late] = await Promise.all([
+      takeFor(),
+      settleAttempt(ledger, { tenant: TENANT, id: first, lane: 'line', token: 1 }, DONE, seen),
+      takeFor({ ended: `${TENANT}/${first}/1` }),
+    ]);
+    expect(settled.kind).toBe('settled');
+    expect(claimsOf([early, late])).toEqual([
+      [second, true],
+      [third, true],
+    ]);
   });
 });
 

@@ -43,22 +43,29 @@ do
     return redis.call('ZRANGEBYLEX', context.ready, from, '(' .. prefix .. '\255', 'LIMIT', 0, count)
   end
 
-  local function issue_flow(context, level, tenant, texts)
-    local names, cost = {}, 0
+  -- What these tickets cost, and their names in the outbox.
+  local function read_texts(level, tenant, texts)
+    local ids, names, cost = {}, {}, 0
     for position, text in ipairs(texts) do
       local id, number, each = string.match(text, '^%d+/([^/.]+)%.(%d+)/(%d+)/', #level.prefix + #tenant + #'/' + 1)
-      add_to_window(context, level, tenant, id)
-      names[position], cost = id .. '.' .. number, cost + each
+      ids[position], names[position], cost = id, id .. '.' .. number, cost + each
     end
-    if level.is_apart then
-      for position, name in ipairs(names) do issue_tickets(context, tenant .. '/' .. name, { texts[position] }) end
-    else
-      issue_tickets(context, tenant .. '/' .. table.concat(names, ','), texts)
+    return cost, ids, names
+  end
+
+  -- Lets tickets of a tenant out, or hands them to `level.take`. Returns their cost.
+  local function issue_flow(context, level, tenant, texts)
+    local cost, ids, names = read_texts(level, tenant, texts)
+    if level.take then
+      for _, text in ipairs(texts) do level.take(tenant, text) end
+      return cost
     end
+    for _, id in ipairs(ids) do add_to_window(context, level, tenant, id) end
+    issue_tickets(context, tenant .. '/' .. table.concat(names, ','), texts)
     return cost
   end
 
-  -- Lets ready tickets of one level out by turns, at most `room`; with `is_apart`, each under its own entry. Returns how many.
+  -- Lets ready tickets of one level out by turns, at most `room`; with `level.take` each goes there. Returns how many.
   take_turns = function(context, level, room)
     local left = room
     while left > 0 do

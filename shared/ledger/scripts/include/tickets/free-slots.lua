@@ -1,7 +1,8 @@
 -- Takes ready tickets of one queue for slots that are free now, by turns, so that they need not go through BullMQ. Only those of levels that
 -- have no better or equal ticket in the window: such a ticket goes first, and BullMQ has it. Returns 1 when more are ready behind it, else 0.
 --   pauses: BullMQ's hash of the queue: with `paused` or `concurrency` in it nothing is taken
-local function take_for_slots(context, queue, count, pauses)
+--   take: receives the tenant and the text of each ticket
+local function take_for_slots(context, queue, count, pauses, take)
   local left, is_outranked = count, 0
   local paused = redis.call('HMGET', pauses, 'paused', 'concurrency')
   local is_paused = paused[1] or paused[2]
@@ -13,12 +14,9 @@ local function take_for_slots(context, queue, count, pauses)
       is_outranked = 1
       break
     end
-    left = left - take_turns(context, { prefix = prefix, number = number, queue = queue, is_apart = true }, left)
+    left = left - take_turns(context, { prefix = prefix, number = number, queue = queue, take = take }, left)
     best = left > 0 and first_ready(context, queue .. '/')[1]
   end
-  -- They have left the ready ones for slots, and do not wait in the window.
-  context.shard.placed.window = {}
-  write_placed(context)
   if not is_paused and not best and left > 0 then end_turns(context) end
   return is_outranked
 end
