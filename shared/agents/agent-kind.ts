@@ -73,6 +73,8 @@ export interface AgentEnvironment {
   readonly openaiApiKey: string | undefined;
   /** Reads a variable of this process's environment that an agent's definition names in `apiKeyEnv` or `passEnv`, or PATH or LANG. */
   readonly readSecret: (name: string) => string | undefined;
+  /** `commands.sandbox` of the configuration: its program is what a start needs. Defaults to none. */
+  readonly sandbox?: readonly string[];
 }
 
 export interface AgentRunnersOptions extends AgentEnvironment {

@@ -61,6 +61,7 @@ export async function assertAgents({ settings, env, directory, readVariable }: C
     openaiBaseUrl: env.OPENAI_BASE_URL,
     openaiApiKey: env.OPENAI_API_KEY,
     readSecret: readVariable,
+    sandbox: settings.commands.sandbox,
   });
   const runsCommands = Object.values(settings.agents).some(({ kind }) => kind === 'command');
   const userProblem = runsCommands ? commandUserProblem(commandUser(settings.commands)) : null;

@@ -78,6 +78,7 @@ async function inspectAgents(config: Config): Promise<Check[]> {
     openaiBaseUrl: config.env.OPENAI_BASE_URL,
     openaiApiKey: config.env.OPENAI_API_KEY,
     readSecret: config.readVariable,
+    sandbox: config.settings.commands.sandbox,
   });
   if (problems.length > 0) return problems.map((problem) => ({ name: 'Agents', state: 'fail', detail: problem }));
   return [{ name: 'Agents', state: 'ok', detail: Object.keys(agents).join(', ') || 'none' }];

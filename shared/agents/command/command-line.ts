@@ -1,6 +1,5 @@
 import { chown, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { CommandSettings } from '../../config/index.ts';
 import type { CommandRun } from './command-run.ts';
 import type { CommandUser } from './command-user.ts';
 import type { AttemptFolder } from './attempt-folder.ts';
@@ -45,7 +44,7 @@ export interface CommandLinePlace {
   readonly variables: readonly string[];
 }
 
-export function sandboxOf({ sandbox }: Definition, settings: Pick<CommandSettings, 'sandbox'>): readonly string[] {
+export function sandboxOf({ sandbox }: Definition, settings: { readonly sandbox: readonly string[] }): readonly string[] {
   return sandbox ?? settings.sandbox;
 }
 

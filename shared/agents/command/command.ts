@@ -6,14 +6,14 @@ import type { AgentEnvironment, AgentRunnersOptions, DefinitionOf, KindOfAgent }
 import { secretValues } from '../redactor.ts';
 import { trackCommands } from './processes/attempt-processes.ts';
 import { openCgroups } from './processes/cgroup.ts';
-import { commandOf } from './command-line.ts';
+import { commandOf, sandboxOf } from './command-line.ts';
 import { findProgramProblem } from './program-file.ts';
 import { runCommand } from './run-command.ts';
 import { readVariables } from './command-environment.ts';
 import type { CommandRun } from './command-run.ts';
 import { commandUser } from './command-user.ts';
 
-type CommandEnvironment = Pick<AgentEnvironment, 'directory' | 'readSecret'>;
+type CommandEnvironment = Pick<AgentEnvironment, 'directory' | 'readSecret' | 'sandbox'>;
 type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'fleetId' | 'commands'>;
 
 /** Agents that are programs: the prompt on their stdin, their stdout is the output. */
@@ -39,16 +39,25 @@ export function openCommandRunner({
 }
 
 /** Throws a `TaskFailure` when a command of this definition could not run on this machine. */
-export async function checkCommand(definition: DefinitionOf<'command'>, { directory, readSecret }: CommandEnvironment): Promise<void> {
-  const { cwd = '.', env, passEnv = [] } = definition;
-  const { program } = commandOf(definition);
-  const folder = resolve(directory, cwd);
+export async function checkCommand(definition: DefinitionOf<'command'>, environment: CommandEnvironment): Promise<void> {
+  const { directory, readSecret } = environment;
+  const folder = resolve(directory, definition.cwd ?? '.');
   if (!(await isFolder(folder))) throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no folder at ${folder}`);
-  const paths = env?.['PATH'] ?? readSecret('PATH') ?? '';
-  if ((await findProgramProblem(program, folder, paths)) !== null)
-    throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
-  const missing = passEnv.filter((name) => readSecret(name) === undefined);
+  await checkProgram(definition, folder, environment);
+  const missing = (definition.passEnv ?? []).filter((name) => readSecret(name) === undefined);
   if (missing.length > 0) throw new TaskFailure('RESOURCE_NOT_FOUND', `"passEnv" names variables that are not set: ${missing.join(', ')}`);
+}
+
+async function checkProgram(
+  definition: DefinitionOf<'command'>,
+  folder: string,
+  { readSecret, sandbox = [] }: CommandEnvironment,
+): Promise<void> {
+  // In a sandbox the program may be another machine's, as a container's is.
+  const [program = commandOf(definition).program] = sandboxOf(definition, { sandbox });
+  const paths = definition.env?.['PATH'] ?? readSecret('PATH') ?? '';
+  if ((await findProgramProblem(program, folder, paths)) === null) return;
+  throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -70,6 +70,7 @@ describe('the check of the agents', () => {
     ['a file that exports "run"', { kind: 'function', file: './good.mjs' }],
     ['a program on the PATH', { kind: 'command', command: ['agent', '--fast'] }],
     ['a program by its place', { kind: 'command', command: ['./agent'], cwd: './bin' }],
+    ['a program of a sandbox that is there', { kind: 'command', command: ['elsewhere'], sandbox: ['agent', 'run'] }],
     ['a model with an address', { kind: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' }],
     ['an endpoint with a secret', { kind: 'http', url: 'http://127.0.0.1:1/', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
   ])('finds nothing wrong with %s', async (_name, agent) => {
@@ -83,6 +84,8 @@ describe('the check of the agents', () => {
     ['a program that is not there', { kind: 'command', command: ['absent'] }, '"absent" is not found'],
     ['a program that may not be run', { kind: 'command', command: ['notes'] }, '"notes" is not found'],
     ['a folder as a program', { kind: 'command', command: ['./bin'] }, '"./bin" is not found'],
+    ['a preset whose program is not there', { kind: 'command', preset: 'codex' }, '"codex" is not found'],
+    ['a sandbox that is not there', { kind: 'command', command: ['agent'], sandbox: ['box', '--'] }, '"box" is not found'],
     ['a folder that is not there', { kind: 'command', command: ['agent'], cwd: './nowhere' }, 'no folder at'],
     ['a variable to pass that is not set', { kind: 'command', command: ['agent'], passEnv: ['TOKEN'] }, 'TOKEN'],
     ['a model without address and key', { kind: 'openai', model: 'm' }, 'OPENAI_BASE_URL'],
@@ -93,6 +96,12 @@ describe('the check of the agents', () => {
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(/^agents\.tested: /);
     expect(problems[0]).toContain(problem);
+  });
+
+  it('looks for the sandbox that all agents have, except those without one', async () => {
+    const sandbox = ['box'];
+    expect(await check({ kind: 'command', command: ['agent'] }, { sandbox })).toEqual([expect.stringContaining('"box" is not found')]);
+    expect(await check({ kind: 'command', command: ['agent'], sandbox: [] }, { sandbox })).toEqual([]);
   });
 
   it('takes a model for reachable when there is a key for OpenAI', async () => {

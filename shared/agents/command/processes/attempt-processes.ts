@@ -93,7 +93,7 @@ export class AttemptProcesses {
     if (pid === leader || group === leader || session === leader) return true;
     if (this.#known.get(pid) === startedAt) return true;
     if (readInitialVariable(entry, MARK_VARIABLE) === mark) return true;
-    return readWorkingFolder(pid)?.startsWith(folder) ?? false;
+    return readWorkingFolder(entry).startsWith(folder);
   }
 }
 

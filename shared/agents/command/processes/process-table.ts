@@ -55,23 +55,42 @@ export function readMemory(pid: number): number {
   }
 }
 
-/** A variable of the environment that a process was started with; undefined also where it may not be read. */
-export function readInitialVariable({ pid, command }: ProcessEntry, name: string): string | undefined {
-  if (command !== undefined) return new RegExp(` ${name}=(\\S*)`).exec(command)?.[1];
-  try {
-    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    return entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
-  } catch {
-    return undefined;
-  }
+/** What is read of a process at most once for each table, by however many attempts look for theirs in it. */
+interface Origin {
+  readonly environment: string;
+  readonly folder: string;
 }
 
-/** The folder that a process is in. */
-export function readWorkingFolder(pid: number): string | undefined {
+const ORIGINS = new WeakMap<ProcessEntry, Origin>();
+
+/** A variable of the environment that a process was started with; undefined also where it may not be read. */
+export function readInitialVariable(entry: ProcessEntry, name: string): string | undefined {
+  if (entry.command !== undefined) return new RegExp(` ${name}=(\\S*)`).exec(entry.command)?.[1];
+  const entries = originOf(entry).environment.split('\0');
+  return entries.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+/** The folder that a process is in; empty where that is unknown. */
+export function readWorkingFolder(entry: ProcessEntry): string {
+  return originOf(entry).folder;
+}
+
+function originOf(entry: ProcessEntry): Origin {
+  const known = ORIGINS.get(entry);
+  if (known !== undefined) return known;
+  const found = {
+    environment: orEmpty(() => readFileSync(`/proc/${entry.pid}/environ`, 'utf8')),
+    folder: orEmpty(() => readlinkSync(`/proc/${entry.pid}/cwd`)),
+  };
+  ORIGINS.set(entry, found);
+  return found;
+}
+
+function orEmpty(read: () => string): string {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    return read();
   } catch {
-    return undefined;
+    return '';
   }
 }
 
