@@ -34,7 +34,7 @@ export function createHubService(parts: Parts): Service {
   );
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
   const daemons = new ConnectedDaemons({ redis, keys, subscribe, log, hub: name, settings, executor, clock: systemClock });
-  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons });
+  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true });
   const policy = slotPolicy(parts, settings);
   const permits = openPermits(parts, name, policy);
   return new HubService({

@@ -13,6 +13,7 @@ import { FleetSharer } from './upkeep/fleet-sharer.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
 import { ProviderPump } from './upkeep/provider-pump.ts';
 import { Reclaimer } from './upkeep/reclaimer.ts';
+import { openRemote } from './remote/open-remote.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
 import { WorkerService } from './worker-service.ts';
 
@@ -44,9 +45,12 @@ export function createWorkerService(parts: Parts): Service {
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
     runIsolated: (ticket, how, losses) => pool.run(ticket, how, losses),
   };
-  const handle: TicketHandler = (ticket, how) => executeTicket(executor, ticket, how);
+  const remote = openRemote(parts, { worker: name, executor, policy });
+  const handle: TicketHandler = (ticket, how, queue) =>
+    queue === 'remote' && remote ? remote.handle(ticket, how) : executeTicket(executor, ticket, how);
   return new WorkerService({
     name,
+    remote,
     check: async () => {
       await assertAgents(config);
       logIsolation(parts);

@@ -7,6 +7,7 @@ import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper, SignalListener } from '#shared/execution/index.ts';
 import type { Reclaimer } from './upkeep/reclaimer.ts';
 import type { Watchdog } from './watchdog/watchdog.ts';
+import type { Remote } from './remote/open-remote.ts';
 import type { DuePromoter } from './upkeep/due-promoter.ts';
 
 export interface WorkerServiceOptions {
@@ -22,6 +23,8 @@ export interface WorkerServiceOptions {
   heartbeat: Heartbeat;
   /** Notices other workers that are gone. */
   watch: { start(): void; stop(): Promise<void> };
+  /** Its part in the queue for machines with capabilities; null for a worker without any. */
+  remote: Remote | null;
   /** Divides the fleet's caps among its tenants. */
   sharer: { start(): void; stop(): Promise<void> };
   /** Releases the tasks that wait for a provider. */
@@ -85,13 +88,17 @@ export class WorkerService implements Service {
     this.#options.watch.start();
     this.#options.sharer.start();
     this.#options.pump.start();
+    this.#options.remote?.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
     void publish('worker.started');
   }
 
   problems(): string[] {
-    return [...this.#takers, ...(this.#listener ? [this.#listener] : [])].flatMap(({ problem }) => problem ?? []);
+    const { remote } = this.#options;
+    return [...this.#takers, ...(this.#listener ? [this.#listener] : []), ...(remote ? [remote] : [])].flatMap(
+      ({ problem }) => problem ?? [],
+    );
   }
 
   /** Takes nothing more and lets all that runs end, however long that takes. For an operator's request, which may come again. */
@@ -115,7 +122,8 @@ export class WorkerService implements Service {
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
-    const { heartbeat, watch, sharer, pump, watchdog } = this.#options;
+    const { heartbeat, watch, sharer, pump, watchdog, remote } = this.#options;
+    await remote?.stop();
     await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, sharer, pump, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();

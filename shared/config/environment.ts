@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chatEnvironment, CHAT_SECRETS } from './chat.ts';
+import { capabilitySchema } from './fields.ts';
 import { TASK_QUEUES } from './sources.ts';
 import { MusterError } from '../errors/index.ts';
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
@@ -58,6 +59,12 @@ export const environmentSchema = z.object({
   MUSTER_QUEUES: z
     .string()
     .regex(SLOTS, `expected name=slots, separated by commas, of ${SERVED_QUEUES.join(', ')}`)
+    .optional(),
+  /** What this worker has that tasks may need, separated by commas: `gpu,browser`. It then serves the queue `remote` too, with 4 slots unless configured. */
+  MUSTER_CAPABILITIES: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(capabilitySchema).max(50))
     .optional(),
   /** The public address of this installation, for links; by default the address it listens on. */
   MUSTER_PUBLIC_URL: z.url().optional(),

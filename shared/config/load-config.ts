@@ -87,8 +87,13 @@ function oldAgentNames({ agents }: Settings): string[] {
   return named.map(([id]) => `agents.${id}.writs is called directives now`);
 }
 
+/** Slots for the queue `remote` of a worker with capabilities. */
+const CAPABLE_SLOTS = 4;
+
 /** What the environment says wins over the file. */
-function applyEnvironment({ MUSTER_MAX_CONCURRENT: maxConcurrent, MUSTER_COMMAND_UID: uid }: Environment, settings: Settings): void {
+function applyEnvironment(env: Environment, settings: Settings): void {
+  const { MUSTER_MAX_CONCURRENT: maxConcurrent, MUSTER_COMMAND_UID: uid, MUSTER_CAPABILITIES: capabilities } = env;
+  if (capabilities) settings.queues.remote = { slots: CAPABLE_SLOTS, ...settings.queues.remote };
   if (maxConcurrent !== undefined) settings.limits.maxConcurrent = maxConcurrent;
   if (uid !== undefined) settings.commands.uid = uid;
 }

@@ -2,7 +2,7 @@
  * Daemons: executors on people's own machines. Their registrations with tokens, which daemons are connected to which hub as of the last
  * beat, and the messages that they exchange with a hub over a WebSocket, with their bounds.
  */
-export { type DaemonSignal, parseDaemonSignal, publishDaemonChange } from './daemon-signals.ts';
+export { type DaemonSignal, parseDaemonSignal, publishDaemonChange, publishDaemonGone, publishDaemonStates } from './daemon-signals.ts';
 export { DAEMON_STATUSES, type DaemonState, statusOf } from './daemon-state.ts';
 export {
   type BeatOutcome,
@@ -14,7 +14,7 @@ export {
   removeDaemonState,
   writeDaemonStates,
 } from './daemon-states.ts';
-export { DaemonDirectory } from './dispatch/daemon-directory.ts';
+export { ANY_TENANT, DaemonDirectory } from './dispatch/daemon-directory.ts';
 export { DaemonDispatcher } from './dispatch/daemon-dispatcher.ts';
 export type { LocalDaemon, LocalDaemons } from './dispatch/local-daemons.ts';
 export { explainDaemons } from './dispatch/explain-daemons.ts';

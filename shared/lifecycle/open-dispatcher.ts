@@ -11,6 +11,8 @@ interface DispatcherOptions {
   executor: Executor;
   /** Those that run tasks in this process, or over its connections. */
   local: LocalDaemons;
+  /** Whether a ticket keeps its slot here while another hub runs its task. */
+  keepsSlot: boolean;
 }
 
 interface Dispatching {
@@ -19,7 +21,7 @@ interface Dispatching {
 }
 
 /** Opens the choice of a daemon for each task of the queue `remote`, and what it knows of all daemons. */
-export function openDispatcher(parts: Parts, { name, executor, local }: DispatcherOptions): Dispatching {
+export function openDispatcher(parts: Parts, { name, executor, local, keepsSlot }: DispatcherOptions): Dispatching {
   const { redis, keys, log, settings } = parts;
   const { directoryMs } = settings.hub;
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
@@ -29,6 +31,7 @@ export function openDispatcher(parts: Parts, { name, executor, local }: Dispatch
     ledger: executor.ledger,
     directory,
     local,
+    keepsSlot,
     findAgent: (tenant, id) => parts.findAgent(tenant, id),
     // Claims a task only to fail it.
     fail: (ticket, how, failure) => {

@@ -40,7 +40,7 @@ export function openPermits(parts: Parts, worker: string, policy: SlotPolicy): F
 }
 
 /** Takes a ticket to its end. */
-export type TicketHandler = (ticket: TicketData, how: TicketClaim) => Promise<TicketResult>;
+export type TicketHandler = (ticket: TicketData, how: TicketClaim, queue: TaskQueue) => Promise<TicketResult>;
 
 interface Taking {
   /** The slots, and the queues that share them. */
@@ -73,8 +73,9 @@ export function openTicketWorkers(parts: Parts, { policy, handle, claimer, permi
           queue,
           slots,
           permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue) }),
-          ready: openReady(parts, { shard, name: queue, claimer }),
-          handle,
+          // Who runs a task of that queue is chosen after its ticket is taken.
+          ready: openReady(parts, { shard, name: queue, claimer: queue === 'remote' ? undefined : claimer }),
+          handle: (ticket, how) => handle(ticket, how, queue),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),
     ),

@@ -23,6 +23,8 @@ interface DaemonDispatcherOptions {
   findAgent: (tenant: string, id: string) => Promise<AgentDefinition | null>;
   /** Claims a task only to fail it, for one that no daemon can ever run. */
   fail: (ticket: TicketData, how: TicketClaim, failure: TaskFailure) => Promise<TicketResult>;
+  /** Whether a ticket keeps its slot here while another hub runs its task. A worker has other work for the slot. */
+  keepsSlot: boolean;
   subscribe: Subscribe;
   settings: {
     /** How long another hub may take to answer an offer, ms. */
@@ -131,12 +133,13 @@ export class DaemonDispatcher {
 
   /** Null when the daemon has no room after all, or its hub does not answer. */
   async #give({ id, state }: KnownDaemon, ticket: TicketData, how: TicketClaim): Promise<TicketResult | null> {
-    const { local, directory } = this.#options;
+    const { local, directory, keepsSlot } = this.#options;
     const { tenant } = ticket;
     const own = local.find(tenant, id);
     if (own) return await this.#take(own, ticket, how);
     directory.noteTask(tenant, id);
     const answer = await this.#link.offer(state.hub, id, { ticket, how });
+    if (answer.outcome === 'taken' && !keepsSlot) return { kind: 'done', note: 'runs at another hub' };
     if (answer.outcome === 'taken') return await this.#untilEnded(ticket, answer.ended);
     directory.noteFull(tenant, id);
     return null;

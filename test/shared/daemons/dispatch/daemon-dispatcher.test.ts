@@ -111,6 +111,7 @@ class FakeHub {
           this.onRoom = listener;
         },
       },
+      keepsSlot: true,
       findAgent: (tenant, id) => parts.findAgent(tenant, id),
       fail: ({ task }, _how, { code }) => {
         this.failed.push([task, code]);
