@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { generateText } from 'ai';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
@@ -7,7 +6,6 @@ import { readSpending } from '#shared/budgets/read-spending.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { readUsageGroups } from '#shared/usage/read-usage.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
@@ -15,27 +13,17 @@ import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { awaitEndOrHold } from '../../support/agents/await-task.ts';
+import { answerCompletion } from '../../support/agents/chat-completion.ts';
 
 /** Of one call of the dear model: 100 tokens in and 100 out, a millionth of a dollar each. */
 const COST = 200;
 const usage = { prompt_tokens: 100, completion_tokens: 100, total_tokens: 200 };
 
-const answer = (response: ServerResponse): void => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(
-    JSON.stringify({
-      id: 'x',
-      model: 'm',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
-      usage,
-    }),
-  );
-};
-
 const SLOW = 'take your time';
 const endpoint = await startFakeHttpEndpoint((response) => {
   const isSlow = endpoint.requests.at(-1)?.body.includes(SLOW) === true;
-  setTimeout(() => answer(response), isSlow ? 100 : 0);
+  setTimeout(() => answerCompletion(response, usage), isSlow ? 100 : 0);
 });
 afterAll(() => endpoint.close());
 
@@ -68,13 +56,7 @@ const run = async (tenant: string, rule: object): Promise<{ task: Task; models: 
   const before = endpoint.requests.length;
   await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', ...rule }));
   const { id } = await acceptTask(parts, { tenant, agent: 'asks', input: 'x' });
-  const task = await waitFor(
-    async () => {
-      const found = await readTask(parts.ledger, tenant, id);
-      return found && (isTerminal(found.state.status) || found.state.hold) ? found : null;
-    },
-    { deadlineMs: 10_000, what: `the end of ${id}` },
-  );
+  const task = await awaitEndOrHold(parts, id, tenant);
   return { task, models: endpoint.requests.slice(before).map(({ body }) => (JSON.parse(body) as { model: string }).model) };
 };
 

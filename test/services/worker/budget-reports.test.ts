@@ -4,14 +4,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { readSpending } from '#shared/budgets/read-spending.ts';
-import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { awaitEndOrHold } from '../../support/agents/await-task.ts';
 
 /** Of each report. */
 const COST = 100_000;
@@ -52,11 +50,7 @@ await useWorker(parts);
 async function run(tenant: string, agent: string, rule: object): Promise<Task> {
   await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', hardMicroUsd: 2 * COST, ...rule }));
   const { id } = await acceptTask(parts, { tenant, agent, input: 'x' });
-  const find = async (): Promise<Task | null> => {
-    const task = await readTask(parts.ledger, tenant, id);
-    return task && (isTerminal(task.state.status) || task.state.hold) ? task : null;
-  };
-  return await waitFor(find, { deadlineMs: 15_000, what: `the end of ${id}` });
+  return await awaitEndOrHold(parts, id, tenant);
 }
 
 async function spent(tenant: string): Promise<object> {

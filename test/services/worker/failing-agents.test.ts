@@ -7,10 +7,10 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { awaitEndOrHold } from '../../support/agents/await-task.ts';
 
 const TENANT = 'default';
 const MAX_FAILURES = 3;
@@ -31,14 +31,7 @@ await useWorker(parts);
 const submit = async (input: string, agent = 'moody'): Promise<string> =>
   (await acceptTask(parts, { tenant: TENANT, agent, input, execution: { maxAttempts: 1 } })).id;
 
-const settled = async (id: string): Promise<TaskState> =>
-  await waitFor(
-    async () => {
-      const state = (await readTask(parts.ledger, TENANT, id))?.state;
-      return state && (isTerminal(state.status) || state.hold) ? state : null;
-    },
-    { deadlineMs: 10_000, what: `the end or the hold of ${id}` },
-  );
+const settled = async (id: string): Promise<TaskState> => (await awaitEndOrHold(parts, id, TENANT)).state;
 
 const run = async (input: string, agent?: string): Promise<TaskState> => await settled(await submit(input, agent));
 

@@ -2,26 +2,20 @@ import type { ServerResponse } from 'node:http';
 import { generateText } from 'ai';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { useWorker } from '../../support/use-worker.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { awaitEnd, awaitTask } from '../../support/agents/await-task.ts';
+import { answerCompletion } from '../../support/agents/chat-completion.ts';
 
 type Respond = (response: ServerResponse) => void;
 
-const answer: Respond = (response) => {
-  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
-  const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ id: 'x', model: 'm', choices, usage }));
-};
+const answer: Respond = (response) => answerCompletion(response);
 
 const refuse =
   (status: number, code: string, ms = 400): Respond =>
@@ -79,16 +73,8 @@ beforeEach(() => {
 const submit = async (input: string, agent = 'twice'): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent, input, execution: { maxAttempts: 1 } })).id;
 
-const reads = async (id: string, isIt: (task: Task) => boolean, what: string): Promise<Task> =>
-  await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, 'default', id);
-      return task && isIt(task) ? task : null;
-    },
-    { deadlineMs: 20_000, what },
-  );
-const ended = (id: string): Promise<Task> => reads(id, ({ state }) => isTerminal(state.status), `the end of ${id}`);
-const held = (id: string): Promise<Task> => reads(id, ({ state }) => state.hold !== undefined, `${id} to be held`);
+const ended = (id: string): Promise<Task> => awaitEnd(parts, id);
+const held = (id: string): Promise<Task> => awaitTask(parts, { id }, ({ state }) => state.hold !== undefined, `${id} to be held`);
 
 describe('a task whose call is refused', () => {
   it.each([

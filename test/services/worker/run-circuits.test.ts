@@ -1,37 +1,24 @@
-import type { ServerResponse } from 'node:http';
 import { generateText } from 'ai';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
+import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
-
-const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-
-const answer = (response: ServerResponse): void => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(
-    JSON.stringify({
-      id: 'x',
-      model: 'm',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
-      usage,
-    }),
-  );
-};
+import { awaitEnd } from '../../support/agents/await-task.ts';
+import { answerCompletion } from '../../support/agents/chat-completion.ts';
 
 let isBroken = true;
 let hangs = false;
 const endpoint = await startFakeHttpEndpoint((response) => {
   if (hangs) return;
   if (isBroken) response.writeHead(503).end('{"error":{"message":"out of order"}}');
-  else answer(response);
+  else answerCompletion(response);
 });
 afterAll(() => endpoint.close());
 
@@ -61,14 +48,7 @@ await useWorker(parts);
 const submit = async (agent: string, maxAttempts = 3, timeoutMs = 60_000): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent, input: 'hello', execution: { maxAttempts, timeoutMs } })).id;
 
-const ended = async (id: string): Promise<NonNullable<Awaited<ReturnType<typeof readTask>>>> =>
-  await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, 'default', id);
-      return task && isTerminal(task.state.status) ? task : null;
-    },
-    { deadlineMs: 20_000, what: `the end of ${id}` },
-  );
+const ended = (id: string): Promise<Task> => awaitEnd(parts, id);
 
 const eventsOf = async (kind: string): Promise<number> =>
   (await parts.redis.xrange(parts.keys.tenant('default').events, '-', '+')).filter(([, fields]) => fields.includes(kind)).length;

@@ -1,17 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import { cancelTask } from '#shared/ledger/change-task.ts';
-import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
+import { awaitEnd } from '../../support/agents/await-task.ts';
 
 /** One answer of the provider, in the order of its requests. */
 type Answer = (response: ServerResponse) => void;
@@ -70,14 +69,7 @@ afterEach(async () => {
 const submit = async (maxAttempts = 3): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'model', input: 'hello', execution: { maxAttempts } })).id;
 
-const ended = async (id: string): Promise<Task> =>
-  await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, 'default', id);
-      return task && isTerminal(task.state.status) ? task : null;
-    },
-    { deadlineMs: 10_000, what: `the end of ${id}` },
-  );
+const ended = (id: string): Promise<Task> => awaitEnd(parts, id);
 
 const streamed = async (id: string): Promise<string[]> =>
   (await parts.redis.xrange(parts.keys.tenant('default').output(id), '-', '+')).map(([, fields]) => fields.join(' '));

@@ -5,12 +5,12 @@ import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
+import { awaitEnd } from '../../support/agents/await-task.ts';
 
 const running = new Map<string, { signal: AbortSignal; finish: (text: string) => void }>();
 
@@ -52,14 +52,7 @@ await useWorker(parts);
 const submit = async (request: Partial<AcceptRequest>): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'hello there', ...request })).id;
 
-const ended = async (id: string): Promise<Task> =>
-  await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, 'default', id);
-      return task && isTerminal(task.state.status) ? task : null;
-    },
-    { deadlineMs: 8000, what: `the end of ${id}` },
-  );
+const ended = (id: string): Promise<Task> => awaitEnd(parts, id);
 
 const reads = async (id: string): Promise<Task> => (await readTask(parts.ledger, 'default', id)) as Task;
 

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { awaitEnd } from '../../support/agents/await-task.ts';
 
 const TENANT = 'default';
 const COST = 600;
@@ -21,14 +19,7 @@ await useWorker(parts);
 const submit = async (parentTaskId?: string): Promise<string> =>
   (await acceptTask(parts, { tenant: TENANT, agent: 'buys', input: 'x', ...(parentTaskId === undefined ? {} : { parentTaskId }) })).id;
 
-const ended = async (id: string): Promise<TaskState> =>
-  await waitFor(
-    async () => {
-      const state = (await readTask(parts.ledger, TENANT, id))?.state;
-      return state && isTerminal(state.status) ? state : null;
-    },
-    { deadlineMs: 10_000, what: `the end of ${id}` },
-  );
+const ended = async (id: string): Promise<TaskState> => (await awaitEnd(parts, id, TENANT)).state;
 
 const noticesOf = async (...fields: string[]): Promise<number> => {
   const entries = await parts.redis.xrange(parts.keys.tenant(TENANT).events, '-', '+');

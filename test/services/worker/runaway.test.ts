@@ -5,10 +5,10 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { awaitEnd } from '../../support/agents/await-task.ts';
 
 const TENANT = 'default';
 const MAX_DEPTH = 4;
@@ -42,15 +42,7 @@ const record = async (id: string): Promise<Record<string, unknown>> => {
   return task === null ? {} : taskRecord(task);
 };
 
-async function ended(id: string): Promise<Record<string, unknown>> {
-  return await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, TENANT, id);
-      return task && isTerminal(task.state.status) ? taskRecord(task) : null;
-    },
-    { deadlineMs: 20_000, what: `the end of ${id}` },
-  );
-}
+const ended = async (id: string): Promise<Record<string, unknown>> => taskRecord(await awaitEnd(parts, id, TENANT));
 
 /** Reasons of the notifications about a root. */
 async function notices(root: string): Promise<string[]> {

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { AgentContext, AgentFunction, AgentInput, AgentTask } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
-import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
+import { awaitEnd } from '../../support/agents/await-task.ts';
 
 /** A run of the agent, in the hands of a test. */
 interface Run {
@@ -37,16 +36,7 @@ await useWorker(parts);
 const offer = async (session: string, input: string, request: Partial<AcceptRequest> = {}): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'held', source: 'chat', session, input, mode: 'steer', ...request })).id;
 
-const reads = async (id: string): Promise<Task> => (await readTask(parts.ledger, 'default', id)) as Task;
-
-const ended = async (id: string): Promise<Task> =>
-  await waitFor(
-    async () => {
-      const task = await reads(id);
-      return isTerminal(task.state.status) ? task : null;
-    },
-    { deadlineMs: 8000, what: `the end of ${id}` },
-  );
+const ended = (id: string): Promise<Task> => awaitEnd(parts, id);
 
 /** The run of a task's first attempt, or of a later one. */
 const runOf = async (id: string, attempt = 1): Promise<Run> =>

@@ -8,7 +8,6 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Task, TaskBody } from '#shared/tasks/task.ts';
 import { traceIdOf } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
@@ -18,6 +17,7 @@ import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
+import { awaitEnd } from '../../support/agents/await-task.ts';
 
 /** Stands for an agent that decides for itself: its answer is its input. */
 const repeats: AgentFunction = (task) => Promise.resolve(task.input);
@@ -46,13 +46,7 @@ afterEach(async () => {
 
 async function run(input: string, request: Partial<AcceptRequest> = {}): Promise<Task> {
   const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input, ...request });
-  return await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, request.tenant ?? 'default', id);
-      return task && isTerminal(task.state.status) ? task : null;
-    },
-    { deadlineMs: 8000, what: `the end of ${id}` },
-  );
+  return await awaitEnd(parts, id, request.tenant);
 }
 
 async function made(tenant = 'default'): Promise<Schedule[]> {

@@ -11,6 +11,7 @@ import type { ModelSource } from '#shared/models/language-model.ts';
 import { accountOf } from '#shared/providers/account.ts';
 import { openGate, waitingPlace } from '../../support/agents/open-gate.ts';
 import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
+import { answerCompletion } from '../../support/agents/chat-completion.ts';
 
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 40 } };
 
@@ -27,17 +28,7 @@ const stream = (response: ServerResponse): void => {
   response.end(`${chunk({}, 'stop', { usage })}data: [DONE]\n\n`);
 };
 
-const answer = (response: ServerResponse): void => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(
-    JSON.stringify({
-      id: 'x',
-      model: 'm',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
-      usage,
-    }),
-  );
-};
+const answer = (response: ServerResponse): void => answerCompletion(response, usage);
 
 const fail = (response: ServerResponse): void => void response.writeHead(500).end('{"error":{"message":"out of order"}}');
 

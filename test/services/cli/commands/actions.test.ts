@@ -1,13 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi, TASK_ID } from '../fake-api.ts';
-import { type MusterResult, runMuster } from '../run-muster.ts';
+import { describe, expect, it } from 'vitest';
+import { answer, TASK_ID } from '../fake-api.ts';
+import { type Handlers, useMuster } from '../use-muster.ts';
 
-let api: FakeHttpEndpoint | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+const { api, muster, sent } = useMuster();
 
 const ID = '01JQZX5M8Q2V7W3K4N6P9R0T1A';
 const PATH = '/v1/tasks/actions';
@@ -20,16 +15,9 @@ function action(changes: object = {}): Record<string, unknown> {
 
 const ENDED = { status: 'completed', completedAt: '2026-01-01T00:00:05.000Z' };
 
-async function muster(handlers: NonNullable<Parameters<typeof startFakeApi>[0]>, ...args: string[]): Promise<MusterResult> {
-  api = await startFakeApi(handlers);
-  return runMuster(args, { env: { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' } });
-}
-
-const made = (body: object): NonNullable<Parameters<typeof startFakeApi>[0]> => ({
+const made = (body: object): Handlers => ({
   [`POST ${PATH}`]: (response) => answer(response, 202, body),
 });
-const bodySent = (): unknown => JSON.parse(api?.requests[0]?.body ?? '');
-
 describe('an action on all tasks of a filter', () => {
   it('sends the filter and waits for the end', async () => {
     const handlers = {
@@ -37,12 +25,12 @@ describe('an action on all tasks of a filter', () => {
       [`GET ${PATH}/${ID}`]: (response: Parameters<typeof answer>[0]) => answer(response, 200, action({ ...ENDED, done: 2, skipped: 1 })),
     };
     const args = ['--code', 'NETWORK_ERROR', '--status', 'failed,timeout', '--since', '2026-01-01T00:00:00Z'];
-    expect(await muster(handlers, 'retry', '--all', ...args)).toMatchObject({
+    expect(await muster(handlers, ['retry', '--all', ...args])).toMatchObject({
       code: 0,
       stdout: '2 of 3 tasks were retried; 1 had changed.\n',
       stderr: expect.stringContaining(ID),
     });
-    expect(bodySent()).toEqual({
+    expect(sent()).toEqual({
       action: 'retry',
       filter: { code: 'NETWORK_ERROR', status: ['failed', 'timeout'], since: '2026-01-01T00:00:00Z' },
     });
@@ -50,37 +38,36 @@ describe('an action on all tasks of a filter', () => {
 
   it('ends with 1 when it could not be applied to a task', async () => {
     const ended = action({ ...ENDED, action: 'cancel', done: 2, failed: 1, error: `${TASK_ID}: no` });
-    expect(await muster(made(ended), 'cancel', '--all', '--session', 's', '--reason', 'enough')).toMatchObject({
+    expect(await muster(made(ended), ['cancel', '--all', '--session', 's', '--reason', 'enough'])).toMatchObject({
       code: 1,
       stdout: `2 of 3 tasks were cancelled; 1 could not be cancelled: ${TASK_ID}: no.\n`,
     });
-    expect(bodySent()).toEqual({ action: 'cancel', filter: { session: 's' }, reason: 'enough' });
+    expect(sent()).toEqual({ action: 'cancel', filter: { session: 's' }, reason: 'enough' });
   });
 
   it('returns at once with --no-wait', async () => {
-    const { stdout } = await muster(made(action({ action: 'discard', exact: false })), 'discard', '--all', '--no-wait');
+    const { stdout } = await muster(made(action({ action: 'discard', exact: false })), ['discard', '--all', '--no-wait']);
     expect(stdout).toBe('At least 3 tasks will be discarded. Show the progress with npx muster actions\n');
   });
 
   it('only counts with --dry-run', async () => {
-    const { stdout } = await muster(made({ action: 'retry', matched: 1, exact: true }), 'retry', '--all', '--dry-run');
+    const { stdout } = await muster(made({ action: 'retry', matched: 1, exact: true }), ['retry', '--all', '--dry-run']);
     expect(stdout).toBe('1 task would be retried.\n');
-    expect(bodySent()).toEqual({ action: 'retry', filter: {}, dryRun: true });
+    expect(sent()).toEqual({ action: 'retry', filter: {}, dryRun: true });
   });
 
   it.each([[['retry']], [['retry', TASK_ID, '--all']]])('is refused with %j, which names no task or two things', async (args) => {
-    expect(await muster({}, ...args)).toMatchObject({ code: 2, stdout: '' });
-    expect(api?.requests).toEqual([]);
+    expect(await muster({}, args)).toMatchObject({ code: 2, stdout: '' });
+    expect(api().requests).toEqual([]);
   });
 });
 
 describe('muster discard', () => {
   it('removes the record of one task', async () => {
-    const { stdout } = await muster(
-      { [`DELETE /v1/tasks/${TASK_ID}`]: (response) => void response.writeHead(204).end() },
+    const { stdout } = await muster({ [`DELETE /v1/tasks/${TASK_ID}`]: (response) => void response.writeHead(204).end() }, [
       'discard',
       TASK_ID,
-    );
+    ]);
     expect(stdout).toBe('The record of the task is removed.\n');
   });
 });
@@ -88,7 +75,7 @@ describe('muster discard', () => {
 describe('muster actions', () => {
   it('shows the progress of each', async () => {
     const items = [action({ status: 'running', done: 2, exact: false, createdAt: '2100-01-01T00:00:00.000Z' })];
-    const { stdout } = await muster({ [`GET ${PATH}`]: (response) => answer(response, 200, { items, nextCursor: null }) }, 'actions');
+    const { stdout } = await muster({ [`GET ${PATH}`]: (response) => answer(response, 200, { items, nextCursor: null }) }, ['actions']);
     expect(stdout).toMatch(new RegExp(`^${ID} +retry +running +3\\+ +2 +0 +0 +0s$`, 'm'));
   });
 
@@ -96,6 +83,6 @@ describe('muster actions', () => {
     const handlers = {
       [`POST ${PATH}/${ID}/cancel`]: (response: Parameters<typeof answer>[0]) => answer(response, 202, action({ status: 'cancelling' })),
     };
-    expect((await muster(handlers, 'actions', 'cancel', ID)).stdout).toBe(`Action ${ID} is cancelling.\n`);
+    expect((await muster(handlers, ['actions', 'cancel', ID])).stdout).toBe(`Action ${ID} is cancelling.\n`);
   });
 });

@@ -1,21 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi, TASK_ID } from '../fake-api.ts';
-import { runMuster, type MusterResult } from '../run-muster.ts';
+import { describe, expect, it } from 'vitest';
+import { answer, TASK_ID } from '../fake-api.ts';
+import { runMuster } from '../run-muster.ts';
+import { type Handlers, useMuster } from '../use-muster.ts';
 
-let api: FakeHttpEndpoint | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
-
-type Handlers = NonNullable<Parameters<typeof startFakeApi>[0]>;
-
-async function muster(handlers: Handlers, args: string[], input?: string): Promise<MusterResult> {
-  api = await startFakeApi(handlers);
-  const env = { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' };
-  return runMuster(args, input === undefined ? { env } : { env, input });
-}
+const { api, muster, sent } = useMuster();
 
 /** Answers the path with a page of one record. */
 function page(path: string, item: Record<string, unknown>): Handlers {
@@ -131,7 +119,7 @@ describe('changes to what an installation has', () => {
     const { stdout } = await muster(handlers, ['keys', 'create', 'ci', '--tenant', 'acme', '--scopes', 'operate, read']);
 
     expect(stdout).toBe('mk_secret\n');
-    expect(JSON.parse(api?.requests[0]?.body ?? '')).toEqual({ name: 'ci', scopes: ['operate', 'read'] });
+    expect(sent()).toEqual({ name: 'ci', scopes: ['operate', 'read'] });
   });
 
   it('creates a hook with the secret from standard input, and prints its path', async () => {
@@ -140,7 +128,7 @@ describe('changes to what an installation has', () => {
     const { stdout } = await muster(handlers, args, 'from-a-vault\n');
 
     expect(stdout).toBe('/hooks/h1\n');
-    const body: unknown = JSON.parse(api?.requests[0]?.body ?? '');
+    const body: unknown = sent();
     expect(body).toEqual({ provider: 'github', agent: 'echo', secret: 'from-a-vault', name: 'pulls' });
   });
 
@@ -164,6 +152,6 @@ describe('the command line itself', () => {
   it('prints the address of the console', async () => {
     const { stdout } = await muster({}, ['open', '--print']);
 
-    expect(stdout).toBe(`${api?.url ?? ''}/\n`);
+    expect(stdout).toBe(`${api().url}/\n`);
   });
 });

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { usageDay } from '#shared/tasks/usage.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { isTerminal } from '#shared/tasks/transitions.ts';
 import { useParts } from '../../../support/use-parts.ts';
 import { useWorker } from '../../../support/use-worker.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { awaitEnd, awaitTask } from '../../../support/agents/await-task.ts';
 
 const step = { model: 'large', inputTokens: 10, outputTokens: 1 };
 const untilAborted: AgentFunction = async (_task, { signal }) =>
@@ -48,22 +47,13 @@ await useWorker(parts);
 const submit = async (agent: string): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent, input: 'x', execution: { maxAttempts: 1 } })).id;
 
-async function read(id: string, isReady: (task: Task) => boolean, what: string): Promise<Task> {
-  return await waitFor(
-    async () => {
-      const task = await readTask(parts.ledger, 'default', id);
-      return task && isReady(task) ? task : null;
-    },
-    { deadlineMs: 10_000, what },
-  );
-}
-const ended = (id: string): Promise<Task> => read(id, ({ state }) => isTerminal(state.status), `the end of ${id}`);
+const ended = (id: string): Promise<Task> => awaitEnd(parts, id);
 
 /** Until what it reported is with the ledger. */
 async function reported(id: string): Promise<Task> {
   const { runningUsage } = parts.keys.tenant('default');
   await waitFor(async () => await parts.redis.hexists(runningUsage, `${id}:1`), { deadlineMs: 10_000, what: 'the report' });
-  return await read(id, ({ state }) => state.status === 'running', 'its run');
+  return await awaitTask(parts, { id }, ({ state }) => state.status === 'running', 'its run');
 }
 
 const rowOf = async (agent: string): Promise<string | undefined> =>
@@ -95,7 +85,7 @@ describe('what an agent reports that it used', () => {
     const place = { tenant: 'default', id, lane: state.lane ?? null };
     expect(await expireLease(parts.ledger, { ...place, token: 1 }, { blame: 'cleared', isGone: true })).toBe('requeued');
     expect(await rowOf('waits')).toBe('10 1 0 0 11 0 1 0 1');
-    await read(id, (task) => task.state.token === 2 && task.state.status === 'running', 'its second attempt');
+    await awaitTask(parts, { id }, (task) => task.state.token === 2 && task.state.status === 'running', 'its second attempt');
     await waitFor(async () => await parts.redis.hexists(parts.keys.tenant('default').runningUsage, `${id}:2`), {
       deadlineMs: 10_000,
       what: 'the report',

@@ -1,14 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fleetLimitsPatchSchema, tenantLimitsPatchSchema } from '#shared/config/index.ts';
-import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi } from '../../fake-api.ts';
-import { runMuster } from '../../run-muster.ts';
+import { answer } from '../../fake-api.ts';
+import { runMuster, type MusterResult } from '../../run-muster.ts';
+import { type Handlers, useMuster } from '../../use-muster.ts';
 
-let api: FakeHttpEndpoint | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+const { muster: run, sent } = useMuster();
+const muster = (handlers: Handlers, args: string[]): Promise<MusterResult> => run(handlers, ['limits', ...args]);
 
 const SENTENCE = "With these limits, 12 of the last day's 240 tasks would have waited, the longest 4 s, and 3 would have been refused.";
 const PREVIEW = {
@@ -27,12 +24,6 @@ const LIMITS = {
   rates: { all: { perMinute: 500, perHour: 10_000 } },
 };
 const FLEET = { limits: LIMITS, configured: LIMITS, origin: 'api', changedAt: '2026-05-01T09:00:00.000Z', changedBy: 'k', running: 12 };
-
-const muster = async (handlers: Parameters<typeof startFakeApi>[0], args: string[]): ReturnType<typeof runMuster> => {
-  api = await startFakeApi(handlers);
-  return await runMuster(['limits', ...args], { env: { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' } });
-};
-const sent = (request = 0): unknown => JSON.parse(api?.requests[request]?.body ?? '');
 
 describe('a preview', () => {
   it('shows what limits would have done, limit by limit', async () => {

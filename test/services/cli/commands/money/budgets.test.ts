@@ -1,18 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi } from '../../fake-api.ts';
-import { runMuster, type MusterResult } from '../../run-muster.ts';
+import { describe, expect, it } from 'vitest';
+import { answer } from '../../fake-api.ts';
+import { useMuster } from '../../use-muster.ts';
 
-let api: FakeHttpEndpoint | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
-
-async function muster(handlers: NonNullable<Parameters<typeof startFakeApi>[0]>, args: string[]): Promise<MusterResult> {
-  api = await startFakeApi(handlers);
-  return runMuster(args, { env: { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' } });
-}
+const { api, muster, sent } = useMuster();
 
 const monthly = {
   id: 'monthly',
@@ -75,7 +65,7 @@ describe('muster budgets set', () => {
       code: 0,
       stdout: 'Budget monthly is set: $100.00 a month for the tenant, then pause; $12.3457 is spent.\n',
     });
-    expect(JSON.parse(api?.requests[0]?.body ?? '')).toEqual({
+    expect(sent()).toEqual({
       scope: 'tenant',
       per: 'month',
       softMicroUsd: 80_500_000,
@@ -99,7 +89,7 @@ describe('muster budgets set', () => {
     const { code, stderr } = await muster({}, ['budgets', 'set', 'monthly', ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(problem);
-    expect(api?.requests).toEqual([]);
+    expect(api().requests).toEqual([]);
   });
 });
 

@@ -1,18 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi } from '../../fake-api.ts';
-import { runMuster, type MusterResult } from '../../run-muster.ts';
+import { describe, expect, it } from 'vitest';
+import { answer } from '../../fake-api.ts';
+import { useMuster } from '../../use-muster.ts';
 
-let api: FakeHttpEndpoint | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
-
-async function muster(handlers: NonNullable<Parameters<typeof startFakeApi>[0]>, args: string[]): Promise<MusterResult> {
-  api = await startFakeApi(handlers);
-  return runMuster(args, { env: { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' } });
-}
+const { muster } = useMuster();
 
 const used = {
   inputTokens: 12_345,
