@@ -3,7 +3,15 @@ import { hostname } from 'node:os';
 import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agents/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
-import { type Parts, type Service, openExecutor, openPermits, openTicketWorkers, type TicketHandler } from '#shared/lifecycle/index.ts';
+import {
+  type Parts,
+  type Service,
+  idleOf,
+  openExecutor,
+  openPermits,
+  openTicketWorkers,
+  type TicketHandler,
+} from '#shared/lifecycle/index.ts';
 import { type FleetNotice, Heartbeat, type HeartbeatOptions, openJobSource, planSlots, slotsOf, WorkerWatch } from '#shared/queue/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
@@ -37,6 +45,7 @@ export function createWorkerService(parts: Parts): Service {
     void publishFleetEvent(fleet, notice);
     if (notice.event === 'worker.lost') void endOrphaned();
   };
+  const onLost = (worker: string): void => onNotice({ event: 'worker.lost', worker });
   const onWaiting = (): void => promoter.wake();
   const { executor: shared, keeper, listen } = openExecutor(parts, { worker: name, onWaiting, isDraining: () => draining.signal.aborted });
   const pool = openPool(parts, { worker: name, onWaiting, onLost: endOrphaned });
@@ -63,7 +72,7 @@ export function createWorkerService(parts: Parts): Service {
     watchdog: openWatchdog(parts, name),
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice, log }),
-    reclaimer: new Reclaimer({ ...parts, onLost: (worker) => onNotice({ event: 'worker.lost', worker }) }),
+    reclaimer: new Reclaimer({ ...parts, onLost, idle: idleOf(parts, permits, policy) }),
     sharer: new FleetSharer(parts),
     pump: new ProviderPump({ ledger, worker: name, throttle: parts.throttle, log }),
     permits,
@@ -74,9 +83,7 @@ export function createWorkerService(parts: Parts): Service {
       ...openFollowUps(parts, source, shared.schedules),
     ],
     listen,
-    onDrain: () => {
-      draining.abort();
-    },
+    onDrain: () => draining.abort(),
     onDrained: parts.finish,
     publish: (event) => publishFleetEvent(fleet, { event, worker: name }),
     clock: systemClock,

@@ -34,12 +34,12 @@ export {
   renewLeases,
 } from './claim/leases.ts';
 export { type RunningUsage, reportUsage } from './claim/report-usage.ts';
-export { takeReady } from './claim/take-ready.ts';
+export { type FreeSlot, type PoolFigures, takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';
 export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbox.ts';
-export { dispatchReady, reissueTicket, repairWindow } from './grants/repair-tickets.ts';
+export { type DispatchLimit, dispatchReady, reissueTicket, repairWindow } from './grants/repair-tickets.ts';
 export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { applyLimits, RunningTasks } from './grants/apply-limits.ts';

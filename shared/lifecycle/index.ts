@@ -3,7 +3,7 @@ export { endOnSignals, exitOnStartFailure } from './end-process.ts';
 export { openDispatcher } from './open-dispatcher.ts';
 export { openExecutor } from './open-executor.ts';
 export { type Parts, openParts } from './open-parts.ts';
-export { type JobTaker, openPermits, openTicketWorkers, type TicketHandler } from './open-ticket-workers.ts';
+export { idleOf, type JobTaker, openPermits, openTicketWorkers, type TicketHandler } from './open-ticket-workers.ts';
 export { runService } from './run-service.ts';
 export { type Service, createRouterService } from './service.ts';
 export { startFleet } from './start-fleet.ts';

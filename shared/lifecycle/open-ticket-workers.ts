@@ -1,5 +1,5 @@
 import type { TaskQueue } from '../config/index.ts';
-import { outboxEntry, type TicketClaim } from '../ledger/index.ts';
+import { type DispatchLimit, outboxEntry, type TicketClaim } from '../ledger/index.ts';
 import {
   FleetPermits,
   type FleetPermitsOptions,
@@ -64,8 +64,9 @@ export function openTicketWorkers(parts: Parts, { policy, handle, claimer, permi
       log.debug({ err: error }, 'an outbox entry stays; its ticket is added twice');
     }
   };
-  return shards.flatMap((shard) =>
-    [...weights.keys()].map(
+  return shards.flatMap((shard) => {
+    const ready = openReady(parts, { shard, names: [...weights.keys()], claimer });
+    return [...weights.keys()].map(
       (queue) =>
         new TicketWorker({
           source,
@@ -73,21 +74,47 @@ export function openTicketWorkers(parts: Parts, { policy, handle, claimer, permi
           queue,
           slots,
           permits: permitsFor(queue, { pool: permits.pool, tickets: queues.get(shard, queue) }),
-          // Who runs a task of that queue is chosen after its ticket is taken.
-          ready: openReady(parts, { shard, name: queue, claimer: queue === 'remote' ? undefined : claimer }),
-          handle: (ticket, how) => handle(ticket, how, queue),
+          ready: ready.get(queue),
+          handle: (ticket, how, own = queue) => handle(ticket, how, own),
           onReturned: (id, { tenant }) => acknowledge(shard, outboxEntry(tenant, [parseTicketId(id)])),
         }),
-    ),
-  );
+    );
+  });
 }
 
-/** What free slots take without BullMQ; undefined for a queue whose tickets BullMQ counts for its limiter. */
+interface TakingShard {
+  shard: number;
+  names: readonly TaskQueue[];
+  claimer: string | undefined;
+}
+
+/**
+ * What free slots take without BullMQ; nothing of a queue whose tickets BullMQ counts for its limiter. Where there is one shard and no such
+ * queue, the ledger has all that slots of a worker may take, and chooses among the queues.
+ */
 function openReady(
-  { config, ledger, queues, relay, log }: Parts,
-  { shard, name, claimer }: { shard: number; name: TaskQueue; claimer: string | undefined },
-): ReadyTickets | undefined {
+  { config, ledger, keys, queues, relay, log }: Parts,
+  { shard, names, claimer }: TakingShard,
+): ReadonlyMap<TaskQueue, ReadyTickets> {
   const { dispatch, queues: settings } = config.settings;
-  if (!dispatch.direct || settings[name]?.limiter) return undefined;
-  return new ReadyTickets({ ledger, shard, name, queue: queues.get(shard, name), relay, claimer, log });
+  const direct = dispatch.direct ? names.filter((name) => !settings[name]?.limiter) : [];
+  const isPooled = claimer !== undefined && mayPool({ config, keys }, names);
+  const pool = new Map<TaskQueue, ReadyTickets>();
+  for (const name of direct) {
+    // Who runs a remote task is chosen after its ticket is taken.
+    const own = { ledger, shard, name, queue: queues.get(shard, name), relay, claimer: name === 'remote' ? undefined : claimer, log };
+    pool.set(name, new ReadyTickets(isPooled ? { ...own, pool } : own));
+  }
+  return pool;
+}
+
+/** Whether the ledger has all that the slots of a worker may take. */
+function mayPool({ config, keys }: Pick<Parts, 'config' | 'keys'>, names: readonly TaskQueue[]): boolean {
+  const { dispatch, queues } = config.settings;
+  return dispatch.direct && keys.shards === 1 && names.every((name) => !queues[name]?.limiter);
+}
+
+/** What a worker's sweep puts into BullMQ for its idle slots; undefined where BullMQ has to have tickets of each queue for busy ones, too. */
+export function idleOf(parts: Parts, { pool }: FleetPermits, { weights }: SlotPolicy): (() => DispatchLimit | null) | undefined {
+  return mayPool(parts, [...weights.keys()]) ? () => pool.idle : undefined;
 }

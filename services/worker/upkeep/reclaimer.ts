@@ -1,6 +1,7 @@
 import { routeOfFailure } from '#shared/errors/index.ts';
 import {
   type AttemptRef,
+  type DispatchLimit,
   dispatchReady,
   type ExpireAnswer,
   expireLease,
@@ -25,6 +26,8 @@ interface ReclaimerOptions extends Intake {
   log: Log;
   /** Called with the worker of each attempt that was taken back. */
   onLost: (worker: string) => void;
+  /** What may go into windows for idle slots of this worker, null for nothing; without it windows are filled for those of all workers. */
+  idle?: (() => DispatchLimit | null) | undefined;
 }
 
 /** After an outage of Redis, the holders of leases that ran out meanwhile get this long to settle their attempts. */
@@ -75,7 +78,8 @@ export class Reclaimer {
       if (now >= this.#expireFrom) await this.#eachDue(leases, now, (member) => this.#expire(member));
       await this.#eachDue(outbox, now - settings.worker.outboxSweepMs, (entry) => this.#reissue(shard, entry));
       // Windows that grew while nothing was claimed, and windows that a dead process left half full.
-      await dispatchReady(this.#options.ledger, shard);
+      const idle = this.#options.idle?.();
+      if (idle !== null) await dispatchReady(this.#options.ledger, shard, idle);
     }
   }
 

@@ -14,15 +14,34 @@ export interface HandedOver extends ClaimedTask {
   sentAt: number;
 }
 
-/** `outranked`: tickets are ready, and one that goes first is in BullMQ; `none`: nothing is ready, or the queue is paused. */
-type ReadyAnswer = { kind: 'taken'; ticket: IssuedTicket; claimed?: HandedOver } | { kind: 'outranked' | 'none' };
+/** `outranked`: a ticket of the queue `by` goes first, and is in BullMQ; `none`: nothing is ready, or the queue is paused. */
+type ReadyAnswer = { kind: 'taken'; ticket: IssuedTicket; claimed?: HandedOver } | { kind: 'outranked'; by: TaskQueue } | { kind: 'none' };
+
+/** What runs in the slots that several queues share, without those that are free: bands and queues get their parts by it. */
+export interface PoolFigures {
+  /** Of the slots' permits. */
+  kind: 'critical' | 'ordinary';
+  queues: Record<string, { weight: number; running: number }>;
+  bands: Record<string, { share: number; running: number }>;
+  /** Slots whose tickets are not known yet. */
+  fetching: number;
+  /** Low tickets at once beside others. */
+  maxLow: number;
+  /** Priorities from which tickets are high, and up to which they are low. */
+  highFrom: number;
+  lowTo: number;
+  /** A low ticket that waited for so long counts as a normal one, ms. */
+  lowAgeMs: number;
+}
 
 /** A slot that is free now. */
 export interface FreeSlot {
   shard: number;
-  queue: TaskQueue;
-  /** The key that has BullMQ's pause of the queue. */
-  pauses: string;
+  /** The queues that may have it, each with the key that has BullMQ's pause of it; one without `figures`. Tasks of one with
+   * `isClaimed: false` are not claimed.
+   */
+  queues: readonly { queue: TaskQueue; pauses: string; isClaimed?: boolean }[];
+  figures?: PoolFigures | undefined;
   /** The worker that is to have the task at once; without it only the ticket is taken. */
   worker?: string | undefined;
   /** The member of the lease that the slot's last attempt had. */
@@ -34,36 +53,39 @@ export interface FreeSlot {
  * any other task the entry stays in the outbox until the claim, so that the ticket goes to BullMQ should this process die.
  */
 export async function takeReady(ledger: Ledger, slot: FreeSlot): Promise<ReadyAnswer> {
-  const group = `${slot.pauses} ${slot.worker ?? ''}`;
+  const group = [slot.figures?.kind, slot.worker, ...slot.queues.map(({ pauses }) => pauses)].join(' ');
   const answer = await ledger.batches.add({ ledger, run: takeTickets, group, after: settleAttempts }, slot);
   if (answer.kind === 'taken' && answer.claimed) ledger.pace.note(answer.ticket.queue);
   return answer;
 }
 
-/** Takes tickets of one queue for one worker. */
+/** Takes tickets of one queue, or of those that share their slots, for one worker. */
 async function takeTickets(ledger: Ledger, slots: readonly FreeSlot[]): Promise<ReadyAnswer[]> {
-  const { shard = 0, queue = '', pauses = '', worker = '' } = slots[0] ?? {};
+  const { shard = 0, queues = [], worker = '' } = slots[0] ?? {};
   const { outbox, ready, window, turns, weights, leases, deadlines } = ledger.keys.shard(shard);
   const sentAt = performance.now();
   const reply = await ledger.run(
     'take-ready',
-    [outbox, ready, window, turns, weights, leases, deadlines, pauses],
+    [outbox, ready, window, turns, weights, leases, deadlines, ...queues.map(({ pauses }) => pauses)],
     [
       JSON.stringify({
         ...windowOptions(ledger),
         ...claimOptions(ledger, shard),
+        // All of these slots are free for it.
+        pool: slots.at(-1)?.figures,
+        unclaimed: Object.fromEntries(queues.flatMap(({ queue, isClaimed }) => (isClaimed === false ? [[queue, 1]] : []))),
       }),
-      queue,
+      queues.map(({ queue }) => queue).join(','),
       slots.length,
       mayClaim(ledger, worker) ? worker : '',
       ledger.settings.worker.leaseMs,
       ...slots.flatMap(({ ended }) => ended ?? []),
     ],
   );
-  const [isOutranked, ...texts] = reply as [number, ...string[]];
+  const [outranked, ...texts] = reply as string[];
   return slots.map((_, at) => {
     const [text, stored = '', body = ''] = texts.slice(at * 3, at * 3 + 3);
-    if (text === undefined) return { kind: isOutranked === 1 ? 'outranked' : 'none' };
+    if (text === undefined) return outranked ? { kind: 'outranked', by: outranked as TaskQueue } : { kind: 'none' };
     const ticket = readTicket(text);
     return { kind: 'taken', ticket, ...(stored === '' ? {} : { claimed: { ...readClaimed(stored, body), sentAt } }) };
   });

@@ -1,3 +1,4 @@
+import type { TaskQueue } from '../../config/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 import { parseFullState } from '../codec/state.ts';
 import { shardKeys, windowOptions } from '../context.ts';
@@ -7,14 +8,19 @@ import { readStates } from '../read/read-states.ts';
 import type { OutboxTicket } from './outbox.ts';
 import { parseTickets } from './tickets.ts';
 
+/** What goes into windows: `max` tickets of a queue and priority; `only`: of one queue. */
+export interface DispatchLimit {
+  max?: number;
+  only?: TaskQueue;
+}
+
 /**
- * Fills the windows of a shard from what is ready, with at most `max` tickets of a queue and priority: workers may have come while nothing
- * was claimed. Their tickets go to `onTicket`.
+ * Fills the windows of a shard from what is ready: workers may have come while nothing was claimed. Their tickets go to `onTicket`.
  */
-export async function dispatchReady(ledger: Ledger, shard: number, max?: number): Promise<number> {
+export async function dispatchReady(ledger: Ledger, shard: number, limit: DispatchLimit = {}): Promise<number> {
   const { outbox, ready, window, turns, weights } = ledger.keys.shard(shard);
   if ((await ledger.redis.zcard(ready)) === 0) return 0;
-  const args = [JSON.stringify({ ...windowOptions(ledger), max })];
+  const args = [JSON.stringify({ ...windowOptions(ledger), ...limit })];
   const tickets = parseTickets((await ledger.run('dispatch-ready', [outbox, ready, window, turns, weights], args)) as string[]);
   for (const ticket of tickets) ledger.onTicket(ticket);
   return tickets.length;

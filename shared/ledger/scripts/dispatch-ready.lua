@@ -4,7 +4,7 @@
 -- KEYS[3] window: zset, the shard's tickets that no worker has claimed, by level and tenant
 -- KEYS[4] turns: zset, the shard's tenants with ready tickets by level and virtual time
 -- KEYS[5] weights: hash, weights of the shard's tenants in their turns
--- ARGV[1] options: JSON, windows (by queue) and lookAhead, and perhaps max: tickets of one level
+-- ARGV[1] options: JSON, windows (by queue) and lookAhead, and perhaps max: tickets of one level; only: queue
 -- RETURNS tickets: entry in the outbox and text of each
 -- include: queues
 -- include: context

@@ -7,17 +7,19 @@
 -- KEYS[5] weights: hash, weights of the shard's tenants in their turns
 -- KEYS[6] leases: zset, running attempts of the shard by the end of their lease, ms
 -- KEYS[7] deadlines: zset, deadlines of the shard's tasks, ms
--- KEYS[8] pauses: hash, BullMQ's own of the queue
--- ARGV[1] options: JSON, windows (by queue), lookAhead, channel and bounds, and names: how the keys of a tenant begin, before and after its
---   id; bounded: tenants whose agents may have gained a bound since their tasks were accepted
--- ARGV[2] queue: text, of the slots
+-- KEYS[8...] per queue: BullMQ's own hash, which has its pause
+-- ARGV[1] options: JSON, windows (by queue), lookAhead, channel and bounds; names: how the keys of a tenant begin, before and after its id;
+--   bounded: tenants whose agents may have gained a bound since their tasks were accepted; unclaimed: queues whose tasks are claimed later;
+--   pool: what else runs in slots that several queues share, without these slots: kind of its permits, queues (weight and running of each),
+--   bands (share and running), fetching, maxLow, highFrom, lowTo (priorities), lowAgeMs
+-- ARGV[2] queues: text, of the slots, separated by commas; one without a pool
 -- ARGV[3] count: int, slots
 -- ARGV[4] worker: text, its name, or empty when nothing is to be claimed
 -- ARGV[5] lease: int, ms
 -- ARGV[6...] per attempt: those that these slots have just ended
 --   lease: text, its member of the leases; a slot whose attempt still has it claims nothing
--- RETURNS 1 when more are ready behind a ticket of the window, else 0, and three more per ticket: text, and state and body of its task when
---   that was claimed, else empty texts; the others are in the outbox, each under an entry of its own
+-- RETURNS the queue whose next ticket goes first and is in BullMQ, else an empty text, and three more per ticket: text, and state and body of
+--   its task when that was claimed, else empty texts; the others are in the outbox, each under an entry of its own
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -46,15 +48,24 @@ local function count_unsettled()
   return unsettled
 end
 
-local is_outranked = take_for_slots(context, ARGV[2], count, KEYS[8], function(tenant, text)
+local function note_ticket(tenant, text)
   local id, number = string.match(text, '^[^/]+/%d+/[^/]+/%d+/([^/.]+)%.(%d+)/')
   tickets[#tickets + 1] = { text = text, tenant = tenant, id = id, number = tonumber(number) }
-end)
+end
+
+local queues, pauses = {}, { unpack(KEYS, 8) }
+for queue in string.gmatch(ARGV[2], '[^,]+') do queues[#queues + 1] = queue end
+local outranked_by
+if context.pool then
+  outranked_by = take_for_pool(context, context.pool, queues, pauses, count, note_ticket)
+else
+  outranked_by = take_for_slots(context, queues[1], pauses[1], count, note_ticket)
+end
 if worker ~= '' and #tickets > 0 then
   context.leaseEnds = context.now + ARGV[5]
   claim_taken(context, tickets, worker, count - count_unsettled())
 end
-local reply, outbox = { is_outranked }, {}
+local reply, outbox = { outranked_by or '' }, {}
 for _, ticket in ipairs(tickets) do
   append(reply, ticket.text, ticket.state or '')
   reply[#reply + 1] = ticket.body or ''

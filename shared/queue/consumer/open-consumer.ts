@@ -106,7 +106,7 @@ export function openConsumer({
   );
   worker.onPolled = onPolled;
   if (permits) worker.requirePermits(permits);
-  if (ready) worker.takeReady({ ...ready, take: async (ended) => countRun(await ready.take(ended), count) });
+  if (ready) worker.takeReady({ ...ready, take: async (...slot) => countRun(await ready.take(...slot), count) });
   worker.on('error', (error) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   const close = async (graceMs: number): Promise<boolean> => {
     const end = await within(worker.close(), graceMs);
@@ -127,6 +127,6 @@ type Taken = Awaited<ReturnType<ReadySource['take']>>;
 
 /** Lets a ready ticket count as a job under way while it runs. */
 function countRun(taken: Taken, count: <T>(run: () => Promise<T>) => Promise<T>): Taken {
-  if (taken === null || taken === 'outranked') return taken;
+  if (taken === null || typeof taken === 'string') return taken;
   return { ticket: taken.ticket, run: () => count(() => taken.run()) };
 }

@@ -38,10 +38,12 @@ export interface RunningTickets {
   readonly bands: Readonly<Record<Band, number>>;
   /** Of these, slots whose tickets are being fetched: the queue of each may have more. */
   readonly fetching: number;
+  /** Slots besides, for which the ledger chooses the next ticket now. */
+  readonly handingOver?: number;
 }
 
 /** Priorities up to this one are low. */
-const MAX_LOW = 2;
+export const MAX_LOW = 2;
 
 /**
  * The ticket that gets the next free slot; null when none may have it now. Critical tickets go first. Else the band goes that is furthest below
@@ -69,8 +71,8 @@ export function chooseNext<Ticket extends WaitingTicket>(
 }
 
 /** How many more tickets of a kind the worker may run. */
-export function roomFor(kind: PermitKind, { queues, bands }: RunningTickets, { slots, reserved }: SlotPolicy): number {
-  const ordinary = BANDS.reduce((sum, band) => sum + bands[band], 0);
+export function roomFor(kind: PermitKind, { queues, bands, handingOver = 0 }: RunningTickets, { slots, reserved }: SlotPolicy): number {
+  const ordinary = BANDS.reduce((sum, band) => sum + bands[band], handingOver);
   const free = slots - ordinary - (queues.get('critical') ?? 0);
   return Math.max(0, kind === 'critical' ? free : Math.min(free, slots - reserved - ordinary));
 }

@@ -46,7 +46,7 @@ export class FleetPermits {
     this.#cap = fleet.fleetLimits().maxConcurrent;
     this.#kinds = PERMIT_KINDS.filter((kind) => [...policy.weights.keys()].some((queue) => kindOf(queue) === kind));
     const slots = { critical: policy.slots, ordinary: policy.slots - policy.reserved };
-    const leases = this.#kinds.map((kind) => new PermitLease({ ...options, kind, slots: slots[kind] }));
+    const leases = this.#kinds.map((kind) => new PermitLease({ ...options, kind, queues: [...policy.weights.keys()], slots: slots[kind] }));
     this.pool = new SlotPool({ slots: new RunningSlots(policy), leases, pollMs: fleet.settings.worker.fleetFullMs });
   }
 
@@ -67,7 +67,7 @@ export class FleetPermits {
     clearInterval(this.#timer);
     clearInterval(this.#capTimer);
     await within(this.pool.close(), RETURN_MS);
-    const end = { worker, kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
+    const end = { worker, queues: [], kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
     await within(leasePermits(fleet, end), RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
     this.#subscription?.close();
   }
@@ -81,16 +81,21 @@ export class FleetPermits {
     this.pool.renew();
   }
 
-  /** `wanted <kind> <worker>` reports a wait, `free <kind> <worker>,...` the workers that may have room now. */
+  /**
+   * `wanted <kind> <worker> <queue>+...` reports a wait, with all queues that the worker serves, and `free <kind> <worker>,...` the workers
+   * that may have room now.
+   */
   #receive(message: string): void {
     const { worker } = this.#options;
-    const space = message.indexOf(' ');
-    const names = message.slice(space + 1).split(',');
+    if (message.startsWith('free ')) {
+      const names = message.slice('free '.length).split(',');
+      for (const kind of this.#kinds) if (names.includes(`${kind} ${worker}`)) this.pool.wake(kind);
+      return;
+    }
+    const [, wanted, name, queues] = message.split(' ');
     for (const kind of this.#kinds) {
-      const isOwn = names.includes(`${kind} ${worker}`);
-      if (message.startsWith('free ') && isOwn) this.pool.wake(kind);
-      if (message.startsWith('wanted ') && !isOwn)
-        this.pool.noteContention(kind, message.startsWith('wanted critical') ? 'critical' : 'ordinary');
+      if (name === worker && wanted === kind) continue;
+      this.pool.noteContention(kind, wanted === 'critical' ? 'critical' : 'ordinary', queues?.split('+'));
     }
   }
 }

@@ -23,6 +23,8 @@ export interface Fleet {
 /** A worker's report of its permits of one kind, and its wishes. */
 export interface PermitCall {
   worker: string;
+  /** All that it serves. */
+  queues: readonly string[];
   kind: PermitKind;
   /** Permits that it keeps; it returns the others. */
   holds: number;
@@ -36,10 +38,14 @@ export interface PermitCall {
   leaseMs: number;
 }
 
-export type PermitAnswer = { kind: 'held'; count: number; othersWait: boolean } | { kind: 'lost' };
+/** `isForeign`: some of the others serve queues that this worker does not, or do not say what they serve. */
+export type PermitAnswer = { kind: 'held'; count: number; othersWait: boolean; isForeign: boolean } | { kind: 'lost' };
 
 /** A waiter counts until it missed so many of its own polls. */
 const STALE_POLLS = 4;
+
+/** Between the rank of a worker's best ticket and the queues that it serves: an older release compares both as a rank. */
+const QUEUES_AFTER = '/';
 
 let scripts: ReadonlyMap<string, Script> | undefined;
 
@@ -58,9 +64,17 @@ export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<Perm
     leaseMs: call.leaseMs,
     staleMs: staleMs(fleet.settings),
   };
-  const args = [JSON.stringify(options), call.worker, call.kind, call.holds, call.needs, call.spare, call.rank];
+  const args = [
+    JSON.stringify(options),
+    call.worker,
+    call.kind,
+    call.holds,
+    call.needs,
+    call.spare,
+    `${call.rank}${QUEUES_AFTER}${call.queues.join('+')}`,
+  ];
   const [kind, count, others] = replySchema.parse(await runScript(fleet.redis, script, [permits, permitHolders, permitWaiters], args));
-  return kind === 'lost' ? { kind } : { kind, count, othersWait: others === 1 };
+  return kind === 'lost' ? { kind } : { kind, count, othersWait: others > 0, isForeign: others === 2 };
 }
 
 /** How long a waiter counts without another call, ms. */

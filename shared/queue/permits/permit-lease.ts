@@ -8,6 +8,8 @@ export interface PermitLeaseOptions {
   fleet: Fleet;
   kind: PermitKind;
   worker: string;
+  /** All that the worker serves. */
+  queues: readonly string[];
   /** Tickets of this kind that the worker can run at once. */
   slots: number;
   clock: Clock;
@@ -30,8 +32,11 @@ export class PermitLease {
   #heldUntil = 0;
   /** Until then another worker, or work of the other kind, is taken to wait. */
   #contendedUntil = 0;
+  /** Until then a worker is taken to wait that serves queues which this one does not. */
+  #foreignUntil = 0;
   /** Redis lists this worker among the waiting ones. */
   #isRegistered = false;
+  #refusedUntil = 0;
   #bestRank = UNKNOWN_RANK;
   #nextAskAt = 0;
   #isRenewalDue = false;
@@ -57,6 +62,11 @@ export class PermitLease {
     return this.#isRegistered;
   }
 
+  /** Whether the fleet had no room for a ticket of this worker a moment ago. */
+  get isRefused(): boolean {
+    return this.spare <= 0 && this.#options.clock.monotonic() < this.#refusedUntil;
+  }
+
   /** Whether so many waiting takers could each have a permit at once. */
   covers(waiting: number): boolean {
     return waiting === 0 || (!this.isContended && this.spare >= waiting);
@@ -78,22 +88,36 @@ export class PermitLease {
     return lease === this.#number && this.#isHeld && !this.isContended && this.spare >= 0;
   }
 
+  /**
+   * The same where the ledger chooses the next ticket of all queues of this worker: workers that wait for tickets of these queues alone could
+   * start nothing better.
+   */
+  mayHandOver(lease: number): boolean {
+    const isForeign = this.#options.clock.monotonic() < this.#foreignUntil;
+    return lease === this.#number && this.#isHeld && !isForeign && this.spare >= 0;
+  }
+
   release(lease: number): void {
     if (lease === this.#number) this.#used -= 1;
   }
 
-  /** Another worker, or work of the other kind, waits for a permit. Returns whether it matters here. */
-  noteContention(kind: PermitKind): boolean {
+  /**
+   * Another worker, or work of the other kind, waits for a permit; `queues`: what that worker serves, by name, where it says so. Returns
+   * whether it matters here.
+   */
+  noteContention(kind: PermitKind, queues?: readonly string[]): boolean {
     const { clock, fleet } = this.#options;
     // Permits reserved for critical work are of no use to other work.
     if (kind === 'ordinary' && this.kind === 'critical' && this.#held <= reservedOf(fleet)) return false;
     this.#contendedUntil = clock.monotonic() + fleet.settings.worker.fleetFullMs * CONTENDED_POLLS;
+    if (queues === undefined || queues.some((queue) => !this.#options.queues.includes(queue))) this.#foreignUntil = this.#contendedUntil;
     return true;
   }
 
   /** There may be room now. */
   expectRoom(): void {
     this.#nextAskAt = 0;
+    this.#refusedUntil = 0;
   }
 
   /** The next report extends the lease. */
@@ -126,7 +150,7 @@ export class PermitLease {
   }
 
   async #call(needs: number, rank: string): Promise<boolean> {
-    const { fleet, kind, worker, slots, clock, log } = this.#options;
+    const { fleet, kind, worker, queues, slots, clock, log } = this.#options;
     const { leaseMs } = fleet.settings.worker;
     const calledAt = clock.monotonic();
     // While others wait, unused permits are returned.
@@ -136,7 +160,7 @@ export class PermitLease {
     const all = needs > 0 ? needs + Math.max(0, this.#used - holds) : 0;
     const spare = needs > 0 ? Math.max(0, slots - holds - all) : 0;
     try {
-      const answer = await leasePermits(fleet, { worker, kind, holds, needs: all, spare, rank, leaseMs });
+      const answer = await leasePermits(fleet, { worker, queues, kind, holds, needs: all, spare, rank, leaseMs });
       this.#isRenewalDue = false;
       if (answer.kind === 'lost') {
         this.#lose();
@@ -145,11 +169,19 @@ export class PermitLease {
       this.#held = answer.count;
       this.#heldUntil = calledAt + leaseMs;
       this.#isRegistered = needs > 0 && answer.count < holds + all;
-      return answer.othersWait && this.noteContention('critical') && this.spare > 0;
+      this.#noteAnswer(needs, calledAt);
+      const isContended = answer.othersWait && this.noteContention('critical', answer.isForeign ? undefined : []);
+      return isContended && this.spare > 0;
     } catch (error) {
       log.debug({ err: error, kind }, 'permits cannot be leased now; trying again');
       return false;
     }
+  }
+
+  /** The fleet had room for what was asked, or not for all of it. */
+  #noteAnswer(needs: number, calledAt: number): void {
+    if (needs > 0)
+      this.#refusedUntil = this.#isRegistered ? calledAt + this.#options.fleet.settings.worker.fleetFullMs * CONTENDED_POLLS : 0;
   }
 
   /** The lease ended and others may have the permits; what runs under them is aborted with its own lease. */

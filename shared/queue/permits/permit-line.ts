@@ -5,10 +5,13 @@ import { unknownTicket } from './next-ticket.ts';
 
 /** The right to run one ticket in a slot of the worker. It is void once the worker lost its lease on all of them. */
 export interface Permit {
-  readonly queue: TaskQueue;
+  /** Of its ticket. All that one permit serves, one after the other, are of one kind. */
+  queue: TaskQueue;
   /** Of its request. */
   readonly taker: string;
   readonly lease: number;
+  /** Whether the ledger chooses its next ticket now. */
+  isHandingOver: boolean;
   /** Of its ticket; a guess until that is known. */
   band: Band;
   /** The ticket that it is used for; null while one is fetched. */

@@ -79,7 +79,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     // Undefined when there is no ticket: BullMQ's type leaves that out.
     let job!: Job<Data, Result>;
     if (this.#source && !this.#kept.has(token) && !(await this.#acquire(this.#source, token))) {
-      this.#fill();
+      this.#fill(false);
       return job;
     }
     try {
@@ -97,12 +97,12 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     mayTakeNext: () => boolean = () => true,
   ): Promise<void | Job<Data, Result>> {
     const permit = this.#permits.get(token);
-    if (permit) this.#noteTicket(token, ticketOf(permit.queue, job));
+    if (permit && this.#source) this.#noteTicket(token, ticketOf(this.#source.queue, job));
     let next: void | Job<Data, Result> = undefined;
-    const mayGoOn = (): boolean => mayTakeNext() && this.#mayKeep(token);
     try {
-      next = await super.processJob(job, token, () => !this.#overtaken.delete(token) && mayGoOn());
-      if (!next && this.#ready) next = await this.#runReady(this.#ready, token, mayGoOn);
+      const mayFetch = (): boolean => !this.#overtaken.delete(token) && mayTakeNext() && !this.#asksFirst() && this.#mayKeep(token);
+      next = await super.processJob(job, token, mayFetch);
+      if (!next && this.#ready) next = await this.#runReady(this.#ready, token, mayTakeNext);
       return next;
     } finally {
       if (!next) {
@@ -123,13 +123,15 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   }
 
   /** Runs ready tickets in a slot, one after the other. Returns the next ticket from BullMQ, if the slot has one. */
-  async #runReady(ready: ReadySource, token: string, mayGoOn: () => boolean): Promise<void | Job<Data, Result>> {
+  async #runReady(ready: ReadySource, token: string, mayTakeNext: () => boolean): Promise<void | Job<Data, Result>> {
     let misses = 0;
     let ended: string | undefined;
-    while (misses < MAX_MISSES && !this.closing && !this.paused && mayGoOn()) {
-      const taken = await ready.take(ended);
-      if (taken === null) return;
-      if (taken === 'outranked') {
+    const mayGoOn = (): boolean => mayTakeNext() && this.#isOpen && (ready.isPooled ? this.#mayHandOver(token) : this.#mayKeep(token));
+    while (misses < MAX_MISSES && mayGoOn()) {
+      const taken = await ready.take(this.#permits.get(token)?.queue, ended);
+      // One of another queue in BullMQ is for the taker of that queue.
+      if (taken === null || (typeof taken === 'string' && taken !== this.name)) return;
+      if (typeof taken === 'string') {
         misses += 1;
         const job: Job<Data, Result> | undefined = await super.moveToActive(token, '');
         if (job) return job;
@@ -141,8 +143,23 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     }
   }
 
-  #fill(): void {
-    this.#ready?.fill(this.#source?.pool.free ?? 1);
+  get #isOpen(): boolean {
+    return !this.closing && !this.paused;
+  }
+
+  /** Whether the ledger chooses the next ticket, because several queues have some. */
+  #asksFirst(): boolean {
+    return this.#ready?.isPooled === true && this.#source?.pool.isShared(this.#source.queue) === true;
+  }
+
+  /** What is ready goes to BullMQ for slots that are idle. `hadPermit`: else it is not known whether the fleet has one. */
+  #fill(hadPermit = true): void {
+    if (!this.#ready?.isPooled || !this.#source) {
+      this.#ready?.fill({ max: Math.max(1, this.#source?.pool.free ?? 1) });
+      return;
+    }
+    const idle = this.#source.pool.idleFor(this.#source.queue);
+    if (idle) this.#ready.fill(hadPermit ? idle : { ...idle, max: 1 });
   }
 
   #noteTicket(token: string, ticket: WaitingTicket): void {
@@ -185,6 +202,14 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     const permit = this.#permits.get(token);
     if (!this.#source) return true;
     if (!permit || !this.#source.pool.mayKeep(permit)) return false;
+    this.#kept.add(token);
+    return true;
+  }
+
+  #mayHandOver(token: string): boolean {
+    const permit = this.#permits.get(token);
+    if (!this.#source) return true;
+    if (!permit || !this.#source.pool.mayHandOver(permit)) return false;
     this.#kept.add(token);
     return true;
   }

@@ -1,4 +1,6 @@
 import { WaitingError } from 'bullmq';
+import type { TaskQueue } from '../../config/index.ts';
+import type { DispatchLimit } from '../../ledger/index.ts';
 import type { WaitingTicket } from './choose-next.ts';
 
 /** A ticket that is ready, taken for a free slot. */
@@ -10,13 +12,15 @@ export interface ReadyTicket {
 
 /** Where a slot without a next ticket in BullMQ takes one that is ready in the ledger. */
 export interface ReadySource {
+  /** Whether the ledger chooses among all queues of the worker, of which each is taken from so. */
+  readonly isPooled: boolean;
   /**
-   * The next one; `outranked` when one that goes first is in BullMQ, null when there is none. `ended`: the lease that the slot's last attempt
-   * had. Never rejects.
+   * The next one; the queue of a ticket that goes first and is in BullMQ, null when there is none. `ended`: the lease that the slot's last
+   * attempt had; `queue`: that of the slot's last ticket. Never rejects.
    */
-  take(ended?: string): Promise<ReadyTicket | 'outranked' | null>;
-  /** So many slots wait for BullMQ, which has nothing for them. */
-  fill(idle: number): void;
+  take(queue: TaskQueue | undefined, ended?: string): Promise<ReadyTicket | TaskQueue | null>;
+  /** Slots wait for BullMQ, which has nothing for them. */
+  fill(idle: DispatchLimit): void;
 }
 
 /** The ticket is back in BullMQ, because a better one is ready: its slot takes that. */

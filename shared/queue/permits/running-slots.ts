@@ -1,7 +1,11 @@
 import type { TaskQueue } from '../../config/index.ts';
+import type { PoolFigures } from '../../ledger/index.ts';
+import { PRIORITY_NAMES } from '../../tasks/index.ts';
 import {
+  BANDS,
   bandOf,
   chooseNext,
+  MAX_LOW,
   maxLowBesideOthers,
   roomFor,
   type RunningTickets,
@@ -21,6 +25,7 @@ export class RunningSlots {
     queues: new Map<TaskQueue, number>(),
     bands: { high: 0, normal: 0, low: 0 },
     fetching: 0,
+    handingOver: 0,
   } satisfies RunningTickets;
 
   constructor(policy: SlotPolicy) {
@@ -66,24 +71,55 @@ export class RunningSlots {
   take({ queue, taker }: Pick<Permit, 'queue' | 'taker'>, lease: number, next: WaitingTicket | null): Permit {
     const guess = queue === LOW_QUEUE ? 'low' : 'normal';
     const band = next ? bandOf(next, this.#policy, Date.now()) : guess;
-    const permit: Permit = { queue, taker, lease, band, ticket: null };
+    const permit: Permit = { queue, taker, lease, band, ticket: null, isHandingOver: false };
     this.#count(permit, 1);
     this.#countFetch(permit, 1);
     return permit;
   }
 
+  /** A slot's ticket has ended, and the ledger chooses its next one. */
+  handOver(permit: Permit): void {
+    if (permit.isHandingOver) return;
+    this.#count(permit, -1);
+    permit.isHandingOver = true;
+    this.#counts.handingOver += 1;
+  }
+
+  /** What the ledger has to know to choose a slot's next ticket as `choose` does. */
+  figuresFor(kind: PermitKind): PoolFigures {
+    const { queues, bands, fetching } = this.#counts;
+    const { weights, shares, lowAgeMs } = this.#policy;
+    return {
+      kind,
+      queues: Object.fromEntries([...weights].map(([queue, weight]) => [queue, { weight, running: queues.get(queue) ?? 0 }])),
+      bands: Object.fromEntries(BANDS.map((band) => [band, { share: shares[band], running: bands[band] }])),
+      fetching,
+      maxLow: maxLowBesideOthers(this.#policy),
+      highFrom: PRIORITY_NAMES.high,
+      lowTo: MAX_LOW,
+      lowAgeMs,
+    };
+  }
+
   /** Counts a slot by the ticket that it is really used for. */
   noteTicket(permit: Permit, ticket: WaitingTicket): void {
-    this.#count(permit, -1);
+    this.#uncount(permit);
     this.#countFetch(permit, -1);
+    permit.queue = ticket.queue;
     permit.band = bandOf(ticket, this.#policy, Date.now());
     permit.ticket = ticket;
     this.#count(permit, 1);
   }
 
   release(permit: Permit): void {
-    this.#count(permit, -1);
+    this.#uncount(permit);
     this.#countFetch(permit, -1);
+  }
+
+  #uncount(permit: Permit): void {
+    if (permit.isHandingOver) this.#counts.handingOver -= 1;
+    else this.#count(permit, -1);
+    permit.isHandingOver = false;
   }
 
   #count({ queue, band }: Permit, change: 1 | -1): void {

@@ -1,6 +1,7 @@
 import type { TaskQueue } from '../../config/index.ts';
+import type { DispatchLimit, PoolFigures } from '../../ledger/index.ts';
 import type { WaitingTicket } from './choose-next.ts';
-import type { PermitKind } from './lease-permits.ts';
+import { kindOf, type PermitKind } from './lease-permits.ts';
 import { leaseFor, type PermitLease } from './permit-lease.ts';
 import { type Permit, PermitLine, type PermitRequest, type PermitResult } from './permit-line.ts';
 import { PermitRound } from './permit-round.ts';
@@ -14,6 +15,9 @@ interface SlotPoolOptions {
   pollMs: number;
 }
 
+/** How long slots take it that other queues have ready tickets once one of them has got such a ticket. */
+const READY_MS = 1000;
+
 /**
  * SlotPool is responsible for one worker's slots: every queue may use each of them, and a ticket is taken only with a free slot and a permit
  * of the fleet. While no taker waits, both go from one ticket to the next without a call to Redis.
@@ -25,6 +29,7 @@ export class SlotPool {
   /** Permits whose tickets are ending, for which the next tickets have been asked. */
   readonly #ending = new Set<Permit>();
   #isRoundDue = false;
+  #readyUntil = 0;
   #isClosed = false;
   #rounds: Promise<void> | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -74,13 +79,54 @@ export class SlotPool {
     return false;
   }
 
+  /**
+   * Whether the holder of a permit whose ticket has ended may let the ledger choose its next one among all queues of this worker. No taker has
+   * to be compared then: what they wait for is in the ledger, too.
+   */
+  mayHandOver(permit: Permit): boolean {
+    this.#ending.delete(permit);
+    if (!leaseFor(this.#options.leases, permit.queue).mayHandOver(permit.lease)) return false;
+    this.#options.slots.handOver(permit);
+    return true;
+  }
+
+  /** What else runs in the slots, for the ledger to choose a next ticket by. */
+  figuresFor(queue: TaskQueue): PoolFigures {
+    return this.#options.slots.figuresFor(kindOf(queue));
+  }
+
+  /** Tickets of several queues are ready: slots ask the ledger before BullMQ for a while. */
+  noteReady(): void {
+    this.#readyUntil = performance.now() + READY_MS;
+  }
+
   /** Slots that nothing uses. */
   get free(): number {
     return this.#options.slots.roomFor('critical');
   }
 
+  /**
+   * What may go to BullMQ for idle slots, after a queue had nothing there; null for nothing: the fleet has no permit for them, or takers wait,
+   * whose tickets are in BullMQ.
+   */
+  idleFor(queue: TaskQueue): DispatchLimit | null {
+    const kind = kindOf(queue);
+    if (this.#isWaitedFor(kind) || leaseFor(this.#options.leases, queue).isRefused) return null;
+    const max = this.#options.slots.roomFor(kind);
+    if (max === 0) return null;
+    return kind === 'critical' ? { max, only: 'critical' } : { max };
+  }
+
+  /** The same for a worker that looks by itself: one ticket of each queue wakes its takers, which go on. */
+  get idle(): DispatchLimit | null {
+    const kinds = this.#options.leases.map(({ kind }) => this.idleFor(kind === 'critical' ? 'critical' : 'tasks'));
+    const idle = kinds.find((each) => each !== null && each.only === undefined) ?? kinds.find((each) => each !== null);
+    return idle ? { ...idle, max: 1 } : null;
+  }
+
   /** Whether takers of other queues or other workers wait for what a queue of this worker uses. */
   isShared(queue: TaskQueue): boolean {
+    if (performance.now() < this.#readyUntil) return true;
     return leaseFor(this.#options.leases, queue).isContended || this.#line.all().some(({ request }) => request.queue !== queue);
   }
 
@@ -99,10 +145,13 @@ export class SlotPool {
     if (this.#line.length > 0 || lease.isContended) this.#startRound();
   }
 
-  /** Another worker, or work of the other kind, waits for a permit of kind `wanted`, which those of kind `held` are to make room for. */
-  noteContention(held: PermitKind, wanted: PermitKind): void {
+  /**
+   * Another worker, or work of the other kind, waits for a permit of kind `wanted`, which those of kind `held` are to make room for. `queues`:
+   * what that worker serves, where it says so.
+   */
+  noteContention(held: PermitKind, wanted: PermitKind, queues?: readonly string[]): void {
     for (const lease of this.#options.leases) {
-      if (lease.kind === held && lease.noteContention(wanted) && lease.spare > 0) this.#startRound();
+      if (lease.kind === held && lease.noteContention(wanted, queues) && lease.spare > 0) this.#startRound();
     }
   }
 

@@ -8,8 +8,9 @@
 -- ARGV[4] holds: int, permits of that kind that it keeps
 -- ARGV[5] needs: int, more that it has tickets for
 -- ARGV[6] spare: int, more for later tickets, granted only while no worker waits
--- ARGV[7] rank: text, of its best ticket; less goes first
--- RETURNS {'held', count (less than `holds` when the cap was lowered), 1 when others wait for what it may hold, else 0} | {'lost'}, when its lease had ended
+-- ARGV[7] rank: text, `<priority>/<ms>/<queue>+...`, of its best ticket, and all queues that it serves; less goes first
+-- RETURNS {'held', count (less than `holds` when the cap was lowered), others} | {'lost'}, when its lease had ended; others: 0, 1 when some wait
+--   for what it may hold, 2 when some of these serve queues that it does not, or do not say what they serve
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local options = cjson.decode(ARGV[1])
@@ -57,7 +58,19 @@ end
 -- Critical work first, then by rank.
 local function place_of(name, rank) return string.match(name, '^%S+') .. ' ' .. rank .. ' ' .. name end
 
-local line, ahead = {}, 0
+local served = {}
+for queue in string.gmatch(string.match(ARGV[7], '^%d+/%d+/(%S+)$') or '', '[^+]+') do served[queue] = true end
+
+-- Whether a worker, by its rank, may start what this one may not.
+local function is_foreign(rank)
+  local queues = string.match(rank, '^%d+/%d+/(%S+)$')
+  for queue in string.gmatch(queues or '?', '[^+]+') do
+    if not served[queue] then return true end
+  end
+  return false
+end
+
+local line, ahead, others = {}, 0, 1
 local waiters = redis.call('HGETALL', KEYS[3])
 for position = 1, #waiters, 2 do
   local name, rank, wants, seen = waiters[position], string.match(waiters[position + 1], '^(%S+) (%d+) (%d+)$')
@@ -66,6 +79,7 @@ for position = 1, #waiters, 2 do
   elseif name ~= own then
     local place = place_of(name, rank)
     line[#line + 1] = { name = name, place = place, wants = tonumber(wants) }
+    if is_foreign(rank) then others = 2 end
     if place < place_of(own, ARGV[7]) then ahead = ahead + wants end
   end
 end
@@ -83,7 +97,7 @@ end
 if granted + more > 0 then redis.call('HSET', KEYS[1], own, holds + granted + more) end
 if granted < needs then
   redis.call('HSET', KEYS[3], own, string.format('%s %d %d', ARGV[7], needs - granted, now))
-  redis.call('PUBLISH', options.channel, 'wanted ' .. own)
+  redis.call('PUBLISH', options.channel, 'wanted ' .. own .. ' ' .. (string.match(ARGV[7], '^%d+/%d+/(%S+)$') or ''))
 else
   redis.call('HDEL', KEYS[3], own)
 end
@@ -99,4 +113,4 @@ for _, waiter in ipairs(line) do
 end
 if #woken > 0 then redis.call('PUBLISH', options.channel, 'free ' .. table.concat(woken, ',')) end
 local matters = #line > 0 and (kind == 'ordinary' or string.match(line[1].name, '^critical ') or held.critical > reserved)
-return { 'held', holds + granted + more, matters and 1 or 0 }
+return { 'held', holds + granted + more, matters and others or 0 }

@@ -1,5 +1,14 @@
 import type { TaskQueue } from '../../config/index.ts';
-import { dispatchReady, type IssuedTicket, type Ledger, takeReady, type TicketClaim } from '../../ledger/index.ts';
+import {
+  type DispatchLimit,
+  dispatchReady,
+  type FreeSlot,
+  type IssuedTicket,
+  type Ledger,
+  type PoolFigures,
+  takeReady,
+  type TicketClaim,
+} from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { TicketQueue } from '../queues.ts';
 import type { TicketRelay } from './ticket-relay.ts';
@@ -13,6 +22,8 @@ export interface ReadyTicketsOptions {
   relay: Pick<TicketRelay, 'add'>;
   /** The worker that claims the tasks of tickets which its slots take; without it only the tickets are taken. */
   claimer?: string | undefined;
+  /** Where the ledger chooses among several queues: all that the worker takes from, this one too. */
+  pool?: ReadonlyMap<TaskQueue, ReadyTickets>;
   log: Log;
 }
 
@@ -26,6 +37,8 @@ export interface TakenTicket {
 interface TakingSlot {
   /** Whether the ticket alone is taken, and its task claimed later. */
   isTicketOnly: boolean;
+  /** What else runs in the worker's slots. */
+  figures: PoolFigures | undefined;
   /** The lease that the slot's last attempt had. */
   ended: string | undefined;
 }
@@ -48,20 +61,43 @@ export class ReadyTickets {
     return { queue: name, pauses: queue.toKey('meta') };
   }
 
-  /** The ticket whose turn it is; `outranked` when one that goes first is in BullMQ, null when none is ready. Never rejects. */
-  async take({ isTicketOnly, ended }: TakingSlot): Promise<TakenTicket | 'outranked' | null> {
-    const { ledger, shard, name, queue, log, claimer } = this.#options;
+  /** Where tickets are taken, and whether their tasks are claimed with them. */
+  get source(): FreeSlot['queues'][number] {
+    return { queue: this.#options.name, pauses: this.#options.queue.toKey('meta'), isClaimed: this.#options.claimer !== undefined };
+  }
+
+  /** Whether the ledger chooses among all queues of the worker. */
+  get isPooled(): boolean {
+    return this.#options.pool !== undefined;
+  }
+
+  /** Of any of the queues. */
+  get #claimer(): string | undefined {
+    const all = [...(this.#options.pool?.values() ?? [this])];
+    return all.map((each) => each.#options.claimer).find((claimer) => claimer !== undefined);
+  }
+
+  /** Those of a queue that the worker takes from. */
+  of(queue: TaskQueue): ReadyTickets {
+    return this.#options.pool?.get(queue) ?? this;
+  }
+
+  /** The ticket whose turn it is; the queue of one that goes first and is in BullMQ, null when none is ready. Never rejects. */
+  async take({ isTicketOnly, figures, ended }: TakingSlot): Promise<TakenTicket | TaskQueue | null> {
+    const { ledger, shard, name, pool, log } = this.#options;
+    const queues = figures && pool ? [...pool.values()] : [this];
     try {
       const answer = await takeReady(ledger, {
         shard,
-        queue: name,
-        pauses: queue.toKey('meta'),
-        worker: isTicketOnly ? undefined : claimer,
+        queues: queues.map((each) => each.source),
+        figures: pool ? figures : undefined,
+        worker: isTicketOnly ? undefined : this.#claimer,
         ended,
       });
-      if (answer.kind !== 'taken') return answer.kind === 'outranked' ? 'outranked' : null;
-      const { task, tenant, priority } = answer.ticket;
-      log.info({ event: 'task.queued', task, tenant, queue: name, priority }, 'a free slot takes a ready task');
+      if (answer.kind === 'outranked') return answer.by;
+      if (answer.kind === 'none') return null;
+      const { task, tenant, priority, queue } = answer.ticket;
+      log.info({ event: 'task.queued', task, tenant, queue, priority }, 'a free slot takes a ready task');
       return answer;
     } catch (error) {
       log.debug({ err: error, queue: name, shard }, 'ready tickets cannot be taken now');
@@ -69,12 +105,12 @@ export class ReadyTickets {
     }
   }
 
-  /** So many slots are idle and wait for BullMQ: what is ready for them goes there. Never throws. */
-  fill(idle: number): void {
+  /** Idle slots wait for BullMQ: what is ready for them goes there. Never throws. */
+  fill(idle: DispatchLimit): void {
     const { ledger, shard, log } = this.#options;
     if (this.#isFilling) return;
     this.#isFilling = true;
-    dispatchReady(ledger, shard, Math.max(1, idle))
+    dispatchReady(ledger, shard, idle)
       .catch((error: unknown) => log.debug({ err: error, shard }, 'windows cannot be filled now; the next poll or sweep will'))
       .finally(() => {
         this.#isFilling = false;

@@ -1,4 +1,5 @@
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import type { TaskQueue } from '../../config/index.ts';
 import { within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
@@ -34,8 +35,8 @@ export interface TicketWorkerOptions {
   permits?: TicketPermits;
   /** What its free slots take without BullMQ; without it every ticket goes through BullMQ. */
   ready?: ReadyTickets | undefined;
-  /** `how`: what its claim has to know. */
-  handle: (data: TicketData, how: TicketClaim) => Promise<TicketResult>;
+  /** `how`: what its claim has to know; `queue`: that of the ticket, when it is another one. */
+  handle: (data: TicketData, how: TicketClaim, queue?: TaskQueue) => Promise<TicketResult>;
   /** The ticket is back in BullMQ for its next try, so that its outbox entry may go. Never rejects. */
   onReturned: (ticketId: string, data: TicketData) => Promise<void>;
 }
@@ -114,20 +115,37 @@ export class TicketWorker {
     return permits?.pool.isShared(permits.queue) ?? false;
   }
 
+  /** Whether takers compare the next tickets of their queues in BullMQ, so that it has to have them. */
+  get #fillsWindows(): boolean {
+    return this.#isShared && this.#options.ready?.isPooled !== true;
+  }
+
   #readySource(ready: ReadyTickets): ReadySource {
-    const take: ReadySource['take'] = async (ended) => {
-      const taken = await ready.take({ isTicketOnly: this.#isShared, ended });
-      if (taken === null || taken === 'outranked') return taken;
+    const { isPooled } = ready;
+    const take: ReadySource['take'] = async (slotQueue, ended) => {
+      const figures = isPooled && slotQueue ? this.#options.permits?.pool.figuresFor(slotQueue) : undefined;
+      const taken = await ready.take({ isTicketOnly: this.#fillsWindows, figures, ended });
+      if (taken === null) return null;
+      this.#noteQueue(typeof taken === 'string' ? taken : taken.ticket.queue);
+      if (typeof taken === 'string') return taken;
       const { queue, priority, acceptedAt: timestamp = Date.now() } = taken.ticket;
-      return { ticket: ticketOf(queue, { priority: bullPriority(priority), timestamp }), run: () => this.#runReady(ready, taken) };
+      return {
+        ticket: ticketOf(queue, { priority: bullPriority(priority), timestamp }),
+        run: () => this.#runReady(ready.of(queue), taken),
+      };
     };
-    return { take, fill: (idle) => ready.fill(idle) };
+    return { isPooled, take, fill: (idle) => ready.fill(idle) };
+  }
+
+  /** The ledger chose this queue for a slot. */
+  #noteQueue(queue: TaskQueue): void {
+    if (queue !== this.#options.queue) this.#options.permits?.pool.noteReady();
   }
 
   async #runReady(ready: ReadyTickets, { ticket, claimed }: TakenTicket): Promise<string | undefined> {
-    const how = claimed ? { claimed } : { entry: ticket.entry, isShared: this.#isShared };
+    const how = claimed ? { claimed } : { entry: ticket.entry, isShared: this.#fillsWindows };
     try {
-      const result = await this.#options.handle(ticketJob(ticket).data, how);
+      const result = await this.#options.handle(ticketJob(ticket).data, how, ticket.queue);
       if (result.kind === 'done') return result.ended;
       if (result.kind === 'failed') await ready.listFailed(ticket, result.message);
       else ready.putBack(ticket);
@@ -140,7 +158,7 @@ export class TicketWorker {
 
   /** Where queues share their slots, BullMQ has the best tickets of each for comparison. */
   #claimOf(): TicketClaim {
-    const isShared = this.#isShared;
+    const isShared = this.#fillsWindows;
     return { isShared, order: isShared ? undefined : this.#options.ready?.order };
   }
 

@@ -4,7 +4,7 @@ import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import { type FreeSlot, takeReady } from '#shared/ledger/claim/take-ready.ts';
+import { type FreeSlot, type PoolFigures, takeReady } from '#shared/ledger/claim/take-ready.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
@@ -14,7 +14,9 @@ import { useLedger } from '../support/use-ledger.ts';
 
 const test = await useLedger({ dispatch: { lookAhead: 1, direct: true } });
 const shard = test.keys.shard(0);
-const PAUSES = `${shard.queues}:tasks:meta`;
+const pausesOf = (queue: string): string => `${shard.queues}:${queue}:meta`;
+const PAUSES = pausesOf('tasks');
+const TASKS = [{ queue: 'tasks', pauses: PAUSES }] as const;
 
 afterEach(() => test.reset());
 
@@ -33,7 +35,7 @@ async function acceptMany(count: number, wish: TaskWish = {}): Promise<string[]>
 
 /** What so many slots get at once: tickets, or why there is none. */
 async function take(count = 1, ledger: Ledger = test.ledger): Promise<(IssuedTicket | 'outranked' | 'none')[]> {
-  const slots = Array.from({ length: count }, () => takeReady(ledger, { shard: 0, queue: 'tasks', pauses: PAUSES }));
+  const slots = Array.from({ length: count }, () => takeReady(ledger, { shard: 0, queues: TASKS }));
   return (await Promise.all(slots)).map((answer) => (answer.kind === 'taken' ? answer.ticket : answer.kind));
 }
 
@@ -154,7 +156,7 @@ describe('a free slot of a worker', () => {
   const LEASE_MS = test.ledger.settings.worker.leaseMs;
   const ledger: Ledger = { ...test.ledger, boundedTenants: () => ['bounded'] };
   const takeFor = async (slot: Partial<FreeSlot> = {}): ReturnType<typeof takeReady> =>
-    await takeReady(ledger, { shard: 0, queue: 'tasks', pauses: PAUSES, worker: 'w1', ...slot });
+    await takeReady(ledger, { shard: 0, queues: TASKS, worker: 'w1', ...slot });
 
   it('has the task of its ticket at once, under a lease, and nothing of it is left to be added to BullMQ', async () => {
     const [id = ''] = await acceptBehindClaimed(1);
@@ -246,6 +248,102 @@ describe('a free slot of a worker', () => {
   });
 });
 
+function figures(running: { chat?: number; high?: number; low?: number } = {}): PoolFigures {
+  const { chat = 0, high = 0, low = 0 } = running;
+  return {
+    kind: 'ordinary',
+    queues: { critical: { weight: 1, running: 0 }, chat: { weight: 1, running: chat }, tasks: { weight: 1, running: 0 } },
+    bands: { high: { share: 40, running: high }, normal: { share: 35, running: 0 }, low: { share: 15, running: low } },
+    fetching: 0,
+    maxLow: 1,
+    highFrom: 8,
+    lowTo: 2,
+    lowAgeMs: 60_000,
+  };
+}
+
+/** Accepts a task of each wish, in their order; the first ticket of each queue is claimed, so that none of these is out. */
+async function acceptReady(...wishes: TaskWish[]): Promise<string[]> {
+  test.window = 1;
+  const queues = [...new Set(wishes.map(({ queue = 'tasks' }) => queue))];
+  const out = await Promise.all(queues.map((queue) => accept({ queue, priority: 10 })));
+  const ids: string[] = [];
+  for (const wish of wishes) ids.push((await accept(wish)).id);
+  for (const { id } of out) await claim(id);
+  expect(await test.redis.zcard(shard.window)).toBe(0);
+  return ids;
+}
+
+describe('a free slot of several queues', () => {
+  const POOL = (['critical', 'chat', 'tasks'] as const).map((queue) => ({ queue, pauses: pausesOf(queue) }));
+
+  async function takePooled(count: number, pool: PoolFigures = figures()): Promise<string[]> {
+    const slots = Array.from({ length: count }, () => takeReady(test.ledger, { shard: 0, queues: POOL, figures: pool }));
+    return (await Promise.all(slots)).map((answer) => {
+      if (answer.kind === 'taken') return answer.ticket.task;
+      return answer.kind === 'outranked' ? `${answer.by} in BullMQ` : answer.kind;
+    });
+  }
+
+  it('takes the best of all, by priority and then by age', async () => {
+    const [old, five, nine] = await acceptReady({ queue: 'chat' }, { priority: 5 }, { queue: 'chat', priority: 9 });
+    expect(await takePooled(1)).toEqual([nine]);
+    expect(await takePooled(1)).toEqual([old]);
+    expect(await takePooled(1)).toEqual([five]);
+    expect(await takePooled(1)).toEqual(['none']);
+  });
+
+  it('goes to the band that is furthest below its share, then to the queue that is furthest below its weight', async () => {
+    const [high, chat, five] = await acceptReady({ priority: 9 }, { queue: 'chat' }, { priority: 5 });
+    expect(await takePooled(1, figures({ high: 2 }))).toEqual([chat]);
+    expect(await takePooled(1, figures())).toEqual([high]);
+    const [other] = await acceptReady({ queue: 'chat' });
+    expect(await takePooled(1, figures({ chat: 1 }))).toEqual([five]);
+    expect(await takePooled(1, figures({ chat: 1 }))).toEqual([other]);
+  });
+
+  it('shares several slots of one call out as if they came one by one', async () => {
+    const [first, second, third] = await acceptReady({ priority: 5 }, { priority: 5 }, { queue: 'chat' });
+    expect(await takePooled(3)).toEqual([first, third, second]);
+  });
+
+  it('starts no low task above its part while others wait, and all of them once none does', async () => {
+    const [low, other, five] = await acceptReady({ priority: 1 }, { priority: 1 }, { queue: 'chat', priority: 5 });
+    expect(await takePooled(1, figures({ low: 1 }))).toEqual([five]);
+    expect(await takePooled(2, figures({ low: 1 }))).toEqual([low, other]);
+  });
+
+  it('is for critical work that is ready, and for a better ticket that is in BullMQ', async () => {
+    const [, nine] = await acceptReady({ priority: 5 }, { queue: 'chat', priority: 9 });
+    const critical = await accept({ queue: 'critical', priority: 10 });
+    expect(await takePooled(1)).toEqual(['critical in BullMQ']);
+    await claim(critical.id);
+    const { id } = await accept({ queue: 'chat', priority: 10 });
+    expect(await takePooled(1)).toEqual(['chat in BullMQ']);
+    await claim(id);
+    expect(await takePooled(1)).toEqual([nine]);
+  });
+
+  it('claims no task of a queue whose tasks are claimed later', async () => {
+    const [first, second] = await acceptReady({ queue: 'chat', priority: 9 }, { priority: 5 });
+    const ledger: Ledger = { ...test.ledger, boundedTenants: () => [] };
+    const queues = POOL.map(({ queue, pauses }) => ({ queue, pauses, isClaimed: queue !== 'chat' }));
+    const slot = { shard: 0, queues, figures: figures(), worker: 'w1' };
+    expect(claimsOf(await Promise.all([takeReady(ledger, slot), takeReady(ledger, slot)]))).toEqual([
+      [first, false],
+      [second, true],
+    ]);
+  });
+
+  it('takes nothing of a queue that is paused', async () => {
+    const [chat, task] = await acceptReady({ queue: 'chat', priority: 9 }, { priority: 5 });
+    await test.redis.hset(pausesOf('chat'), 'paused', 1);
+    expect(await takePooled(2)).toEqual([task, 'none']);
+    await test.redis.del(pausesOf('chat'));
+    expect(await takePooled(1)).toEqual([chat]);
+  });
+});
+
 describe('what is out, where slots take what is ready', () => {
   it('is not filled up by claims', async () => {
     test.window = 2;
@@ -267,7 +365,7 @@ describe('what is out, where slots take what is ready', () => {
   it('is filled for slots that wait for BullMQ', async () => {
     const ids = await acceptBehindClaimed(3);
     test.window = 2;
-    expect(await dispatchReady(test.ledger, 0, 1)).toBe(1);
+    expect(await dispatchReady(test.ledger, 0, { max: 1 })).toBe(1);
     expect(test.granted.map(({ task }) => task)).toEqual(ids.slice(0, 1));
     expect(await dispatchReady(test.ledger, 0)).toBe(1);
     expect(test.granted.map(({ task }) => task)).toEqual(ids.slice(0, 2));

@@ -9,6 +9,7 @@ import { createKeys } from '#shared/redis/keys.ts';
 import { useRedis, useRedisClient } from '../../../support/redis/use-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
+const QUEUES = ['tasks', 'critical'];
 const keys = createKeys(4);
 const settings = settingsSchema.parse({ limits: { maxConcurrent: 10 } });
 const server = await useRedis();
@@ -22,6 +23,7 @@ const fleetOf = (own: Settings): Fleet => ({ redis, keys, settings: own, fleetLi
 const askAt = (cap: number, worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> =>
   leasePermits(fleetOf({ ...settings, limits: { ...settings.limits, maxConcurrent: cap } }), {
     worker,
+    queues: QUEUES,
     kind: 'ordinary',
     holds: 0,
     needs: 1,
@@ -31,7 +33,7 @@ const askAt = (cap: number, worker: string, call: Partial<PermitCall> = {}): Pro
     ...call,
   });
 const ask = (worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> => askAt(10, worker, call);
-const held = (count: number, othersWait = false): PermitAnswer => ({ kind: 'held', count, othersWait });
+const held = (count: number, othersWait = false, isForeign = false): PermitAnswer => ({ kind: 'held', count, othersWait, isForeign });
 
 describe("the fleet's permits", () => {
   it('are given up to the cap, whoever asks', async () => {
@@ -44,6 +46,18 @@ describe("the fleet's permits", () => {
     expect(await ask('a', { kind: 'critical', needs: 0 })).toEqual(held(0));
     expect(await ask('a', { needs: 20 })).toEqual(held(8));
     expect(await ask('a', { kind: 'critical', needs: 20 })).toEqual(held(2, false));
+  });
+
+  it('say whether those who wait serve other queues', async () => {
+    await ask('a', { needs: 10 });
+    await ask('b');
+    expect(await ask('a', { holds: 10, needs: 0 })).toEqual(held(10, true));
+    await ask('c', { queues: ['tasks', 'chat'] });
+    expect(await ask('a', { holds: 10, needs: 0 })).toEqual(held(10, true, true));
+    await redis.hdel(keys.fleet.permitWaiters, 'ordinary c');
+    // An older release does not say what it serves.
+    await redis.hset(keys.fleet.permitWaiters, 'ordinary d', `${UNKNOWN_RANK} 1 ${Date.now()}`);
+    expect(await ask('a', { holds: 10, needs: 0 })).toEqual(held(10, true, true));
   });
 
   it('are the same after a call that came twice', async () => {
@@ -93,7 +107,7 @@ describe("the fleet's permits", () => {
     await ask('b', { needs: 2 });
     await ask('a', { holds: 9, needs: 0 });
     await waitFor(() => received.length === 2, { deadlineMs: 5000, what: 'two messages' });
-    expect(received).toEqual(['wanted ordinary b', 'free ordinary b']);
+    expect(received).toEqual(['wanted ordinary b tasks+critical', 'free ordinary b']);
     listener.disconnect();
   });
 

@@ -54,8 +54,8 @@ end
 local function claim_taken(context, tickets, worker, max)
   local tenants, groups, leases, messages = {}, {}, {}, {}
   for position = 1, math.min(max, #tickets) do
-    local tenant = tickets[position].tenant
-    if not context.bounded[tenant] then
+    local tenant, queue = tickets[position].tenant, string.match(tickets[position].text, '^[^/]+')
+    if not context.bounded[tenant] and not context.unclaimed[queue] then
       if not groups[tenant] then groups[tenant], tenants[#tenants + 1] = {}, tenant end
       table.insert(groups[tenant], tickets[position])
     end

@@ -115,6 +115,7 @@ local function dispatch(context)
     local prefix = string.match(first, '^[^/]+/%d+/')
     local number, queue = level_number(prefix)
     local room = math.min(room_of(context, number, queue), left, context.max or left)
+    if context.only and queue ~= context.only then room = 0 end
     if context.direct and not is_overtaken(context, number, queue) then room = 0 end
     local taken = take_turns(context, { prefix = prefix, number = number, queue = queue }, room)
     left = left - taken

@@ -1,22 +1,118 @@
--- Takes ready tickets of one queue for slots that are free now, by turns, so that they need not go through BullMQ. Only those of levels that
--- have no better or equal ticket in the window: such a ticket goes first, and BullMQ has it. Returns 1 when more are ready behind it, else 0.
---   pauses: BullMQ's hash of the queue: with `paused` or `concurrency` in it nothing is taken
---   take: receives the tenant and the text of each ticket
-local function take_for_slots(context, queue, count, pauses, take)
-  local left, is_outranked = count, 0
-  local paused = redis.call('HMGET', pauses, 'paused', 'concurrency')
-  local is_paused = paused[1] or paused[2]
-  local best = not is_paused and first_ready(context, queue .. '/')[1]
-  while best and left > 0 do
-    local prefix = string.match(best, '^[^/]+/%d+/')
-    local number = level_number(prefix)
-    if redis.call('ZCOUNT', context.window, first_level(queue) * FLOWS, (number + 1) * FLOWS - 1) > 0 then
-      is_outranked = 1
-      break
-    end
-    left = left - take_turns(context, { prefix = prefix, number = number, queue = queue, take = take }, left)
-    best = left > 0 and first_ready(context, queue .. '/')[1]
+-- Takes ready tickets for slots that are free now, by turns, so that they need not go through BullMQ.
+
+-- Tickets of a level that are looked through for the oldest.
+local MAX_OUT = 50
+
+-- When the oldest ticket of a level that is out was accepted, as an id says it.
+local function oldest_out(context, number)
+  local oldest = '~'
+  local found = redis.call('ZRANGEBYSCORE', context.window, number * FLOWS, (number + 1) * FLOWS - 1, 'LIMIT', 0, MAX_OUT)
+  for _, member in ipairs(found) do
+    local time = string.sub(string.match(member, '[^/]+$'), 1, 10)
+    if time < oldest then oldest = time end
   end
-  if not is_paused and not best and left > 0 then end_turns(context) end
-  return is_outranked
+  return oldest
+end
+
+-- The ticket of a queue that comes next, as slots compare it, or nil. One that is out goes before those that are ready at its level, and BullMQ
+-- has it. `pauses`: BullMQ's hash of the queue: with `paused` or `concurrency` in it slots take nothing.
+local function head_of(context, queue, pauses)
+  local paused = redis.call('HMGET', pauses, 'paused', 'concurrency')
+  if paused[1] or paused[2] then return nil end
+  local first, text = first_level(queue), first_ready(context, queue .. '/')[1]
+  local out = redis.call(
+    'ZRANGEBYSCORE', context.window, first * FLOWS, (first + RANKS) * FLOWS - 1, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local number, out_number = text and level_number(text), out and math.floor(out / FLOWS)
+  if out_number and (not number or out_number <= number) then
+    return { queue = queue, number = out_number, is_out = true, has_ready = text ~= nil }
+  end
+  if not text then return nil end
+  local accepted = string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/')
+  return { queue = queue, number = number, accepted = tonumber(string.sub(accepted, -TIME_DIGITS)) }
+end
+
+local function time_rank_of(context, head)
+  head.time = head.time or (head.is_out and oldest_out(context, head.number) or id_time(head.accepted))
+  return head.time
+end
+
+local function band_of(context, pool, head)
+  local priority = RANKS - head.number % RANKS
+  if priority >= pool.highFrom then return 'high' end
+  if priority > pool.lowTo or head.accepted and context.now - head.accepted >= pool.lowAgeMs then return 'normal' end
+  return 'low'
+end
+
+-- Whether one head goes before another: the band that is furthest below its share, then the queue that is furthest below its weight, then
+-- priority and age; as `chooseNext` decides for tickets in BullMQ.
+local function goes_before(context, one, other)
+  if one.share ~= other.share then return one.share < other.share end
+  if one.band ~= other.band then return one.band < other.band end
+  if one.weight ~= other.weight then return one.weight < other.weight end
+  local rank, other_rank = one.number % RANKS, other.number % RANKS
+  if rank ~= other_rank then return rank < other_rank end
+  return time_rank_of(context, one) < time_rank_of(context, other)
+end
+
+-- The head that gets the next slot of a pool, or nil. Critical tickets go first, and slots that are kept for them take no others.
+local function choose_head(context, pool, heads)
+  if heads.critical then return heads.critical end
+  if pool.kind == 'critical' then return nil end
+  local has_others, best = false, nil
+  for queue, head in pairs(heads) do
+    head.band = band_of(context, pool, head)
+    head.share = (pool.bands[head.band].running + 1) / pool.bands[head.band].share
+    head.weight = pool.queues[queue].running / pool.queues[queue].weight
+    has_others = has_others or head.band ~= 'low'
+  end
+  local may_run_low = not has_others and pool.fetching == 0 or pool.bands.low.running < pool.maxLow
+  for _, head in pairs(heads) do
+    if (head.band ~= 'low' or may_run_low) and (not best or goes_before(context, head, best)) then best = head end
+  end
+  return best
+end
+
+local function take_head(context, head, count, take)
+  local prefix = level_prefix(head.queue, RANKS - head.number % RANKS)
+  return take_turns(context, { prefix = prefix, number = head.number, queue = head.queue, take = take }, count)
+end
+
+-- Takes tickets for `count` slots of a pool of several queues. Returns the queue whose next ticket BullMQ has, when that goes first, or nil.
+--   queues: the queues' names; pauses: of each, see `head_of`
+--   take: receives the tenant and the text of each ticket
+local function take_for_pool(context, pool, queues, pauses, count, take)
+  local heads, left = {}, count
+  for position, queue in ipairs(queues) do heads[queue] = head_of(context, queue, pauses[position]) end
+  while left > 0 do
+    local head = choose_head(context, pool, heads)
+    if not head then
+      if next(heads) == nil then end_turns(context) end
+      return nil
+    end
+    if head.is_out or head.queue == 'critical' and pool.kind ~= 'critical' then return head.queue end
+    local is_only = next(heads) == head.queue and next(heads, head.queue) == nil
+    local taken = take_head(context, head, is_only and left or 1, take)
+    left = left - taken
+    pool.queues[head.queue].running = pool.queues[head.queue].running + taken
+    if head.band then pool.bands[head.band].running = pool.bands[head.band].running + taken end
+    if left > 0 then
+      for position, queue in ipairs(queues) do
+        if queue == head.queue then heads[queue] = taken > 0 and head_of(context, queue, pauses[position]) or nil end
+      end
+    end
+  end
+  return nil
+end
+
+-- Takes tickets of one queue for `count` slots. Returns the queue when more are ready behind a ticket that BullMQ has, or nil.
+local function take_for_slots(context, queue, pauses, count, take)
+  local left = count
+  local head = head_of(context, queue, pauses)
+  while head and left > 0 do
+    if head.is_out then return head.has_ready and queue or nil end
+    left = left - take_head(context, head, left, take)
+    head = left > 0 and head_of(context, queue, pauses)
+  end
+  if not head and left > 0 and not first_ready(context, queue .. '/')[1] then end_turns(context) end
+  return nil
 end
