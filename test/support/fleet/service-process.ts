@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { childEnvironment } from '../test-environment.ts';
 import { waitFor } from '../wait-for.ts';
 
-export type ServiceName = 'api' | 'chat' | 'webhooks' | 'dashboard' | 'scheduler' | 'worker';
+export type ServiceName = 'api' | 'chat' | 'hub' | 'webhooks' | 'dashboard' | 'scheduler' | 'worker';
 
 /** One line of a service's log. */
 export interface LogLine {

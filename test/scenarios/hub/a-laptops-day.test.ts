@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DaemonProcess, startMusterDaemon } from '../../support/daemons/daemon-process.ts';
+import { type HubGateway, startHubGateway } from '../../support/daemons/hub-gateway.ts';
+import { type Fleet, openFleet } from '../../support/fleet/open-fleet.ts';
+import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { useFolder } from '../../support/use-folder.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+/** What a laptop may be away, and longer than any pause here but its sleep. */
+const GRACE_MS = 8000;
+/** Writes a line for each step, so that what is missing or doubled can be seen. */
+const STEPS = 'for step in 1 2 3 4 5 6; do echo "$MUSTER_ATTEMPT/$step"; sleep "$0"; done';
+
+const folder = await useFolder();
+let fleet: Fleet;
+let gateway: HubGateway;
+let hub: ServiceProcess;
+let laptop: DaemonProcess;
+
+async function startHub(): Promise<ServiceProcess> {
+  const opened = await fleet.start('hub');
+  gateway.lead([opened]);
+  return opened;
+}
+
+const outputOf = (attempt: number): string => [1, 2, 3, 4, 5, 6].map((step) => `${attempt}/${step}\n`).join('');
+
+/** A task that runs on the laptop and has written its first step. */
+async function startTask(): Promise<string> {
+  const id = await fleet.client.submit({ agent: 'coder' });
+  await laptop.prints(`Task ${id} started`);
+  await waitFor(async () => (await fleet.client.call('GET', `/v1/tasks/${id}`)).body.status === 'running', {
+    deadlineMs: 20_000,
+    what: 'the task to run',
+  });
+  return id;
+}
+
+/** What the task has written so far. */
+async function streamed(id: string): Promise<string> {
+  const { body } = await fleet.client.call('GET', `/v1/tasks/${id}`);
+  return String(body.output ?? '');
+}
+
+/** How the task ended. */
+async function end(id: string): Promise<{ status: string | undefined; output: string | null | undefined }> {
+  const [task] = await fleet.client.ended([id], 60_000);
+  return { status: task?.status, output: task?.output };
+}
+
+const completedBy = (attempt: number): object => ({ status: 'completed', output: outputOf(attempt) });
+
+async function reasons(id: string): Promise<{ gate: string; detail: string }[]> {
+  const { body } = await fleet.client.call('GET', `/v1/tasks/${id}/why`);
+  return body.reasons as { gate: string; detail: string }[];
+}
+
+describe("a laptop's day", () => {
+  beforeAll(async () => {
+    gateway = await startHubGateway();
+    fleet = await openFleet({
+      settings: {
+        agents: { coder: { kind: 'daemon', capabilities: ['code'] } },
+        hub: { heartbeatMs: 300, missedHeartbeats: 2, graceMs: GRACE_MS, excludeMs: 500, resendMs: 200, sweepMs: 300 },
+      },
+    });
+    await fleet.start('api');
+    // It does the chores of the fleet; the work is the laptop's.
+    const [first] = await Promise.all([startHub(), fleet.start('worker', { MUSTER_QUEUES: 'maintenance=1' })]);
+    hub = first;
+    const { token } = await fleet.client.make('/v1/daemons', { name: 'laptop', capabilities: ['code'] });
+    laptop = startMusterDaemon(['--capabilities', 'code', '--slots', '2', '--', 'sh', '-c', STEPS, '0.3'], {
+      hub: gateway.url,
+      token: String(token),
+      folder,
+    });
+    await laptop.prints('Connected to ws://');
+  }, 180_000);
+  afterAll(async () => {
+    laptop?.signal('SIGCONT');
+    laptop?.signal('SIGKILL');
+    await laptop?.ended;
+    await fleet?.stop();
+    await gateway?.close();
+  });
+
+  it('begins with a task that runs once', async () => {
+    expect(await end(await startTask())).toEqual(completedBy(1));
+  });
+
+  it('goes on after a sleep beyond the grace: what ran starts again, what came meanwhile waits with a reason', async () => {
+    const cut = await startTask();
+    laptop.signal('SIGSTOP');
+    await waitFor(async () => (await fleet.client.attempts(cut))[0]?.error?.code === 'DAEMON_DISCONNECTED', {
+      deadlineMs: 30_000,
+      what: 'the attempt to be lost',
+    });
+    const later = await fleet.client.submit({ agent: 'coder', requirements: { targetDaemon: 'laptop' } });
+    const reason = await waitFor(async () => (await reasons(later)).find(({ gate }) => gate === 'daemon'), {
+      deadlineMs: 20_000,
+      what: 'the reason',
+    });
+    expect(reason.detail).toContain('laptop');
+    const before = laptop.lines.length;
+    laptop.signal('SIGCONT');
+    await laptop.prints('Connected to ws://', before);
+    expect(await end(cut)).toEqual(completedBy(2));
+    expect(await end(later)).toEqual(completedBy(1));
+    const attempts = await fleet.client.attempts(cut);
+    expect(attempts.map(({ status }) => status)).toEqual(['failed', 'success']);
+    expect(laptop.lines.join('\n')).toMatch(new RegExp(`Task ${cut} (stopped|.*refused)|refused the result of task ${cut}`));
+  });
+
+  it('goes on after a change of the network, without a gap and in the same attempt', async () => {
+    const id = await startTask();
+    const before = laptop.lines.length;
+    expect(gateway.cutAll()).toBeGreaterThan(0);
+    await laptop.prints('The connection to the hub was cut. Trying again in', before);
+    expect(await end(id)).toEqual(completedBy(1));
+  });
+
+  it('goes on while the hub is deployed, without a gap and in the same attempt', async () => {
+    const id = await startTask();
+    const before = laptop.lines.length;
+    const next = await fleet.start('hub');
+    gateway.lead([next]);
+    await hub.kill('SIGTERM');
+    hub = next;
+    await laptop.prints('The hub restarts. Trying again in', before);
+    expect(await end(id)).toEqual(completedBy(1));
+  });
+
+  it('brings what it finished while the hub was away', async () => {
+    const id = await startTask();
+    // The end is near, so that the hub is away for no longer than its grace.
+    await waitFor(async () => (await streamed(id)).includes('1/4'), { deadlineMs: 20_000, what: 'the fourth step' });
+    gateway.lead([]);
+    gateway.cutAll();
+    await laptop.prints(`Task ${id} completed`);
+    gateway.lead([hub]);
+    expect(await end(id)).toEqual(completedBy(1));
+    await laptop.prints(`The hub has the result of task ${id}`);
+  });
+
+  it('ends with Ctrl-C: what runs ends first, and nothing was doubled', async () => {
+    const id = await startTask();
+    laptop.signal('SIGINT');
+    await laptop.prints('Taking no more tasks. 1 task still runs here; Ctrl-C again stops it.');
+    expect(await laptop.ended).toBe(0);
+    expect(await end(id)).toEqual(completedBy(1));
+    const starts = laptop.lines.filter((line) => line.includes(' started: agent coder'));
+    expect(starts).toHaveLength(8);
+  });
+});
