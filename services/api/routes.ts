@@ -6,6 +6,9 @@ import { daemonRoutes } from './daemons/daemons.ts';
 import { callbackRoutes } from './deliveries/callbacks.ts';
 import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
+import { taskFileRoutes } from './tasks/files/artifacts.ts';
+import { fileLinkRoutes } from './tasks/files/file-links.ts';
+import { postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
@@ -41,8 +44,11 @@ export function apiRoutes(parts: Parts): Route[] {
     // Before the routes of one task, which would take `actions` for its id.
     ...bulkActionRoutes(parts),
     ...taskReadRoutes(parts),
+    ...taskFileRoutes(parts),
     streamTask(parts),
     ...taskActionRoutes(parts),
+    postUpload(parts),
+    ...fileLinkRoutes(parts),
     getFailures(parts),
     getUsage(parts),
     getSessions(parts),

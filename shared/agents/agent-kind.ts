@@ -53,6 +53,8 @@ export interface AttemptFiles {
   readonly bringIn: (folder: string) => Promise<void>;
   /** Keeps what the agent left, once it has ended well and nothing of it runs. The folder is removed after it. */
   readonly takeOut: (files: readonly OutputFile[]) => Promise<void>;
+  /** An address to which the agent can PUT artifacts, each below it by its name, while the attempt runs. */
+  readonly uploadUrl?: () => Promise<string>;
 }
 
 /** What helps to find out why an attempt failed. */
@@ -93,6 +95,8 @@ export interface AgentRunnersOptions extends AgentEnvironment {
   readonly providers?: Settings['providers'];
   /** Whether agents made by API may use `openaiApiKey`. Defaults to false. */
   readonly fleetKeyForApiAgents?: boolean;
+  /** Bytes of attachments that one message to a model may have. Defaults to no bound. */
+  readonly maxModelBytes?: number;
   /** `commands` of the configuration. Defaults to what that defaults to. */
   readonly commands?: CommandSettings;
   /** Defaults to the system's. */

@@ -4,13 +4,14 @@
  */
 export { AgentCaps } from './agent-caps.ts';
 export { AgentCatalog, type CatalogEntry } from './agent-catalog.ts';
-export type { AgentRun, Diagnostics } from './agent-kind.ts';
+export type { AgentRun, AttemptFiles, Diagnostics } from './agent-kind.ts';
 export { agentSecrets, assertAgents, checkAgents, createAgentRunners, runAgent } from './agent-kinds.ts';
 export { checkCommand, openCommandRunner } from './command/command.ts';
 export type { CommandRun } from './command/command-run.ts';
 export { describeCgroups } from './command/processes/cgroup.ts';
 export { endOrphanedCommands } from './command/processes/orphans.ts';
 export { commandUser, commandUserProblem } from './command/command-user.ts';
+export type { OutputFile } from './command/attempt-folder.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';
 export { handleStray } from './kinds/function.ts';
 export { createFleetModels, type FleetModels } from './model-source.ts';

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { wrapLanguageModel } from 'ai';
 import type { SettingsInput } from './settings/settings.ts';
 
@@ -43,6 +44,21 @@ export interface AgentInput {
   readonly text: string;
   /** Who sent it; null when unknown. */
   readonly user: string | null;
+  /** The files that it brings. */
+  readonly attachments: readonly AgentAttachment[];
+}
+
+/** A file that the task was given. */
+export interface AgentAttachment {
+  /** Unique among those of the task; safe as the name of a file. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** The file; more than memory should hold is better read by `stream`. */
+  readonly read: () => Promise<Buffer>;
+  readonly stream: () => Promise<Readable>;
+  /** An address that opens the file without a key, until some time after the attempt. */
+  readonly url: () => Promise<string>;
 }
 
 /** One turn of a session: what people said and what the agent answered. */
@@ -73,6 +89,13 @@ export interface AgentContext {
    * attempt may act no more. Free to call often: it reads Redis only when notified of input.
    */
   readonly input: () => Promise<readonly AgentInput[]>;
+  /** The files of the task and of the messages that are part of its prompt. */
+  readonly attachments: readonly AgentAttachment[];
+  /**
+   * Adds a file to the task's artifacts; one of the same name is replaced. Rejects with a `TaskFailure` of OUTPUT_TOO_LARGE for more than
+   * `files` of the configuration allows.
+   */
+  readonly attach: (name: string, data: string | Uint8Array | AsyncIterable<Uint8Array>, mediaType?: string) => Promise<void>;
   /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */
   readonly history: () => Promise<readonly AgentTurn[]>;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */

@@ -66,6 +66,9 @@ export const environmentSchema = z.object({
     .transform((text) => text.split(','))
     .pipe(z.array(capabilitySchema).max(50))
     .optional(),
+  /** The keys of the bucket in `files.s3`. */
+  MUSTER_S3_ACCESS_KEY: z.string().min(1).optional(),
+  MUSTER_S3_SECRET_KEY: z.string().min(1).optional(),
   /** The public address of this installation, for links; by default the address it listens on. */
   MUSTER_PUBLIC_URL: z.url().optional(),
   /** Whether to believe `X-Forwarded-*` headers: true behind the ingress or another proxy of yours. */
@@ -135,7 +138,16 @@ export function readNamedVariable(name: string, variables: NodeJS.ProcessEnv = p
 }
 
 /** The variables of Muster's own that give access to something. */
-const SECRET_VARIABLES = ['REDIS_URL', 'MUSTER_ADMIN_KEY', 'MUSTER_API_KEY', 'MUSTER_DAEMON_TOKEN', 'OPENAI_API_KEY', ...CHAT_SECRETS];
+const SECRET_VARIABLES = [
+  'REDIS_URL',
+  'MUSTER_ADMIN_KEY',
+  'MUSTER_API_KEY',
+  'MUSTER_DAEMON_TOKEN',
+  'MUSTER_S3_ACCESS_KEY',
+  'MUSTER_S3_SECRET_KEY',
+  'OPENAI_API_KEY',
+  ...CHAT_SECRETS,
+];
 
 /** Names of the variables that hold secrets: Muster's own, and the variables that configured agents name. */
 export function secretVariables(agents: Readonly<Record<string, AgentDefinition>>): string[] {

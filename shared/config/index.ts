@@ -22,6 +22,7 @@ export {
   chatPlatforms,
 } from './chat.ts';
 export type {
+  AgentAttachment,
   AgentContext,
   AgentFunction,
   AgentInput,
@@ -57,6 +58,7 @@ export {
 } from './sources.ts';
 export { describeImportFailure, importModule } from './import-module.ts';
 export { type Config, invalidConfig, loadConfig } from './load-config.ts';
+export type { FileSettings } from './settings/file-settings.ts';
 export { type FleetLimits, type FleetLimitsPatch, fleetLimitsPatchSchema, fleetLimitsSchema } from './settings/fleet-limits.ts';
 export {
   type TenantLimits,

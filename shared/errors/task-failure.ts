@@ -36,6 +36,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   DAEMON_DISCONNECTED: { class: 'daemon', title: 'The daemon was disconnected' },
   EXECUTION_TIMEOUT: { class: 'timeout', title: 'The attempt took too long' },
   DEADLINE_PASSED: { class: 'permanent', title: 'The task ran at its deadline, and was aborted' },
+  FILES_UNAVAILABLE: { class: 'transient', title: 'Files could not be fetched or stored' },
   INVALID_INPUT: { class: 'permanent', title: 'The input cannot be processed' },
   PERMISSION_DENIED: { class: 'permanent', title: 'A permission is missing' },
   RESOURCE_NOT_FOUND: { class: 'permanent', title: 'Something that is needed does not exist' },

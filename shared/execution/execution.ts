@@ -4,6 +4,7 @@ import type { Log } from '../log/index.ts';
 import type { AttemptModels, ModelCalls } from '../models/index.ts';
 import { priorityBand, type TaskBody, type TaskState } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
+import { AttemptFiles, type FilePorts } from './attempt/attempt-files.ts';
 import { AttemptLog } from './attempt/attempt-log.ts';
 import { AttemptOutput } from './attempt/attempt-output.ts';
 import { AttemptUsage } from './attempt/attempt-usage.ts';
@@ -23,6 +24,7 @@ export interface Execution {
   /** Its agent's model calls pass through these. */
   readonly models: AttemptModels;
   readonly spend: AttemptSpend;
+  readonly files: AttemptFiles;
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
@@ -31,6 +33,7 @@ export interface Execution {
 }
 
 export interface OpenExecutionParts {
+  fileParts: FilePorts;
   ledger: Ledger;
   modelCalls: ModelCalls;
   clock: Clock;
@@ -43,7 +46,7 @@ type Claimed = Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body' | 'state' 
 
 /** What belongs to a claimed attempt in this process. Opens nothing. */
 export function openExecution(
-  { ledger, clock, log: parent, redact, modelCalls }: OpenExecutionParts,
+  { ledger, clock, log: parent, redact, modelCalls, fileParts }: OpenExecutionParts,
   place: TaskPlace,
   { body, state, stored }: Claimed,
   claimedFrom: number,
@@ -75,7 +78,8 @@ export function openExecution(
     redact,
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
-  return { body, state, attempt, output, taskLog, usage, models, spend, log, claimedFrom };
+  const files = new AttemptFiles({ ports: fileParts, attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog });
+  return { body, state, attempt, output, taskLog, usage, models, spend, files, log, claimedFrom };
 }
 
 /** Of a tenant among others that wait for a provider. */

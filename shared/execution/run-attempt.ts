@@ -80,7 +80,8 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   await Promise.all([assertNoRunaway(ledger, execution), retryWhileAway(() => assertNotFailing(ledger, body), { signal: attempt.signal })]);
   await execution.spend.open(spending, entry.definition);
-  const { text, given } = await gatherInput(ledger, execution);
+  const { text, given, brought } = await gatherInput(ledger, execution);
+  await execution.files.prepare(brought);
   attempt.throwIfStopped();
   const run: AgentRun = {
     task: agentTask(body, state, text),
@@ -90,6 +91,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     models,
     inputArrived: () => attempt.inputArrived,
     diagnose,
+    files: execution.files,
     untilStopped: (work) => attempt.untilStopped(work),
   };
   const result = await parts.runAgent(run, execution);

@@ -6,7 +6,10 @@ import { sendEvents, type EventsPlace } from './event-stream.ts';
 import { contextOf, createServerLoad, type HttpPorts, type RequestContext, type ServerLoad } from './request-context.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody, type BodyBounds } from './bodies/read-body.ts';
-import { type Answer, type Call, rememberRoutes, type Route } from './route.ts';
+import { dropBody, streamBody } from './bodies/stream-body.ts';
+import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import { type Answer, type Call, rememberRoutes, type RequestSchemas, type Route } from './route.ts';
 import { sendProblem } from './problems.ts';
 
 export interface RouterOptions {
@@ -27,7 +30,7 @@ export function createRouter(options: RouterOptions): Router {
   // Used only where a router is mounted without the server, which has its own for all of them.
   const load = createServerLoad(settings.http);
   for (const each of routes) {
-    const bounds = each.request?.body ? bodyBounds(each, settings.http) : null;
+    const bounds = each.request?.body && each.takesFile !== true ? bodyBounds(each, settings.http) : null;
     router[each.method](each.path, (request, response) => serveRoute(each, { bounds, authenticator, log, load }, { request, response }));
   }
   rememberRoutes(router, routes);
@@ -56,16 +59,27 @@ async function serveRoute(each: Route, { bounds, authenticator, log, load }: Rou
     context.tenant = key?.tenant ?? null;
     // After the key: no body is read for a caller without one.
     if (bounds) await readBody(request, response, bounds, context.load.bodies);
-    const input = parseInput(each.request ?? {}, request);
+    const input = parseInput(schemasOf(each), request);
     const answer = await each.handle(input, new RequestCall({ ...exchange, context, key, authenticator }));
+    if (answer.stream) return await sendStream(response, answer, answer.stream);
     if (!answer.events) return sendAnswer(response, answer);
     const { streams } = context.load;
     const place = { streams, hasOwnComments: answer.hasOwnComments ?? false, ...readerOf(authenticator, request, key) };
     await sendEvents(request, response, place, answer.events);
   } catch (error) {
+    if (each.takesFile === true) dropBody(request);
     sendProblem(response, error, context.log);
   }
 }
+
+function schemasOf({ request = {}, takesFile }: Route): RequestSchemas {
+  if (takesFile !== true) return request;
+  const { body: _file, ...schemas } = request;
+  return schemas;
+}
+
+/** How long the reader of a file may leave what was written unread. */
+const SLOW_READER_MS = 30_000;
 
 /** A route that takes a larger body takes as many more values in it. */
 function bodyBounds({ maxBodyBytes }: Route, http: HttpPorts['config']['settings']['http']): BodyBounds {
@@ -87,6 +101,8 @@ class RequestCall implements Call {
   readonly headers: Call['headers'];
   readonly traceparent: string;
   readonly #response: Response;
+  readonly #request: Request;
+  readonly #idleMs: number;
   readonly #isStillAdmitted: () => Promise<boolean>;
   readonly #closing: AbortSignal;
 
@@ -97,8 +113,14 @@ class RequestCall implements Call {
     this.headers = request.headers;
     this.traceparent = context.traceparent;
     this.#response = response;
+    this.#request = request;
+    this.#idleMs = context.load.bodies.idleMs;
     this.#isStillAdmitted = () => (key === null ? Promise.resolve(true) : authenticator.isStillAdmitted(request, key));
     this.#closing = context.load.streams.closing;
+  }
+
+  readFile(maxBytes: number): AsyncIterable<Buffer> {
+    return streamBody(this.#request, { maxBytes, idleMs: this.#idleMs });
   }
 
   isStillAdmitted(): Promise<boolean> {
@@ -119,6 +141,15 @@ function readerOf(authenticator: Authenticator, request: Request, key: ApiKey | 
   if (key === null) return {};
   const owner = { tenant: key.tenant, key: key.id, isVisitor: key.session !== undefined };
   return { owner, mayStay: () => authenticator.isStillAdmitted(request, key) };
+}
+
+/** A reader that went away, or that reads nothing for so long, ends the stream; that is no failure of ours. */
+async function sendStream(response: Response, { status, headers }: Answer, stream: Readable): Promise<void> {
+  response.status(status).set({ 'Cache-Control': 'no-store', ...headers });
+  response.setTimeout(SLOW_READER_MS, () => response.destroy());
+  await pipeline(stream, response).catch((error: unknown) => {
+    if (!response.closed && !response.destroyed) throw error;
+  });
 }
 
 /** Written at once: Express would look up settings and freshness, which these answers do not have, for each of them. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Log } from '../log/index.ts';
 import type { ApiKey, Scope } from '../tenants/index.ts';
@@ -34,6 +35,11 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   /** W3C trace context of this request. */
   readonly traceparent: string;
+  /**
+   * The body as it comes, of a route that `takesFile`. Errors while it is read: `request.too-large`, `request.timeout`, `request.malformed`,
+   * `request.unsupported-media-type`.
+   */
+  readFile(maxBytes: number): AsyncIterable<Buffer>;
   /** Whether the key that the request came with would still be accepted: for a handler that waits. */
   isStillAdmitted(): Promise<boolean>;
   /** Aborts when the caller went away or the server closes. */
@@ -45,6 +51,8 @@ export interface Answer {
   /** JSON; absent or null for no body. */
   body?: unknown;
   headers?: Record<string, string>;
+  /** Instead of a body: the bytes of a file. */
+  stream?: Readable;
   /** Instead of a body: writes server-sent events. The stream ends when it resolves. */
   events?: (stream: EventStream) => Promise<void>;
   /** Whether the writer of the events sends its own comments on a quiet stream. */
@@ -82,6 +90,8 @@ export interface RouteOptions<Request extends RequestSchemas> extends RouteDescr
   request?: Request;
   /** By default `http.maxBodyBytes` of the configuration. */
   maxBodyBytes?: number;
+  /** Whether the body is a file, which the handler reads; its schema is for the documentation. */
+  takesFile?: boolean;
   handle(input: Input<Request>, call: Call): Promise<Answer> | Answer;
 }
 

@@ -1,4 +1,4 @@
-import { agentSecrets, createAgentRunners, createFleetModels, createRedactor, runAgent } from '../agents/index.ts';
+import { agentSecrets, createAgentRunners, createFleetModels, createGuardedFetch, createRedactor, runAgent } from '../agents/index.ts';
 import { secretVariables } from '../config/index.ts';
 import { ModelCalls } from '../models/index.ts';
 import type { Parts } from './open-parts.ts';
@@ -37,6 +37,14 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
       settings: config.settings,
       log,
     }),
+    fileParts: {
+      files: parts.files,
+      fileLinks: parts.fileLinks,
+      fetchFile: createGuardedFetch({
+        allowNetworks: config.settings.outbound.allowNetworks,
+        maxResponseBytes: config.settings.files.maxFileBytes + 1,
+      }),
+    },
     schedules: openScheduleParts(parts),
     graceMs: config.settings.worker.cancelGraceMs,
   };
@@ -61,6 +69,7 @@ function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runA
     maxResponseBytes: config.settings.outbound.maxResponseBytes,
     operatorAgents: config.settings.agents,
     fleetKeyForApiAgents: config.settings.limits.fleetKeyForApiAgents,
+    maxModelBytes: config.settings.files.maxModelBytes,
     commands: config.settings.commands,
     providers: config.settings.providers,
   };

@@ -2,6 +2,7 @@ import { AgentCaps, AgentCatalog } from '../agents/index.ts';
 import { assertBudgets, BudgetDirectory } from '../budgets/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
+import { FileLinks, type FileStore, openFiles, publicAddress } from '../files/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
@@ -37,6 +38,8 @@ export interface Parts extends Intake {
   readonly budgets: BudgetDirectory;
   readonly settings: Settings;
   readonly events: EventFeed;
+  readonly files: FileStore;
+  readonly fileLinks: FileLinks;
   /** Opens a subscription whose connection shows under this name. */
   subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
   /** Ends the process, which cannot go on: it drains and exits with a code for that. */
@@ -83,6 +86,8 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     ...opened,
     config,
     fleetId: new FleetId(fleet),
+    files: openFiles({ redis, keys, config }),
+    fileLinks: new FileLinks({ redis, keys, base: publicAddress(env) }),
     subscribe,
     fail,
     finish,

@@ -14,6 +14,8 @@ function keysUnder(prefix: string) {
     installation: `${prefix}installation`,
     /** String: name of this fleet, on machines that several fleets share. Kept: for good. Bound: one. */
     fleetId: `${prefix}fleet-id`,
+    /** String: secret that signs addresses of files. Kept: for good. Bound: one. */
+    fileSecret: `${prefix}file-secret`,
     /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
     apiKeys: `${prefix}api-keys`,
     /** String: some process is making the first API key. Kept: 5 s. Bound: one. */

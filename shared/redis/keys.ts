@@ -92,6 +92,8 @@ function shardKeys(prefix: string) {
     deliveriesDue: `${prefix}deliveries-due`,
     /** Sorted set: `<tenant>/<action>` -> its next step, or the end of its retention, ms. Kept: as `actions`. Bound: as `actions`. */
     actionsDue: `${prefix}actions-due`,
+    /** Sorted set: `<tenant>/<file>` -> when its tasks are checked next, ms. Kept: as `files`. Bound: as `files`. */
+    filesDue: `${prefix}files-due`,
     /** Sorted set: `<tenant>/<circuit>` -> its next check, ms. Kept: as `circuits`. Bound: as `circuits`. */
     circuitsDue: `${prefix}circuits-due`,
     /** Sorted set: `<tenant>/<schedule>` -> next check, ms. Kept: until it ends. Bound: one per schedule. */

@@ -66,6 +66,14 @@ function keysUnder(prefix: string) {
     actions: `${prefix}actions`,
     /** Hash: `<agent> <endpoint>` -> JSON of calls that failed in a row. Kept: `circuits.retentionMs` after the last. Bound: `circuits.maxRecords`. */
     circuits: `${prefix}circuits`,
+    /** Hash: file id -> JSON of its name, media type and bytes. Kept: `files.uploadMs`, and as long as a task that has it. Bound: `files.maxPerTenant`. */
+    files: `${prefix}files`,
+    /** Hash: `files` and `bytes` of all in `files`. Kept: while there are any. Bound: two. */
+    fileTotals: `${prefix}file-totals`,
+    /** Sorted set, scores 0: `<file>/<task>` that has it. Kept: as `bodies`. Bound: `files.maxPerTask` per task. */
+    fileOwners: `${prefix}file-owners`,
+    /** Hash: `in/<place>` or `out/<name>` -> JSON of a file that was fetched for a task, or made by it. Kept: as `bodies`. Bound: `files.maxPerTask` each. */
+    taskFiles: (id: string) => `${prefix}task-files:${id}`,
     /** Hash: agent id -> JSON of an agent made by API. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
     /** Hash: id -> JSON of a budget made by API. Kept: until deleted. Bound: `limits.maxBudgetsPerTenant`. */

@@ -117,7 +117,7 @@ function visitorOf({ visitor, denied }: IncomingMessage): string | undefined {
 
 /** What the task has from the message as it is; an exact optional property refuses undefined. */
 function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
-  const { user, sequence, context, idempotencyKey, reply, traceparent, keyId } = message;
+  const { user, sequence, context, attachments, idempotencyKey, reply, traceparent, keyId } = message;
   const visitor = visitorOf(message);
   return {
     ...(user === undefined ? {} : { user }),
@@ -125,6 +125,7 @@ function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
     ...(keyId === undefined ? {} : { keyId }),
     ...(sequence === undefined ? {} : { order: sequence }),
     ...(context === undefined ? {} : { context }),
+    ...(attachments === undefined ? {} : { attachments }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(reply === undefined ? {} : { reply }),
     ...(traceparent === undefined ? {} : { traceparent }),

@@ -34,6 +34,7 @@ export interface IncomingMessage {
   /** The surface's own number, which orders the messages; by default they go by arrival. */
   sequence?: number;
   context?: TaskRequest['context'];
+  attachments?: TaskRequest['attachments'];
   /** The same when the surface sends the message again. */
   idempotencyKey?: string;
   /** Where the answer goes. */
@@ -49,9 +50,12 @@ export function assertReadable({ session, text }: IncomingMessage): void {
 }
 
 /** What the surface sent, for comparison with a message that comes again under the same key. */
-export function digestOf({ session, text, agent, surface, channel, mode, user, visitor, sequence, context }: IncomingMessage): string {
-  // Only a visitor's message has another element: a message may come again after an update.
-  const by = visitor === undefined ? [] : [visitor];
+export function digestOf(message: IncomingMessage): string {
+  const { session, text, agent, surface, channel, mode, user, visitor, sequence, context, attachments, reply } = message;
+  // A platform's files are uploaded anew each time that it sends its message.
+  const files = attachments === undefined || reply !== undefined ? [] : [attachments];
+  // Only these messages have more elements: a message may come again after an update.
+  const by = [...(visitor === undefined ? [] : [visitor]), ...files];
   const sent = canonicalJson([session, text, agent, surface, channel, mode, user, sequence, context, ...by]);
   return createHash('sha256').update(sent).digest('base64url');
 }

@@ -1,4 +1,5 @@
 import { HOLD_GATES } from '../errors/index.ts';
+import type { Attachment } from '../files/index.ts';
 import { truncate } from '../text/index.ts';
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
@@ -41,6 +42,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     requirements: body.requirements ?? null,
     execution: { ...body.execution, deadlineAborts: body.execution.deadlineAborts ?? false },
     callbackUrl: body.callbackUrl,
+    attachments: (body.attachments ?? []).map(attachmentRecord),
     output,
     result: result ?? null,
     error: taskError(state.error),
@@ -57,6 +59,10 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
   };
+}
+
+function attachmentRecord({ name, mediaType, bytes, url }: Attachment): Record<string, unknown> {
+  return { name, mediaType, bytes, url };
 }
 
 /** Whether a task's sla passed before its end; null without an sla. Of an open task that is noted within seconds. */

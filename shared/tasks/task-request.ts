@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema, capabilitySchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
+import { attachmentSchema } from '../files/index.ts';
 import { instantSchema } from '../time/index.ts';
 import { prioritySchema } from './priority.ts';
 import { sessionIdSchema } from './ids.ts';
@@ -16,6 +17,9 @@ export const requirementsSchema = z.strictObject({
   memoryMb: z.number().int().min(1).optional(),
   cpuIntensive: z.boolean().optional(),
 });
+
+/** The configuration bounds them besides. */
+const MAX_ATTACHMENTS = 100;
 
 export const executionSchema = z.strictObject(executionFields);
 
@@ -43,6 +47,7 @@ export const taskRequestSchema = z.strictObject({
   correlationId: shortText.optional(),
   context: jsonObjectSchema.optional(),
   metadata: jsonObjectSchema.optional(),
+  attachments: z.array(attachmentSchema).max(MAX_ATTACHMENTS).optional().meta({ description: 'Files that the agent is given.' }),
   callbackUrl: z
     .url({ protocol: /^https?$/ })
     .max(2000)

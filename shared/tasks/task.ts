@@ -1,4 +1,5 @@
 import type { Source } from '../config/index.ts';
+import type { Attachment } from '../files/index.ts';
 import type { TaskRequest } from './task-request.ts';
 import type { StoredAttempt, TaskState } from './task-state.ts';
 
@@ -72,6 +73,8 @@ export interface TaskBody {
   requirements: TaskRequest['requirements'] | null;
   execution: ResolvedExecution;
   callbackUrl: string | null;
+  /** Files that it brings; null for none. */
+  attachments: Attachment[] | null;
   /** Who wrote the message, by the surface's own id; null when unknown. */
   user: string | null;
   /** The visitor who wrote it, by the id of their token, which limits what its turn may do; null for the tenant's own messages. */

@@ -4,7 +4,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { route, type Answer, type Route } from '#shared/http/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
-import { jsonObjectSchema } from '#shared/tasks/index.ts';
+import { jsonObjectSchema, taskRequestSchema } from '#shared/tasks/index.ts';
 import { idempotencyHeadersSchema, idempotencyOf, keyOf } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './sessions.ts';
@@ -27,6 +27,7 @@ const messageSchema = z.strictObject({
     .optional()
     .meta({ description: 'Orders the messages of the session; by default they are ordered by arrival.' }),
   context: jsonObjectSchema.optional(),
+  attachments: taskRequestSchema.shape.attachments,
 });
 type Message = z.infer<typeof messageSchema>;
 
@@ -94,7 +95,16 @@ function assertVisitorFields(body: Message): void {
   throw new MusterError('auth.forbidden', `A visitor sends ${[...VISITOR_FIELDS].join(', ')}; not ${refused.join(', ')}`);
 }
 
-function messageFields({ text, agent, surface, mode, user, sequence, context }: Message): Omit<IncomingMessage, 'tenant' | 'session'> {
+function messageFields({
+  text,
+  agent,
+  surface,
+  mode,
+  user,
+  sequence,
+  context,
+  attachments,
+}: Message): Omit<IncomingMessage, 'tenant' | 'session'> {
   return {
     text,
     ...(agent === undefined ? {} : { agent }),
@@ -103,6 +113,7 @@ function messageFields({ text, agent, surface, mode, user, sequence, context }: 
     ...(user === undefined ? {} : { user }),
     ...(sequence === undefined ? {} : { sequence }),
     ...(context === undefined ? {} : { context }),
+    ...(attachments === undefined ? {} : { attachments }),
   };
 }
 

@@ -33,6 +33,15 @@ export const requestIdSchema = z
   .meta({ description: '`X-Request-Id` of the request that made it; a run that a schedule made has its own.' });
 export const traceIdSchema = z.string().meta({ description: 'W3C trace id, from `traceparent`; the log calls it `trace`.' });
 
+const attachmentViewSchema = z
+  .strictObject({
+    name: z.string().meta({ description: 'Unique among those of the task.' }),
+    mediaType: z.string().meta({ description: 'What its sender said that it is.' }),
+    bytes: z.int().nullable().meta({ description: 'Its size; null for one that is fetched from `url`.' }),
+    url: z.string().nullable().meta({ description: 'Where it is fetched; null for an upload.' }),
+  })
+  .meta({ id: 'TaskAttachment' });
+
 /** A task as callers see it; absent means null. */
 export const taskViewSchema = z
   .strictObject({
@@ -66,6 +75,7 @@ export const taskViewSchema = z
     requirements: requirementsSchema.nullable().meta({ description: 'What its worker must have.' }),
     execution: executionSchema.required().meta({ description: 'Its bounds: attempts, delays and times.' }),
     callbackUrl: z.string().nullable().meta({ description: 'Called when it has ended.' }),
+    attachments: z.array(attachmentViewSchema).meta({ description: 'Files that it was given.' }),
     output: z.string().nullable().meta({ description: 'The final text.' }),
     result: z.unknown().meta({ description: 'The final value, when its agent gives one.' }),
     error: errorSchema.nullable().meta({ description: 'Why its last attempt failed.' }),

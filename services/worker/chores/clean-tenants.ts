@@ -13,6 +13,7 @@ interface CleanPorts {
   redis: RedisClient;
   keys: Keys;
   tenants: { repairStates(): Promise<void> };
+  files: { removeTenant(tenant: string): Promise<void> };
   config: { settings: Pick<Settings, 'tenants'> };
   log: Log;
 }
@@ -37,6 +38,8 @@ async function cleanSafely(parts: CleanPorts, tenant: string, now: number): Prom
     const isClean = await cleanTenant(parts, tenant);
     const endedAt = Number((await redis.zscore(keys.fleet.endedTenants, tenant)) ?? 0);
     if (isClean && now - endedAt >= settleMs) {
+      // Last, when nothing can store a file for it any more.
+      await parts.files.removeTenant(tenant);
       await redis.zrem(keys.fleet.tenantsToClean, tenant);
       log.info({ event: 'tenant.cleaned', tenant }, 'nothing of a deleted tenant is left');
       return;

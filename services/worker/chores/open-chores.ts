@@ -3,6 +3,7 @@ import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/inde
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
+import { redisNow } from '#shared/redis/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { runDueActions } from './run-actions.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
@@ -37,10 +38,17 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'release-circuits', everyMs: settings.circuits.checkMs, run: () => releaseCircuits(parts.ledger) },
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
+    { name: 'remove-files', everyMs: settings.files.sweepMs, run: () => removeUnusedFiles(parts) },
     { name: 'snapshot-machine', everyMs: settings.fleet.snapshotMs, run: () => snapshots.run() },
     { name: 'trim-tasks', everyMs: settings.tasks.trimMs, run: () => trimTasks(parts) },
   ];
   return [new ChoreWorker({ chores, source })];
+}
+
+/** Removes uploads that expired without a task, and files whose tasks are not kept any more. */
+async function removeUnusedFiles({ files, redis, log }: Pick<Parts, 'files' | 'redis' | 'log'>): Promise<void> {
+  const removed = await files.removeUnused(await redisNow(redis));
+  if (removed > 0) log.info({ event: 'files.removed', files: removed }, 'files that no task has were removed');
 }
 
 /**

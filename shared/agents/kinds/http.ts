@@ -40,8 +40,9 @@ const CONNECTION_HEADERS = [
 ];
 
 /**
- * POSTs `{ task, attempt, history, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret. `history`
- * has the session's earlier turns, oldest first: `[{ taskId, input, output }]`. The answer is JSON, `{ output?, result?, usage? }`, a
+ * POSTs `{ task, attempt, history, attachments, artifactsUrl, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret. `history`
+ * has the session's earlier turns, oldest first: `[{ taskId, input, output }]`; `attachments` has files of the task with addresses that open
+ * them, `[{ name, mediaType, bytes, url }]`; what is PUT to `<artifactsUrl>/<name>` while the attempt runs becomes an artifact. The answer is JSON, `{ output?, result?, usage? }`, a
  * stream of server-sent events (see `readHttpEvents`), or 204. Fails as `failureFromStatus` says; with PERMISSION_DENIED for an address
  * that is not public; NETWORK_ERROR for a connection that is refused or cut; OUTPUT_TOO_LARGE for a body over the limit; AGENT_ERROR for an
  * answer in no such form.
@@ -65,12 +66,17 @@ export async function runHttp(run: AgentRun<DefinitionOf<'http'>>, options: Http
 }
 
 async function post(
-  { task, definition, context }: AgentRun<DefinitionOf<'http'>>,
+  { task, definition, context, files }: AgentRun<DefinitionOf<'http'>>,
   { fetch, clock }: HttpOptions,
   signal: AbortSignal,
 ): Promise<Response> {
   const { traceparent } = context.trace;
-  const body = JSON.stringify({ ...describeTask(task), history: await context.history(), traceparent });
+  const attachments = await Promise.all(
+    context.attachments.map(async ({ name, mediaType, bytes, url }) => ({ name, mediaType, bytes, url: await url() })),
+  );
+  const artifactsUrl = files?.uploadUrl === undefined ? {} : { artifactsUrl: await files.uploadUrl() };
+  const history = await context.history();
+  const body = JSON.stringify({ ...describeTask(task), history, attachments, ...artifactsUrl, traceparent });
   const headers = readHeaders(definition.headers ?? {});
   const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', traceparent };
   const signature =

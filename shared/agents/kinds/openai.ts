@@ -6,6 +6,7 @@ import { accountOf } from '../../providers/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
+import { contentOf } from './attachment-parts.ts';
 import { openModelSource } from '../model-source.ts';
 import { createModelFetch, type OpenaiDefaults, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
@@ -30,6 +31,7 @@ interface OpenaiOptions extends OpenaiDefaults {
   readonly providers?: Settings['providers'];
   /** Whether agents made by API may use the default key. */
   readonly fleetKeyForApiAgents?: boolean;
+  readonly maxModelBytes?: number;
 }
 
 /** Model calls of one run, by default. */
@@ -59,7 +61,7 @@ async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Pro
   const request = new AbortController();
   const model = openModel(run, options, AbortSignal.any([signal, request.signal]));
   try {
-    await callModel(run, model);
+    await callModel(run, model, options.maxModelBytes ?? Infinity);
     return {};
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -87,10 +89,12 @@ function ownCost(price: Definition['priceMicroUsdPerMillion'], { inputTokens, ou
   return price === undefined ? undefined : Math.round((inputTokens * price.input + outputTokens * price.output) / 1_000_000);
 }
 
-async function callModel(run: AgentRun<Definition>, model: RunModel): Promise<void> {
+/** `maxBytes`: of the attachments of one message. */
+async function callModel(run: AgentRun<Definition>, model: RunModel, maxBytes: number): Promise<void> {
   const { task, definition, context } = run;
   const { maxSteps = MAX_STEPS } = definition;
-  const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: task.input }];
+  const prompt = await contentOf(task.input, context.attachments, maxBytes);
+  const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: prompt }];
   for (let step = 1; ; step += 1) {
     const answer = await readStream(openStream(run, model, messages), run, model);
     // The last step takes no messages, because none would be answered.
@@ -100,7 +104,7 @@ async function callModel(run: AgentRun<Definition>, model: RunModel): Promise<vo
       context.write(STEP_BREAK);
       messages.push({ role: 'assistant', content: answer });
     }
-    messages.push(...inputs.map(({ text }): ModelMessage => ({ role: 'user', content: text })));
+    for (const { text, attachments } of inputs) messages.push({ role: 'user', content: await contentOf(text, attachments, maxBytes) });
   }
 }
 

@@ -3,6 +3,7 @@ import { agentDefinitionSchema, agentIdSchema } from '../agent-definitions.ts';
 import { chatSettingsSchema } from '../chat.ts';
 
 import { configuredBudgetsSchema } from './budget-settings.ts';
+import { fileSettingsSchema } from './file-settings.ts';
 import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
@@ -42,6 +43,7 @@ export const settingsSchema = z.strictObject({
   queues: queueSettingsSchema.default({}),
   retries: retrySettingsSchema.prefault({}),
   tasks: taskSettingsSchema.prefault({}),
+  files: fileSettingsSchema,
   actions: actionSettingsSchema.prefault({}),
   events: eventSettingsSchema.prefault({}),
   metrics: metricsSettingsSchema.prefault({}),

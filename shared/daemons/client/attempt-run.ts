@@ -63,7 +63,7 @@ export class AttemptRun {
   addInput({ id, text }: HubMessage<'task.input'>): void {
     if (this.#inputIds.has(id)) return;
     this.#inputIds.add(id);
-    this.#inputs.push({ id, text, user: null });
+    this.#inputs.push({ id, text, user: null, attachments: [] });
     this.#arrived.resolve();
   }
 

@@ -16,7 +16,7 @@ export interface ContextParts {
 
 /** What an agent gets besides its task. `given`: the messages that are part of its prompt, by id. */
 export function agentContext({ ledger, fleetModels }: ContextParts, execution: Execution, given: readonly string[]): AgentContext {
-  const { body, attempt, output, taskLog, usage, models } = execution;
+  const { body, attempt, output, taskLog, usage, models, files } = execution;
   // Made when an agent asks for them; most do not.
   let turns: Promise<readonly AgentTurn[]> | undefined;
   let channel: InputChannel | undefined;
@@ -25,8 +25,12 @@ export function agentContext({ ledger, fleetModels }: ContextParts, execution: E
       return attempt.signal;
     },
     write: (text) => output.write(text),
-    input: () => (channel ??= new InputChannel({ ledger, attempt, given })).take(),
+    input: () => (channel ??= new InputChannel({ ledger, attempt, files, given })).take(),
     history: () => (turns ??= readHistory(ledger, execution)),
+    get attachments() {
+      return files.attachments;
+    },
+    attach: (name, data, mediaType) => files.attach(name, data, mediaType),
     progress: (note, percent) => taskLog.progress(note, percent),
     reportUsage: (used) => usage.report(used),
     get log() {

@@ -3,6 +3,7 @@ import { type Ledger, parseState, readInputs, takeInput, type TakenInput } from 
 import { retryWhileAway } from '../../redis/index.ts';
 import { composeInput } from '../../sessions/index.ts';
 import type { Execution } from '../execution.ts';
+import type { AttemptFiles, BroughtFiles } from './attempt-files.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 interface GatheredInput {
@@ -10,6 +11,8 @@ interface GatheredInput {
   text: string;
   /** The messages that are part of it, by id. */
   given: string[];
+  /** Files of the task and of these messages. */
+  brought: BroughtFiles[];
 }
 
 /**
@@ -18,16 +21,24 @@ interface GatheredInput {
  * reached it, and counts as not given. Rejects with the signal's reason when the attempt is stopped.
  */
 export async function gatherInput(ledger: Ledger, { body, state, attempt, isResumed }: Execution): Promise<GatheredInput> {
-  if (isResumed) return { text: body.input, given: (state.inputs ?? []).filter(({ how }) => how !== 'steered').map(({ id }) => id) };
+  if (isResumed) {
+    const given = (state.inputs ?? []).filter(({ how }) => how !== 'steered').map(({ id }) => id);
+    return { text: body.input, given, brought: [] };
+  }
   const hasOnlyItsOwn = state.collect === undefined && state.inputs === undefined && state.leftOut === undefined;
-  if (hasOnlyItsOwn) return { text: body.input, given: [] };
+  if (hasOnlyItsOwn) return { text: body.input, given: [], brought: [filesOf(body)] };
   const gather = async (): Promise<GatheredInput> => {
     if (state.collect) await collect(ledger, attempt);
     const { inputs: parts = [], leftOut } = parseState(attempt.stored, attempt.first);
     const inputs = await readInputs(ledger, body.tenant, parts);
-    return { text: composeInput(body.input, inputs, leftOut), given: parts.map(({ id }) => id) };
+    const brought = [filesOf(body), ...inputs.map(filesOf)];
+    return { text: composeInput(body.input, inputs, leftOut), given: parts.map(({ id }) => id), brought };
   };
   return await retryWhileAway(gather, { signal: attempt.signal });
+}
+
+function filesOf({ id, attachments }: Pick<TakenInput, 'id' | 'attachments'>): BroughtFiles {
+  return { task: id, attachments: attachments ?? [] };
 }
 
 /** Merges waiting messages into the turn, up to its cap, over all attempts. */
@@ -50,6 +61,7 @@ function noteTaken({ counts }: Ledger, attempt: RunningAttempt, { stored, inputs
 interface InputChannelOptions {
   ledger: Ledger;
   attempt: RunningAttempt;
+  files: Pick<AttemptFiles, 'open'>;
   /** Messages that the agent has from its beginning, by id. */
   given: readonly string[];
 }
@@ -79,13 +91,18 @@ export class InputChannel {
   }
 
   async #takeOnce(): Promise<readonly AgentInput[]> {
-    const { attempt } = this.#options;
+    const { attempt, files } = this.#options;
     attempt.throwIfStopped();
     if (!attempt.takeInputNotice()) return [];
     const inputs = await retryWhileAway(() => this.#takeNew(), { signal: attempt.signal });
     // After a stop the agent is to end, and the next attempt gets the messages again.
     attempt.throwIfStopped();
-    return inputs.map(({ id, text, user }) => ({ id, text, user }));
+    return await Promise.all(
+      inputs.map(async (input) => {
+        const attachments = await files.open([filesOf(input)]);
+        return { id: input.id, text: input.text, user: input.user, attachments };
+      }),
+    );
   }
 
   async #takeNew(): Promise<TakenInput[]> {

@@ -3,7 +3,7 @@ import type { AttemptRef } from './leases.ts';
 import { runInContext, shardKeys, taskKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseBody } from '../codec/body.ts';
-import type { PartOfInput } from '../../tasks/index.ts';
+import type { PartOfInput, TaskBody } from '../../tasks/index.ts';
 import { readTasks } from '../read/read-tasks.ts';
 
 /**
@@ -34,8 +34,8 @@ export async function takeInput(ledger: Ledger, attempt: AttemptRef, how: 'steer
 function readTaken(taken: readonly string[], how: 'steered' | 'merged'): TakenInput[] {
   return taken.flatMap((id, position) => {
     if (position % 2 === 1) return [];
-    const { input, user, visitor } = parseBody(taken[position + 1] ?? '{}');
-    return [{ id, text: input, user, visitor, how }];
+    const { input, user, visitor, attachments } = parseBody(taken[position + 1] ?? '{}');
+    return [{ id, text: input, user, visitor, attachments, how }];
   });
 }
 
@@ -48,6 +48,7 @@ export interface TakenInput {
   user: string | null;
   /** The visitor who sent it; null for a message of the tenant's own. */
   visitor: string | null;
+  attachments: TaskBody['attachments'];
   how: PartOfInput['how'];
 }
 
@@ -66,6 +67,7 @@ export async function readInputs(ledger: Ledger, tenant: string, parts: readonly
     const part = parts[position];
     if (!task || !part || (part.how === 'carried' && [task.body.id, task.state.outcome?.taskId ?? ''].some((id) => answered.has(id))))
       return [];
-    return [{ id: part.id, text: task.body.input, user: task.body.user, visitor: task.body.visitor, how: part.how }];
+    const { input: text, user, visitor, attachments } = task.body;
+    return [{ id: part.id, text, user, visitor, attachments, how: part.how }];
   });
 }

@@ -27,6 +27,7 @@ export const ABSENT_FIELDS = {
   scheduledFor: null,
   requirements: null,
   callbackUrl: null,
+  attachments: null,
   user: null,
   visitor: null,
   reply: null,
@@ -73,6 +74,7 @@ export function bodyText({ body }: NewTask, first: FirstState): string {
     requirements: given(body.requirements),
     execution: body.execution,
     callbackUrl: given(body.callbackUrl),
+    attachments: given(body.attachments),
     traceparent: body.traceparent,
   } satisfies Record<keyof StoredBody, unknown>;
   return scriptJson(stored);

@@ -9,6 +9,7 @@ import { firstTicket } from '../tickets/ticket.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 import { estimateByPace, type Standing } from '../why/pace.ts';
 import { buildTask } from './build-task.ts';
+import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
 import { acceptAtFleetRates } from './fleet-rates.ts';
 import { findParentage, joinTree } from './join-tree.ts';
@@ -21,7 +22,7 @@ import { readStanding } from './standing.ts';
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
  * `limit.budget`,
- * `task.not-found` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`.
+ * `upload.not-found`, `task.not-found` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
@@ -47,6 +48,7 @@ async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewT
   const parentage = parentTaskId === undefined ? null : await findParentage(ledger, tenant, parentTaskId);
   const task = buildTask(request, definition, ledger, parentage);
   await intake.assertBudgets?.(task.body);
+  task.body.attachments = await bindAttachments(intake, task.body, request.attachments);
   return task;
 }
 

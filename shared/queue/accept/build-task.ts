@@ -110,6 +110,8 @@ function newBody(request: AcceptRequest, source: Source, execution: ResolvedExec
     requirements: request.requirements ?? null,
     execution,
     callbackUrl: request.callbackUrl ?? null,
+    // Uploads are looked up, and bound to the task, once all else of it is known.
+    attachments: null,
     traceparent: childTraceparent(request.traceparent),
   };
 }

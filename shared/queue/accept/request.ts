@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AgentDefinition } from '../../config/index.ts';
+import type { FileStore } from '../../files/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { canonicalJson, type ReplyAddress, type TaskBody, type TaskRequest, type Trigger } from '../../tasks/index.ts';
@@ -14,6 +15,8 @@ export interface Intake {
   readonly log: Log;
   /** The agent of this name in the tenant's catalog, or null. */
   findAgent(tenant: string, id: string): Promise<AgentDefinition | null>;
+  /** Where uploads are. Without it a request with one is refused. */
+  readonly files?: Pick<FileStore, 'bind' | 'settings'>;
   /** Throws what refuses a task because money is used up. Without it none is refused so. */
   assertBudgets?(task: Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>): Promise<void>;
 }

@@ -42,6 +42,7 @@ function createExecutor(): ExecuteTicketParts {
     modelCalls: new ModelCalls({ ...parts, settings: parts.config.settings }),
     runAgent: (run) => runAgent(runners, run),
     schedules: openScheduleParts(parts),
+    fileParts: { ...parts, fetchFile: () => expect.unreachable('these tasks bring no files') },
     graceMs: 1000,
     onWaiting: () => undefined,
     isolation: () => 'full',

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
-import type { AgentInput, AgentTask, AgentTurn, AgentUsage } from '#shared/config/define-config.ts';
+import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
 import { AttemptModels } from '#shared/models/attempt-models.ts';
 import { openGate } from './open-gate.ts';
@@ -16,6 +16,7 @@ export interface AgentRunOptions {
   readonly onWrite?: (text: string) => void;
   /** What its session said before. */
   readonly history?: readonly AgentTurn[];
+  readonly attachments?: readonly AgentAttachment[];
 }
 
 /** An attempt to hand to a runner, and what a test sees of it. */
@@ -69,6 +70,8 @@ export function observeRun<Kind extends AgentKind>(
     log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
     model: () => expect.unreachable('this agent asks for no model'),
     trace: { traceparent: TRACEPARENT },
+    attachments: options.attachments ?? [],
+    attach: () => Promise.resolve(),
   };
   const task: AgentTask = {
     id: '01JD0000000000000000000000',
@@ -103,7 +106,7 @@ export function observeRun<Kind extends AgentKind>(
     warnings,
     abort: (reason) => controller.abort(reason),
     say: (text) => {
-      messages.push({ id: `01JD000000000000000000000${messages.length + 1}`, text, user: null });
+      messages.push({ id: `01JD000000000000000000000${messages.length + 1}`, text, user: null, attachments: [] });
       arrived.resolve();
     },
     untaken: () => messages.length,

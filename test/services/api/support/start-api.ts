@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
@@ -26,8 +30,9 @@ export async function startApi(redisUrl: string, settings: SettingsInput = {}): 
     hidden: { kind: 'openai', model: 'm', apiKey: 'sk-very-secret', baseUrl: 'https://user:pass@models.example/v1?token=t' },
     shell: { kind: 'command', command: ['sh', '-c', 'echo secret-argument'], env: { TOKEN: 'secret-environment' } },
   };
+  const folder = join(tmpdir(), `muster-test-${randomUUID()}`);
   const config = {
-    env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent' }),
+    env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent', MUSTER_DATA_DIR: folder }),
     settings: settingsSchema.parse({ agents, ...settings }),
     directory: process.cwd(),
     readVariable: (name: string) => (name === 'PATH' ? '/usr/bin:/bin' : undefined),
@@ -50,6 +55,7 @@ export async function startApi(redisUrl: string, settings: SettingsInput = {}): 
     close: async () => {
       await server.close(500);
       await parts.close();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

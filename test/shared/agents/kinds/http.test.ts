@@ -76,6 +76,7 @@ describe('an http agent', () => {
       },
       attempt: 2,
       history: [],
+      attachments: [],
       traceparent: TRACEPARENT,
     });
   });

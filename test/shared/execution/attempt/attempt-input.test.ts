@@ -25,7 +25,8 @@ async function running(lane: string | null = LANE): Promise<{ attempt: RunningAt
   };
 }
 
-const channelOf = (attempt: RunningAttempt, ledger: Ledger = test.ledger): InputChannel => new InputChannel({ ledger, attempt, given: [] });
+const channelOf = (attempt: RunningAttempt, ledger: Ledger = test.ledger): InputChannel =>
+  new InputChannel({ ledger, attempt, files: { open: () => Promise.resolve([]) }, given: [] });
 
 /** A ledger that counts its scripts, and whose next answers are lost, after the script did its work. */
 function counting(lostAnswers = 0): { ledger: Ledger; scripts: string[] } {
@@ -67,7 +68,7 @@ describe('the input of a running attempt', () => {
     await test.redis.hset(test.keys.tenant(TENANT).states, held.id, JSON.stringify(state));
     const channel = channelOf(attempt);
     attempt.notifyInput();
-    expect(await channel.take()).toEqual([{ id: message, text: 'lost on its way', user: null }]);
+    expect(await channel.take()).toEqual([{ id: message, text: 'lost on its way', user: null, attachments: [] }]);
     attempt.notifyInput();
     expect(await channel.take()).toEqual([]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
-import { driveTasks } from './support/drive-tasks.ts';
-import { useApi } from './support/use-api.ts';
-import type { Reply } from '../../support/call-api.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
+import { useApi } from '../support/use-api.ts';
+import type { Reply } from '../../../support/call-api.ts';
 
 const api = await useApi();
 const drive = driveTasks(api.parts);

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
+import { cleanMediaType, type FileLink, type FileLinks, fileNameSchema, type FileStore } from '#shared/files/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { sendFile } from './artifacts.ts';
+
+interface LinkPorts {
+  readonly files: FileStore;
+  readonly fileLinks: FileLinks;
+}
+
+/** Signed addresses of files, for agents that have no key: those behind HTTP, and daemons. */
+export function fileLinkRoutes(ports: LinkPorts): Route[] {
+  return [getLinkedFile(ports), putLinkedFile(ports)];
+}
+
+const pathSchema = z.object({
+  signed: z.string().max(4000).meta({ description: 'What the agent was given; it is bound to one attempt and expires.' }),
+});
+
+/** `GET /files/:signed`: an attachment. */
+function getLinkedFile({ files, fileLinks }: LinkPorts): Route {
+  return route({
+    method: 'get',
+    path: '/files/:signed',
+    operationId: 'downloadLinkedFile',
+    summary: 'Download a file by its signed address',
+    tag: 'files',
+    scope: 'none',
+    media: '*/*',
+    request: { params: pathSchema },
+    responses: { 200: z.string().meta({ format: 'binary', description: 'The bytes of the file.' }) },
+    handle: async ({ params }) => {
+      const { tenant, file } = await openLink(fileLinks, params.signed, 'get');
+      return await sendFile(files, tenant, await files.find(tenant, file));
+    },
+  });
+}
+
+const addedSchema = z
+  .strictObject({
+    name: z.string().meta({ description: 'Under which the task has it.' }),
+    mediaType: z.string().meta({ description: 'From `Content-Type`.' }),
+    bytes: z.int().meta({ description: 'Its size.' }),
+  })
+  .meta({ id: 'AddedArtifact', examples: [{ name: 'report.pdf', mediaType: 'application/pdf', bytes: 20_480 }] });
+
+/** `PUT /files/:signed/:name`: an artifact of the attempt that the address was made for, while it runs. */
+function putLinkedFile({ files, fileLinks }: LinkPorts): Route {
+  return route({
+    method: 'put',
+    path: '/files/:signed/:name',
+    operationId: 'uploadLinkedFile',
+    summary: 'Add a file to a running task by a signed address',
+    description: 'A file of the same name is replaced. 409 `file.attempt-over` once the attempt has ended.',
+    tag: 'files',
+    scope: 'none',
+    takesFile: true,
+    request: { params: pathSchema.extend({ name: fileNameSchema }), body: z.string().meta({ format: 'binary' }) },
+    bodyMedia: ['*/*'],
+    responses: { 201: addedSchema },
+    handle: async ({ params: { signed, name } }, call) => {
+      const by = await openLink(fileLinks, signed, 'put');
+      const described = { name, mediaType: cleanMediaType(call.headers['content-type']) };
+      const { mediaType, bytes } = await files.add(by, `out/${name}`, described, call.readFile(files.settings.maxFileBytes));
+      return { status: 201, body: { name, mediaType, bytes } };
+    },
+  });
+}
+
+/** Errors: `file.link-invalid`. */
+async function openLink<May extends FileLink['may']>(
+  fileLinks: FileLinks,
+  signed: string,
+  may: May,
+): Promise<Extract<FileLink, { may: May }>> {
+  const link = await fileLinks.verify(signed, Date.now());
+  if (link?.may !== may) throw new MusterError('file.link-invalid', 'This address opens no file, or it has expired');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not narrow by a type parameter
+  return link as Extract<FileLink, { may: May }>;
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { cleanMediaType, fileNameSchema, type FileStore } from '#shared/files/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+
+const uploadSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'For `attachments` of a task or message.' }),
+    name: z.string().meta({ description: 'Cleaned: no path, no control characters.' }),
+    mediaType: z.string().meta({ description: 'From `Content-Type`.' }),
+    bytes: z.int().meta({ description: 'Its size.' }),
+    expiresAt: z.iso.datetime().meta({ description: 'Until then a task can have it.' }),
+  })
+  .meta({
+    id: 'Upload',
+    examples: [
+      {
+        id: '5f0c3a9d2b7e4816a1d4c8f27b90e365',
+        name: 'photo.jpg',
+        mediaType: 'image/jpeg',
+        bytes: 48_213,
+        expiresAt: '2026-05-02T09:00:00.000Z',
+      },
+    ],
+  });
+
+const querySchema = z.strictObject({
+  name: fileNameSchema.optional().meta({ description: 'What the file is called; `file` by default.' }),
+});
+
+/** `POST /v1/uploads`: the body is the file; it is on disk before the 201. */
+export function postUpload({ files }: { files: FileStore }): Route {
+  return route({
+    method: 'post',
+    path: '/v1/uploads',
+    operationId: 'createUpload',
+    summary: 'Upload a file for a task or message',
+    description: 'The body is the file itself. An upload that no task has is removed after `files.uploadMs`.',
+    scope: 'submit',
+    takesFile: true,
+    request: { query: querySchema, body: z.string().meta({ format: 'binary' }) },
+    bodyMedia: ['*/*'],
+    responses: { 201: uploadSchema },
+    handle: async ({ query: { name = 'file' } }, call) => {
+      const described = { name, mediaType: cleanMediaType(call.headers['content-type']) };
+      const upload = await files.upload(call.tenant, described, call.readFile(files.settings.maxFileBytes));
+      const { file: id, mediaType, bytes, expiresAt } = upload;
+      call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');
+      return { status: 201, body: { id, name: upload.name, mediaType, bytes, expiresAt } };
+    },
+  });
+}

@@ -1,0 +1,12 @@
+/**
+ * Files in and out: uploads, attachments of tasks and the artifacts that they make. The store counts and bounds each tenant's files in
+ * Redis; their bytes are in a storage, on disk or in a bucket. A file is kept as long as a task has it.
+ */
+export { type Attachment, type AttachmentRequest, attachmentOfUrl, attachmentSchema } from './attachment.ts';
+export { type FileLink, FileLinks } from './file-links.ts';
+export { cleanFileName, cleanMediaType, contentDisposition, fileNameSchema, uniqueNames } from './file-name.ts';
+export type { FileAttempt, StoredFile, TaskFile } from './file-records.ts';
+export { FileStore, readAll } from './file-store.ts';
+export { mediaTypeOfName } from './extensions.ts';
+export { openFiles, publicAddress } from './open-files.ts';
+export type { FileSource } from './storage/spool.ts';

@@ -1,0 +1,86 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { MusterError } from '../../errors/index.ts';
+import type { FilePlace, FileStorage, SpooledFile } from './file-storage.ts';
+
+/** DiskStorage is responsible for files in one folder: a sub-folder per tenant, and in it one per first two characters of the file's id. */
+export class DiskStorage implements FileStorage {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async write(place: FilePlace, { path }: SpooledFile): Promise<void> {
+    await orUnavailable(async () => {
+      const target = this.#pathOf(place);
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await syncPath(path);
+      await rename(path, target);
+      // Without this the name may be lost with the power, although the bytes are on the disk; so may the names of new folders.
+      await syncPath(dirname(target));
+      await syncPath(this.#folderOf(place.tenant));
+      await syncPath(this.#folder);
+    });
+  }
+
+  async read(place: FilePlace): Promise<Readable | null> {
+    return await orUnavailable(async () => {
+      const handle = await open(this.#pathOf(place), 'r').catch((error: unknown) => {
+        if (isMissing(error)) return null;
+        throw error;
+      });
+      return handle === null ? null : handle.createReadStream();
+    });
+  }
+
+  async remove(place: FilePlace): Promise<void> {
+    await orUnavailable(() => rm(this.#pathOf(place), { force: true }));
+  }
+
+  async removeTenant(tenant: string): Promise<void> {
+    await orUnavailable(() => rm(this.#folderOf(tenant), { recursive: true, force: true }));
+  }
+
+  #pathOf({ tenant, file }: FilePlace): string {
+    return join(this.#folderOf(tenant), assertPlain(file).slice(0, 2), file);
+  }
+
+  #folderOf(tenant: string): string {
+    return join(this.#folder, 'tenants', assertPlain(tenant));
+  }
+}
+
+const PLAIN = /^[A-Za-z0-9][\w~-]*$/;
+
+/** Ids are checked where they come in; what would leave the folder all the same is a mistake of ours. */
+function assertPlain(id: string): string {
+  if (!PLAIN.test(id)) throw new Error(`"${id.slice(0, 50)}" is no name of a file or tenant`);
+  return id;
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+const RETRY_MS = 5000;
+
+/** A full or broken disk is the storage's fault, and may be repaired. */
+async function orUnavailable<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
+    throw new MusterError('unavailable.files', 'The folder of files cannot be used; the log says more', { retryAfterMs: RETRY_MS, cause });
+  }
+}
