@@ -13,12 +13,14 @@ const WORKERS = 2;
 const KILLED = 2;
 const ALL_SLOTS = { MUSTER_QUEUES: `tasks=${SLOTS},maintenance=1` };
 
+/** $0.50 of model calls, in 50 slots. */
+const CALLS = { cost: 2000, line: 500_000, tasks: 320, slots: 25, kills: 2 };
 /** Tokens that a model call costs, a millionth of a dollar each: its bound, and what the gateway estimates for an input so long. */
 const INPUT_BYTES = 300;
 const INPUT = 98;
-const BOUND = COST - INPUT;
-const CALL_KILLS = 2;
+const BOUND = CALLS.cost - INPUT;
 const ANSWER_MS = 40;
+const CALL_SLOTS = { MUSTER_QUEUES: `tasks=${CALLS.slots},maintenance=1` };
 
 let fleet: Fleet;
 
@@ -26,6 +28,7 @@ beforeEach(async () => {
   fleet = await openFleet({
     settings: {
       outbound: { allowNetworks: ['127.0.0.0/8'] },
+      worker: { leaseMs: 5000 },
       models: { dear: { inputUsdPerMTok: 1, outputUsdPerMTok: 1, maxOutputTokens: BOUND } },
     },
   });
@@ -47,6 +50,16 @@ async function put(hardMicroUsd: number): Promise<Budget> {
 }
 const read = async (): Promise<Budget> => (await fleet.client.call('GET', '/v1/budgets/paid')).body as Budget;
 
+async function countCompleted(): Promise<number> {
+  let [count, cursor]: [number, string | null] = [0, ''];
+  while (cursor !== null) {
+    const { body } = await fleet.client.call('GET', `/v1/tasks?status=completed&limit=200${cursor && `&cursor=${cursor}`}`);
+    count += (body as { items: unknown[] }).items.length;
+    cursor = (body as { nextCursor: string | null }).nextCursor;
+  }
+  return count;
+}
+
 function chunk(delta: object, more: object = {}): string {
   const choices = [{ index: 0, delta, finish_reason: 'usage' in more ? 'stop' : null }];
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'dear', choices, ...more })}\n\n`;
@@ -59,7 +72,7 @@ class DearProvider {
   readonly ends = new Set<() => void>();
 
   readonly respond = (response: ServerResponse): void => {
-    const usage = { prompt_tokens: INPUT, completion_tokens: BOUND, total_tokens: COST };
+    const usage = { prompt_tokens: INPUT, completion_tokens: BOUND, total_tokens: CALLS.cost };
     const end = (): void => void response.end(`${chunk({}, { usage })}data: [DONE]\n\n`);
     this.ends.add(end);
     response.on('close', () => this.ends.delete(end));
@@ -128,35 +141,39 @@ describe('a budget while workers are killed', () => {
     const { requests } = provider;
     try {
       await fleet.client.call('PUT', '/v1/agents/paid', { body: { kind: 'openai', model: 'dear', baseUrl: provider.url, apiKey: 'sk' } });
-      await put(LINE);
-      const workers = await Promise.all([fleet.start('worker', ALL_SLOTS), fleet.start('worker', ALL_SLOTS)]);
+      await put(CALLS.line);
+      // Until all tasks are there.
+      dear.isHolding = true;
+      const workers = await Promise.all([fleet.start('worker', CALL_SLOTS), fleet.start('worker', CALL_SLOTS)]);
       const ids: string[] = [];
-      for (let number = 0; number < TASKS; number += 1) {
+      for (let number = 0; number < CALLS.tasks; number += 1) {
         const input = `number ${number} `.padEnd(INPUT_BYTES, 'x');
         ids.push(await fleet.client.submit({ agent: 'paid', input, execution: { maxAttempts: 3 } }));
       }
-      for (let kill = 1; kill <= CALL_KILLS; kill += 1) {
-        await waitFor(() => requests.length >= 6 * kill, { deadlineMs: 20_000, what: 'calls to kill' });
+      for (let kill = 1; kill <= CALLS.kills; kill += 1) {
         dear.isHolding = true;
-        await waitFor(() => dear.ends.size === 2 * SLOTS, { deadlineMs: 20_000, what: 'a call in every slot' });
+        await waitFor(() => dear.ends.size === 2 * CALLS.slots, { deadlineMs: 60_000, what: 'a call in every slot' });
         await workers.shift()?.kill('SIGKILL');
-        workers.push(await fleet.start('worker', ALL_SLOTS));
+        workers.push(await fleet.start('worker', CALL_SLOTS));
+        const before = requests.length;
         dear.release();
+        await waitFor(() => requests.length >= before + CALLS.slots, { deadlineMs: 60_000, what: 'more calls' });
       }
       const isUsedUp = async (): Promise<boolean> => {
         const { spentMicroUsd, reservedMicroUsd, held } = await read();
-        if (spentMicroUsd < LINE || reservedMicroUsd > 0) return false;
-        const { body } = await fleet.client.call('GET', '/v1/tasks?status=completed&limit=100');
-        return held > 0 && held + (body.items as unknown[]).length === TASKS;
+        // On a busy machine a call may be stopped, and cost less than it reserved.
+        if (spentMicroUsd + CALLS.cost <= CALLS.line || reservedMicroUsd > 0) return false;
+        return held > 0 && held + (await countCompleted()) === CALLS.tasks;
       };
-      await waitFor(isUsedUp, { deadlineMs: 40_000, everyMs: 100, what: 'the line, nothing reserved, and all others held' });
+      await waitFor(isUsedUp, { deadlineMs: 90_000, everyMs: 100, what: 'the line, nothing reserved, and all others held' });
       const { spentMicroUsd: spent, held } = await read();
-      const lost = requests.length - spent / COST;
+      const completed = await countCompleted();
+      const lost = requests.length - completed;
       // Not a single call over: what a call may cost at most is reserved before it goes.
-      expect(spent).toBe(LINE);
-      expect(lost).toBe(CALL_KILLS * SLOTS);
-      await put(10 * LINE);
-      const tasks = await fleet.client.ended(ids, 30_000);
+      expect(spent).toBeLessThanOrEqual(CALLS.line);
+      expect(lost).toBeGreaterThanOrEqual(CALLS.kills * CALLS.slots);
+      await put(10 * CALLS.line);
+      const tasks = await fleet.client.ended(ids, 90_000);
       expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
       // Those that a process was lost under run isolated, and in their own time.
       const called = inputsOf(provider);
@@ -164,17 +181,22 @@ describe('a budget while workers are killed', () => {
       const after = called.slice(-held).filter((number) => !before.has(number));
       const inOrder = after.toSorted((one, other) => one - other);
       const displaced = after.map((number, at) => Math.abs(at - inOrder.indexOf(number)));
-      expect(after.length).toBeGreaterThanOrEqual(TASKS - LINE / COST - lost);
-      expect(Math.max(...displaced)).toBeLessThan(2 * SLOTS);
+      expect(after.length).toBeGreaterThanOrEqual(CALLS.tasks - CALLS.line / CALLS.cost - lost);
+      expect(Math.max(...displaced)).toBeLessThan(2 * CALLS.slots);
       const end = await read();
-      expect(end).toMatchObject({ spentMicroUsd: (requests.length - lost) * COST, reservedMicroUsd: 0, held: 0 });
+      expect(end).toMatchObject({ reservedMicroUsd: 0, held: 0 });
+      expect(end.spentMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
+      expect(end.spentMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
       const { body: used } = await fleet.client.call('GET', '/v1/usage?groupBy=agent');
       const [{ costMicroUsd } = { costMicroUsd: 0 }] = (used as unknown as { items: { costMicroUsd: number }[] }).items;
-      expect(costMicroUsd).toBeGreaterThanOrEqual(TASKS * COST);
-      expect(costMicroUsd).toBeLessThanOrEqual(requests.length * COST);
-      reportFigure(`${TASKS} model calls, ${CALL_KILLS} workers killed: spent ${spent / COST} at the line, lost`, `${lost}`);
+      expect(costMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
+      expect(costMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
+      reportFigure(
+        `$0.50 under ${2 * CALLS.slots} slots, ${CALLS.tasks} tasks, ${CALLS.kills} workers killed`,
+        `$${(spent / 1e6).toFixed(3)} spent at the line by ${completed} tasks, ${lost} calls lost with their workers`,
+      );
     } finally {
       await provider.close();
     }
-  }, 120_000);
+  }, 300_000);
 });

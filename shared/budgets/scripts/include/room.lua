@@ -30,8 +30,9 @@ end
 -- How many tasks this room may start, whose amounts are promised from then on; nil when it is too small or the amounts are not known.
 local function grant_room(key, room)
   local values = redis.call('HMGET', key, 'least', 'promised', 'promised_until')
-  local least, now = tonumber(values[1]), time_ms()
+  local least = tonumber(values[1])
   if not least or room < least then return nil end
+  local now = time_ms()
   local promised = now < (tonumber(values[3]) or 0) and tonumber(values[2]) or 0
   local count = math.max(0, math.floor((room - promised) / least))
   if count > 0 then
