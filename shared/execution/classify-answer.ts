@@ -68,8 +68,20 @@ function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEn
   if (delayMs !== null) return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context) };
   const isRetryable = route !== 'stop';
   const error = storedError(failure, isRetryable, context);
+  const loss = route === 'retry' ? lossOf(code, context) : null;
+  if (loss?.isFree) return { kind: 'failed', error, delayMs: LOST_MS, loss };
   const retry = isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
-  return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry };
+  return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry, ...(loss && { loss }) };
+}
+
+/** Before another daemon may have what one has lost: at once, but listed among what waits. */
+const LOST_MS = 1;
+
+/** The loss of an attempt with its daemon, which is not the task's fault so many times; null where a worker itself ran it. */
+function lossOf(code: string, { state, settings, now }: FailedContext): { daemon: string; until: number; isFree: boolean } | null {
+  const { daemon, daemonLosses = 0 } = state;
+  if (daemon === undefined || classifyFailure(code) !== 'daemon') return null;
+  return { daemon, until: now + settings.hub.excludeMs, isFree: daemonLosses < settings.limits.maxDaemonLosses };
 }
 
 /**

@@ -37,7 +37,7 @@ const THROTTLE_MS = 30_000;
 /** How long a throttled task waits without spending an attempt; null once it was interrupted too often for that. */
 export function throttleDelay({ retryAfterMs = THROTTLE_MS }: TaskFailure, { state, settings }: RetryContext): number | null {
   // Every attempt takes a token; an interrupted one returns its number. What held it counts for nothing.
-  const interruptions = state.token - state.attempt - (state.holds ?? 0);
+  const interruptions = state.token - state.attempt - (state.holds ?? 0) - (state.daemonLosses ?? 0);
   return interruptions < settings.retries.maxInterruptions ? bounded(retryAfterMs, settings) : null;
 }
 

@@ -91,17 +91,29 @@ export class DaemonSocket {
 
   /** Counts a message; over the rate, the connection is read again when there is credit. */
   #spend(): void {
+    this.#earn();
+    this.#credit -= 1;
+    if (this.#credit >= 0 || this.#resumeTimer !== undefined) return;
+    this.#socket.pause();
+    this.#resumeWithCredit();
+  }
+
+  #earn(): void {
     const { settings, clock } = this.#options;
     const now = clock.monotonic();
     const earned = ((now - this.#creditAt) * settings.messagesPerSecond) / 1000;
     this.#creditAt = now;
-    this.#credit = Math.min(settings.messagesPerSecond, this.#credit + earned) - 1;
-    if (this.#credit >= 0 || this.#resumeTimer !== undefined) return;
-    this.#socket.pause();
-    const waitMs = (-this.#credit * 1000) / settings.messagesPerSecond;
+    this.#credit = Math.min(settings.messagesPerSecond, this.#credit + earned);
+  }
+
+  /** What had arrived when the connection was paused is taken all the same, so that it may owe more by then. */
+  #resumeWithCredit(): void {
+    const waitMs = Math.max(1, (-this.#credit * 1000) / this.#options.settings.messagesPerSecond);
     this.#resumeTimer = setTimeout(() => {
       this.#resumeTimer = undefined;
-      this.#socket.resume();
+      this.#earn();
+      if (this.#credit < 0) this.#resumeWithCredit();
+      else this.#socket.resume();
     }, waitMs);
   }
 

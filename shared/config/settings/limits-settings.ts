@@ -122,6 +122,8 @@ export const limitsSchema = z
     preemption: preemptionSchema,
     /** Processes that one task may take down with it before it fails with WORKER_LOST, whatever attempts it has left. Defaults to 3. */
     maxWorkerLosses: int(3),
+    /** Attempts of one task that may be lost with their daemon before such a loss costs an attempt. Defaults to 3. */
+    maxDaemonLosses: int(3, 0),
     /** HTTP requests per key and minute, and per address for calls without a key and for webhooks that are refused. */
     httpPerMinute: int(6000),
     httpAnonymousPerMinute: int(600),

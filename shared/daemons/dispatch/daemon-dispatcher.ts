@@ -3,7 +3,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { TicketData, TicketResult } from '../../queue/index.ts';
-import { PRIORITY_NAMES, type TaskBody, type TaskState } from '../../tasks/index.ts';
+import { PRIORITY_NAMES, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, hasRoomFor, isCapable } from './choose-daemon.ts';
@@ -35,6 +35,8 @@ interface DaemonDispatcherOptions {
   log: Log;
 }
 
+/** A task whose retry has no delay keeps the status of its attempt until it is claimed. */
+const WAITING: ReadonlySet<TaskStatus> = new Set(['queued', 'failed', 'timeout']);
 /** Daemons that one ticket is offered to before its task is held. */
 const MAX_OFFERS = 20;
 
@@ -84,7 +86,7 @@ export class DaemonDispatcher {
     const { ledger, fail } = this.#options;
     const { tenant, task: id } = ticket;
     const [body, state] = await Promise.all([readBody(ledger, tenant, id), readState(ledger, tenant, id)]);
-    if (!body || state?.status !== 'queued') return { kind: 'done', note: 'nothing to do: it does not wait' };
+    if (!body || !state || !WAITING.has(state.status)) return { kind: 'done', note: 'nothing to do: it does not wait' };
     const current = await this.#needsOf(body, state);
     const given = await this.#offer(ticket, how, { needs: current.needs, state });
     if (given) return given;

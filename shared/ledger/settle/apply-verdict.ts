@@ -48,7 +48,8 @@ function stopTask(state: TaskState, by: string | undefined, reason: string, now:
   return endTask(state, 'cancelled', { now, outcome, note: reason });
 }
 
-function failTask(state: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Settlement {
+function failTask(running: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Settlement {
+  const state = verdict.loss ? afterLoss(running, verdict.loss, now) : running;
   const failed = enter(state, verdict.kind, now, verdict.error.code);
   const events = [eventOf('running', verdict.kind)];
   if (verdict.delayMs !== null) {
@@ -58,4 +59,14 @@ function failTask(state: TaskState, verdict: Failure, now: number, attempt: Reco
   const { reason, isExpired } = verdict;
   const outcome = { kind: isExpired ? ('expired' as const) : ('ran' as const), ...(reason === undefined ? {} : { reason }) };
   return endTask(failed, 'permanently_failed', { now, outcome, note: reason }, events);
+}
+
+/** The state of a task that was lost with its daemon. */
+function afterLoss(state: TaskState, { daemon, until, isFree }: NonNullable<Failure['loss']>, now: number): TaskState {
+  const stillExcluded = Object.entries(state.excluded ?? {}).filter(([, end]) => end > now);
+  return {
+    ...state,
+    excluded: Object.fromEntries([...stillExcluded, [daemon, until]]),
+    ...(isFree ? { spent: state.spent - 1, daemonLosses: (state.daemonLosses ?? 0) + 1 } : {}),
+  };
 }

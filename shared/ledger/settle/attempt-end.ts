@@ -31,6 +31,8 @@ export type AttemptEnd = Used &
         reason?: string;
         /** Aborted at its deadline. */
         isExpired?: true;
+        /** Its daemon lost it, and gets the task no more until then, ms since the epoch. `isFree`: that costs no attempt. */
+        loss?: { daemon: string; until: number; isFree: boolean };
       }
   );
 

@@ -167,3 +167,37 @@ describe('what follows a failure by its code', () => {
     expect(classifyAnswer(answer, context)).toMatchObject({ kind: 'timeout', delayMs: 1000, nextTimeoutMs: 90_000 });
   });
 });
+
+const onDaemon = (state: Partial<TaskState>): ClassifyContext => ({ ...context, state: { ...context.state, daemon: 'dmn_1', ...state } });
+
+describe('an attempt that was lost with its daemon', () => {
+  const lost = { kind: 'threw', error: new TaskFailure('DAEMON_DISCONNECTED', 'it is gone') } as const;
+
+  it('costs nothing, and keeps the daemon from the task for a while', () => {
+    expect(classifyAnswer(lost, onDaemon({ maxAttempts: 1 }))).toMatchObject({
+      kind: 'failed',
+      delayMs: 1,
+      error: { code: 'DAEMON_DISCONNECTED', retryable: true },
+      loss: { daemon: 'dmn_1', until: 1_600_000, isFree: true },
+    });
+  });
+
+  it('counts once it was lost too often', () => {
+    expect(classifyAnswer(lost, onDaemon({ daemonLosses: 3 }))).toMatchObject({ delayMs: 1000, loss: { isFree: false } });
+    expect(classifyAnswer(lost, onDaemon({ daemonLosses: 3, spent: 3 }))).toMatchObject({ delayMs: null });
+  });
+
+  it('follows the route of its agent before all', () => {
+    const routes = { DAEMON_DISCONNECTED: 'stop' } as const;
+    expect(classifyAnswer(lost, { ...onDaemon({}), routes })).toMatchObject({ delayMs: null, error: { retryable: false } });
+  });
+
+  it('that no daemon ran is like any other', () => {
+    expect(classifyAnswer(lost, context)).not.toHaveProperty('loss');
+  });
+});
+
+it('a failure that its agent calls final is not tried again, whatever its code', () => {
+  const error = new TaskFailure('NETWORK_ERROR', 'never', { isFinal: true });
+  expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ delayMs: null, error: { retryable: false } });
+});

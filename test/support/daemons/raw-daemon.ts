@@ -68,6 +68,12 @@ export class RawDaemon {
     return execute;
   }
 
+  /** Resolves once the hub has read all that was sent, which it shows by its answer to nonsense. */
+  async flushed(): Promise<void> {
+    this.socket.send('{"type":"nonsense"}');
+    await this.next('error');
+  }
+
   async closed(): Promise<number> {
     await waitFor(() => this.closeCode !== null, { deadlineMs: ANSWER_MS, what: 'the end of the connection' });
     return this.closeCode ?? 0;

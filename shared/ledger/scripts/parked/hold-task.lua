@@ -36,10 +36,13 @@ open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id, due_at = ARGV[2], tonumber(ARGV[4])
 local task = load_task(context, id)
 if ARGV[5] ~= '' then redis.call('ZREM', context.outbox, ARGV[5]) end
-if not task or task.completedAt or task.status ~= 'queued' or not task.granted then return { {}, 'gone' } end
+local waits = task and (task.status == 'queued' or task.status == 'failed' or task.status == 'timeout')
+if not waits or not task.granted then return { {}, 'gone' } end
 
 local is_new = ARGV[6] ~= '' and task.notice ~= ARGV[6]
 unlist(context, id, task)
+-- Its retry has no delay.
+if task.status ~= 'queued' then enter(context, task, 'queued') end
 task.granted, task.hold, task.gate = nil, cjson.decode(ARGV[3]), cjson.decode(ARGV[3]).gate
 task.notBefore = due_at > 0 and due_at or nil
 if is_new then
