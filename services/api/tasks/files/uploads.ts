@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cleanMediaType, fileNameSchema, type FileStore } from '#shared/files/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import { type Call, route, type Route } from '#shared/http/index.ts';
+import { FORM_BYTES, isForm, readForm } from './read-form.ts';
 
 const uploadSchema = z
   .strictObject({
@@ -34,18 +35,36 @@ export function postUpload({ files }: { files: FileStore }): Route {
     path: '/v1/uploads',
     operationId: 'createUpload',
     summary: 'Upload a file for a task or message',
-    description: 'The body is the file itself. An upload that no task has is removed after `files.uploadMs`.',
+    description:
+      'The body is the file itself, or a form (`multipart/form-data`) with one file. An upload that no task has is removed after `files.uploadMs`.',
     scope: 'submit',
     takesFile: true,
     request: { query: querySchema, body: z.string().meta({ format: 'binary' }) },
     bodyMedia: ['*/*'],
     responses: { 201: uploadSchema },
-    handle: async ({ query: { name = 'file' } }, call) => {
-      const described = { name, mediaType: cleanMediaType(call.headers['content-type']) };
-      const upload = await files.upload(call.tenant, described, call.readFile(files.settings.maxFileBytes));
+    handle: async ({ query: { name } }, call) => {
+      const sent = await readSent(call, files.settings.maxFileBytes);
+      const described = { name: name ?? fileNameSchema.catch('file').parse(sent.name), mediaType: cleanMediaType(sent.mediaType) };
+      const upload = await files.upload(call.tenant, described, sent.content);
       const { file: id, mediaType, bytes, expiresAt } = upload;
       call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');
       return { status: 201, body: { id, name: upload.name, mediaType, bytes, expiresAt } };
     },
   });
+}
+
+interface SentFile {
+  name: string;
+  mediaType: string | undefined;
+  content: AsyncIterable<Uint8Array>;
+}
+
+/** The body as a file, or the file of the form that it is. */
+async function readSent(call: Pick<Call, 'headers' | 'readFile'>, maxBytes: number): Promise<SentFile> {
+  const contentType = call.headers['content-type'];
+  if (contentType === undefined || !isForm(contentType)) {
+    return { name: 'file', mediaType: contentType, content: call.readFile(maxBytes) };
+  }
+  // The form is a little larger than its file.
+  return await readForm(call.readFile(maxBytes + FORM_BYTES), contentType, maxBytes);
 }

@@ -81,7 +81,25 @@ const failureOf = async (url: string): Promise<string> => (await run({ agent: 'c
 const pathOf = (url: string): string => new URL(url).pathname;
 const digest = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
+const sendForm = async (...files: [name: string, content: string][]): Promise<Response> => {
+  const form = new FormData();
+  for (const [name, content] of files) form.append('file', new Blob([content], { type: 'text/csv' }), name);
+  const headers = { authorization: `Bearer ${api.key}` };
+  return await fetch(`${api.url}/v1/uploads`, { method: 'POST', headers, body: form });
+};
+
 describe('an upload', () => {
+  it('may be a form with one file, as browsers send it', async () => {
+    const answer = await sendForm(['../list.csv', 'a,b']);
+    const body = (await answer.json()) as { id: string };
+    expect([answer.status, body]).toMatchObject([201, { name: 'list.csv', mediaType: 'text/csv', bytes: 3 }]);
+    expect((await run({ agent: 'copies', input: 'copy', attachments: [{ uploadId: body.id }] })).output).toBe('list.csv text/csv a,b');
+    expect((await sendForm()).status).toBe(422);
+    expect((await sendForm(['a', '1'], ['b', '2'])).status).toBe(422);
+    expect((await sendForm(['large', 'x'.repeat(MAX_FILE_BYTES + 1)])).status).toBe(413);
+    expect((await upload('no form', { type: 'multipart/form-data; boundary=x' })).status).toBe(400);
+  });
+
   it('is answered with what it is once it is stored', async () => {
     const response = await upload('hello', { name: '../../no\u202Ete.txt', type: 'Text/Plain; charset=utf-8' });
     expect(response.status).toBe(201);
