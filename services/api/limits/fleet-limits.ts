@@ -29,7 +29,7 @@ const EXAMPLE = {
 const viewSchema = z
   .strictObject({
     limits: fleetLimitsSchema.meta({ description: 'The current limits.' }),
-    configured: fleetLimitsSchema.meta({ description: 'Those of the configuration, which hold unless they are changed here.' }),
+    configured: fleetLimitsSchema.meta({ description: 'The limits of the configuration, which hold unless they are changed here.' }),
     origin: z.enum(['config', 'api']).meta({ description: 'Where the current limits come from.' }),
     changedAt: z.iso.datetime().nullable().meta({ description: 'When they were changed here; null when they were not.' }),
     changedBy: z.string().nullable().meta({ description: 'Id of the key that changed them.' }),

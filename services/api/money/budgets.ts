@@ -32,7 +32,7 @@ const viewSchema = z
     origin: z.enum(['config', 'api']).meta({ description: '`config`: of the installation; `api`: made by the tenant.' }),
     ...budgetFields,
     spentMicroUsd: z.int().nullable().meta({ description: 'Spent in the current window; null where each name has its own count.' }),
-    reservedMicroUsd: z.int().nullable().meta({ description: 'Reserved there by calls that go on.' }),
+    reservedMicroUsd: z.int().nullable().meta({ description: 'Reserved there by calls under way.' }),
     windowEndsAt: z.iso.datetime().nullable().meta({ description: 'When the current window ends; null for never.' }),
     held: z.int().nullable().meta({ description: 'Tasks that it holds.' }),
   })

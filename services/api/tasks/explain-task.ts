@@ -54,7 +54,7 @@ const whySchema = z
             state: 'closed',
             detail: 'another task of its session runs',
             facts: { place: 2 },
-            helps: 'It starts when the one before it has ended.',
+            helps: 'It starts when the task before it has ended.',
             since: '2026-05-01T09:00:00.000Z',
             until: null,
             taskId: null,

@@ -121,7 +121,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number
   ];
 }
 
-/** Lets the script decode no more than it needs; see its header. `lanes`: those that its tenant's limits give to agents now. */
+/** Lets the script decode no more than it needs; see its header. `lanes`: the lanes that its tenant's limits give to agents now. */
 function pathOf({ body, sharedLanes, skip }: NewTask, lanes: Record<string, number>): 'free' | 'skip' | '' {
   if (skip !== null) return 'skip';
   if (body.scheduledFor !== null) return '';

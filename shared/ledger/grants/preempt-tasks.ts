@@ -12,7 +12,7 @@ export interface Preemption {
 }
 
 /**
- * Makes room for a tenant's critical tasks that wait at its caps or for shared lanes. Does nothing for those that a running task makes room
+ * Makes room for a tenant's critical tasks that wait at its caps or for shared lanes. Skips the tasks that a running task makes room
  * for already, so any process may call it at any time.
  */
 export async function preemptTasks(ledger: Ledger, tenant: string): Promise<Preemption[]> {

@@ -4,7 +4,7 @@ import type { TaskState } from '../../tasks/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
 import type { HoldReport, Ledger } from '../ledger.ts';
 
-/** Failures that say nothing about the agent. */
+/** Failures that do not count against the agent. */
 const NOT_OF_AGENT: ReadonlySet<string> = new Set(['RUNAWAY', 'BUDGET_EXCEEDED', 'DEADLINE_PASSED', 'INVALID_INPUT', 'AGENT_NOT_FOUND']);
 
 /** What an end counts for its agent's failures in a row, as `settle-attempts.lua` takes it: its name, with the code of a failure; else nothing. */
@@ -52,7 +52,7 @@ export async function assertNotFailing(ledger: Ledger, of: TenantAgent): Promise
   throw new HeldFailure('RUNAWAY', `Runaway: ${describe(of.agent, held)}`, { hold: holdOf(of.agent), retryAfterMs: maxHoldMs });
 }
 
-/** Those who ask at the same time share one reading, so that they go on in their order. Only that an agent works is remembered. */
+/** Callers at the same time share one reading, so that they go on in their order. Only that an agent works is remembered. */
 function readAndRemember(ledger: Ledger, of: TenantAgent): Promise<AgentFailures | null> {
   const name = `${of.tenant}/${of.agent}`;
   const forget = (): void => ledger.working.delete(name);

@@ -70,7 +70,7 @@ const PAGE = 200;
 
 /**
  * How many lookups each of these tenants has: of tasks that have not ended (`live`), or of all that are kept (`index`); those that have
- * none are left out. Reading a count costs next to nothing, so that a chore can pass over thousands of quiet tenants.
+ * none are left out. Reading a count costs next to nothing, so that a chore can skip thousands of quiet tenants.
  */
 export async function tenantsWithTasks(
   { redis, keys }: Ledger,

@@ -20,7 +20,7 @@ import { type Descent, descentOf, type Parentage } from './join-tree.ts';
 import { type AcceptRequest, digestOf } from './request.ts';
 
 /**
- * Makes the task that a request asks for, with every default in place. Errors: `request.invalid`, `request.too-large`.
+ * Makes the task of a request, with every default in place. Errors: `request.invalid`, `request.too-large`.
  */
 export function buildTask(
   asked: AcceptRequest,
@@ -153,7 +153,7 @@ function resolveExecution(request: AcceptRequest, definition: AgentDefinition, s
   };
 }
 
-/** Whether the task is aborted at its deadline, by the first that says. */
+/** Whether the task is aborted at its deadline, by the most specific setting. */
 function deadlineRule(rules: readonly { deadlineAborts?: boolean | undefined }[]): Pick<ResolvedExecution, 'deadlineAborts'> {
   const first = rules.find(({ deadlineAborts }) => deadlineAborts !== undefined);
   return first?.deadlineAborts ? { deadlineAborts: true } : {};
@@ -188,7 +188,7 @@ interface LaneRules {
 }
 
 /**
- * The lanes of a task: its own, which is its session's or the one that its producer names, and the shared ones of its agent and its
+ * The lanes of a task: its own, which is its session's or named by its producer, and the shared ones of its agent and its
  * source. It runs when it holds all of them.
  * Errors: `request.invalid` when its agent, made by API, names a lane that the configuration does not have.
  */

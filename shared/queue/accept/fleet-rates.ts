@@ -3,7 +3,7 @@ import type { Ledger, NewTask, OfferAnswer } from '../../ledger/index.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 
 /**
- * Accepts a task if the fleet's rates admit it; without such rates at no price. A task that is not accepted after all uses up nothing.
+ * Accepts a task if the fleet's rates admit it; without such rates no call is made. A task that is not accepted after all uses up nothing.
  * Errors: `limit.rate`.
  */
 export async function acceptAtFleetRates<Answer extends OfferAnswer>(

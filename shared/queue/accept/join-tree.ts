@@ -15,7 +15,7 @@ import { publicTenantId } from '../../tenants/index.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 import type { AcceptRequest } from './request.ts';
 
-/** What a task has of the one that delegated it. */
+/** What a task inherits from the task that delegated it. */
 export interface Parentage {
   priority: number;
   /** The task at the beginning of the chain of delegations. */

@@ -12,7 +12,7 @@ export interface InputRequest {
   /** The running task. */
   task: string;
   input: string;
-  /** Who wrote it; by default the one whom the running task is for. */
+  /** Who wrote it; by default the user of the running task. */
   user?: string;
   idempotencyKey?: string;
   /** W3C trace context of the caller. */
@@ -39,7 +39,7 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   throw new MusterError('task.takes-no-input', `The agent "${target.body.agent}" takes no input while it runs`);
 }
 
-/** Says what the task waits for, when it does, in the words of `why`. */
+/** Names what the task waits for, when it does, in the words of `why`. */
 async function notRunning(intake: Intake, task: Task): Promise<MusterError> {
   const { status, reasons, gates } = await explainWait(intake, task);
   const [first] = reasons;

@@ -33,7 +33,7 @@ export function mayBeShed({ settings }: Ledger, { body, queue, priority, skip }:
   return skip === null && settings.limits.backpressure.shed && isSheddable(body.source, priorityBand(queue, priority));
 }
 
-/** Work that runs has asked for its sub-tasks, and would fail without them. */
+/** Running work needs its sub-tasks, and would fail without them. */
 function isSheddable(source: Source, band: PriorityBand): boolean {
   return source === 'proactive' || (band === 'low' && source !== 'delegation');
 }
@@ -64,7 +64,7 @@ function refusal(
 }
 
 /**
- * The load that a producer should know of; null when there is none to speak of. What crosses a level is published in the background, once.
+ * The load that a producer should know of; null below the levels. What crosses a level is published in the background, once.
  * A chore notices that the pressure is over.
  */
 export function reportPressure(ports: PressurePorts, { body }: NewTask, load: Load): Pressure | null {

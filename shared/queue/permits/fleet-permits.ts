@@ -52,7 +52,7 @@ export class FleetPermits {
 
   start(): void {
     const { fleet, subscribe } = this.#options;
-    // The pool polls besides, for messages that are lost.
+    // The pool also polls, because messages may be lost.
     this.#subscription = subscribe([fleet.keys.fleet.permitSignal], (message) => this.#receive(message));
     this.#subscription.start();
     this.#timer = setInterval(() => this.pool.renew(), fleet.settings.worker.leaseMs / RENEWALS_PER_LEASE);
@@ -72,7 +72,7 @@ export class FleetPermits {
     this.#subscription?.close();
   }
 
-  /** Permits above a lowered cap return at once, and a raised one has room for those that wait. */
+  /** Permits above a lowered cap return at once, and a raised cap has room for waiting workers. */
   #followCap(): void {
     const { maxConcurrent } = this.#options.fleet.fleetLimits();
     if (maxConcurrent === this.#cap) return;

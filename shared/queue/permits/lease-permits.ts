@@ -16,7 +16,7 @@ export interface Fleet {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly settings: Settings;
-  /** The limits that hold now. */
+  /** The current limits. */
   fleetLimits(): FleetLimits;
 }
 
@@ -51,7 +51,7 @@ let scripts: ReadonlyMap<string, Script> | undefined;
 
 const replySchema = z.union([z.tuple([z.literal('lost')]), z.tuple([z.literal('held'), z.number(), z.number()])]);
 
-/** Reports what a worker holds and asks for more, in one script. A repeated call changes nothing more. */
+/** Reports what a worker holds and requests more, in one script. A repeated call changes nothing more. */
 export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<PermitAnswer> {
   scripts ??= loadScripts(fileURLToPath(new URL('../scripts', import.meta.url)));
   const script = scripts.get('lease-permits');

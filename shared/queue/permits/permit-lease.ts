@@ -131,7 +131,7 @@ export class PermitLease {
     return await this.#call(waiting, this.#bestRank);
   }
 
-  /** Asks for so many permits, when there are none to spare or others wait for them too. Returns whether a report must follow. */
+  /** Requests so many permits, when there are none to spare or others wait for them too. Returns whether a report must follow. */
   async ask(needs: number, rank: string): Promise<boolean> {
     if (!this.isContended && this.spare > 0) return false;
     const { clock, fleet } = this.#options;

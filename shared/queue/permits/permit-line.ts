@@ -18,10 +18,10 @@ export interface Permit {
   ticket: WaitingTicket | null;
 }
 
-/** How a wait for a permit ends: with one, because the queue has no ticket, or because the wait was ended. */
+/** How a wait for a permit ends: with a permit, because the queue has no ticket, or because the wait was ended. */
 export type PermitResult = Permit | 'empty' | 'closed';
 
-/** A taker of tickets that asks for a slot and a permit. */
+/** A taker of tickets that needs a slot and a permit. */
 export interface PermitRequest {
   queue: TaskQueue;
   /** Names the queue and its shard. */

@@ -14,7 +14,7 @@ interface KnownTicket extends WaitingTicket {
   waiter: Waiter;
 }
 
-/** PermitRound is responsible for granting a worker's free slots and permits to those of its takers that come first. */
+/** PermitRound is responsible for granting a worker's free slots and permits to the takers that come first. */
 export class PermitRound {
   readonly #options: PermitRoundOptions;
   #isDueAgain = false;

@@ -27,7 +27,7 @@ export function permitsFor(queue: TaskQueue, { pool, tickets }: TakerParts): Tic
     queue,
     taker: tickets.qualifiedName,
     readNext: () => readNextTicket(tickets, queue),
-    // Without it the others poll by themselves after `consumers.pollMs`.
+    // Without it the others poll after `consumers.pollMs`.
     wakeAnother: () => wakePoller(tickets).catch(() => undefined),
   };
 }

@@ -20,7 +20,7 @@ const FRESH_MS = 1000;
 
 /**
  * OfferedSlots is responsible for how many slots the fleet offers each queue, from one reading of the workers' records a second, so that
- * each accept and claim can ask without a call of its own.
+ * accepts and claims need no call of their own.
  */
 export class OfferedSlots {
   readonly #ports: RegistryPorts;

@@ -35,7 +35,7 @@ export interface BeatAnswer {
   wasDead: boolean;
 }
 
-/** Writes that a worker is there, by Redis's clock, with its report. */
+/** Writes a worker's heartbeat, by Redis's clock, with its report. */
 export async function beat({ redis, keys }: RegistryPorts, worker: string, report: WorkerReportToWrite): Promise<BeatAnswer> {
   const { workers, deadWorkers, workerNotes, workerDrains } = keys.fleet;
   const now = await redisNow(redis);

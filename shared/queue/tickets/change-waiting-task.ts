@@ -54,8 +54,8 @@ export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
  * Opens a permanently failed task again, with a new set of attempts. A task that waits in a backoff or for its provider starts now,
- * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on, and that of any task those that
- * its agent's failures hold. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
+ * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on; any retry releases the tasks
+ * that its agent's failures hold. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
 export async function retryTask(parts: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
   const { ledger } = parts;

@@ -61,7 +61,7 @@ async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingT
   const [rank, held] = await Promise.all([redis.zrank(tenant.laneWait(lane), body.id), redis.zrange(tenant.laneHeld(lane), '0', '-1')]);
   if (held.includes(body.id)) return NO_PLACE;
   const holder = held[0] ?? null;
-  // When the one it was offered to has left the lane, it waits like any other.
+  // When its target has left the lane, it waits like any other task.
   if (steer !== undefined && held.includes(steer)) {
     const detail = `offered to task ${steer}, not taken yet`;
     return {

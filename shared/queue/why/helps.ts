@@ -2,7 +2,7 @@ import type { WaitGate } from './wait-reason.ts';
 
 /** What helps at a gate that holds a task back, or refuses it; the same words in `why`, in chats and in refusals. */
 export const HELPS = {
-  lane: 'It starts when the one before it has ended. Cancel that one, or use another session.',
+  lane: 'It starts when the task before it has ended. Cancel that task, or use another session.',
   steer: 'The running task has yet to take it in. Stop that task to start this one.',
   cap: "It starts when one of the tenant's tasks ends. An administrator can raise the tenant's caps, or the fleet's where that is full.",
   time: 'It starts at its time. Send it again without `scheduledFor` to start it now.',

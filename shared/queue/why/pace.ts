@@ -17,7 +17,7 @@ const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
-/** An estimate that served fewer calls is used for so long: with thousands of tenants most ask seldom. */
+/** An estimate that served fewer calls is used for so long: with thousands of tenants most need it seldom. */
 const SELDOM = { uses: 4, freshMs: 60_000 };
 /** Tenants whose pace is remembered. */
 const MAX_TENANTS = 10_000;

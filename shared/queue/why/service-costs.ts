@@ -6,7 +6,7 @@ import type { FrontPart } from './front.ts';
 import type { FleetFacts } from './read-facts.ts';
 import type { WaitingTask } from './wait-reason.ts';
 
-/** The fleet's counters are many, and pages ask again with every change of a task. */
+/** The fleet's counters are many, and pages read them again with every change of a task. */
 const FRESH_MS = 2000;
 
 const recentTimes = new WeakMap<Ledger['redis'], Recent<'fleet', Promise<StoredFamily[]>>>();

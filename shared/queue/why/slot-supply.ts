@@ -17,7 +17,7 @@ export interface QueueWait {
   front: TaskFront;
 }
 
-/** Milliseconds until a slot comes to a task behind all of this; null when nothing was measured yet, or nobody says how many slots there are. */
+/** Milliseconds until a slot comes to a task behind all of this; null when nothing was measured yet, or no worker reports its slots. */
 export function waitForSlot(ledger: Ledger, { facts, task, costs, front }: QueueWait): number | null {
   const { queue, priority } = task.state;
   const costMs = costs.ofTask(task);
@@ -39,7 +39,7 @@ function isShared({ workers }: FleetFacts, one: TaskQueue, other: TaskQueue): bo
 
 function flowOf(policy: SlotPolicy, queue: TaskQueue, parts: readonly FrontPart[], costs: ServiceCosts): Flow {
   const segments = parts.map((part) => ({
-    // As if it were new: nobody knows which low ones have waited for long.
+    // As if it were new: which low ones have waited for long is not known.
     band: bandOf({ priority: part.priority, madeAt: 0 }, policy, 0),
     count: part.count,
     costMs: part.costMs ?? costs.ofPart(part),
@@ -47,7 +47,7 @@ function flowOf(policy: SlotPolicy, queue: TaskQueue, parts: readonly FrontPart[
   return { queue, weight: Math.max(1, policy.weights.get(queue) ?? 1), segments };
 }
 
-/** The slots of the workers that serve a task's queue; null when no worker says how many it has. */
+/** The slots of the workers that serve a task's queue; null when no worker reports how many it has. */
 function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, costs: ServiceCosts): SlotSupply | null {
   const { workers, room } = facts;
   const { queue } = task.state;

@@ -59,7 +59,7 @@ test.each([SOURCE, 'services/dashboard/console/parts', 'node_modules/.package-lo
   },
 );
 
-test('a build that was killed halfway leaves the console as it was, and is made anew', async () => {
+test('a build that was killed halfway leaves the console as it was, and is built again', async () => {
   await buildConsole(root);
   touch(SOURCE);
   writeFileSync(at('node_modules/vite/bin/vite.js'), KILLED_VITE);

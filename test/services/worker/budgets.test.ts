@@ -83,7 +83,7 @@ describe('a task under a budget', () => {
     expect((await read('held', third)).state).toMatchObject({ attempt: 1, holds: 1 });
   });
 
-  it('is refused at acceptance once its budget is used up and denies, with the time when it begins anew', async () => {
+  it('is refused at acceptance once its budget is used up and denies, with the time when its window ends', async () => {
     await put('refused', COST, { per: 'day' });
     const id = await submit('refused');
     await untilIt('refused', id, ({ state }) => state.completedAt !== undefined);

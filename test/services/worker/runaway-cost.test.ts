@@ -28,7 +28,7 @@ const noticesOf = async (...fields: string[]): Promise<number> => {
 const notices = async (root: string): Promise<number> => await noticesOf('task.runaway', root);
 
 describe('a task that with what it leads to costs too much', () => {
-  it('is cut: what waits fails without running, no more is accepted, and a retry by a person begins anew', async () => {
+  it('is cut: what waits fails without running, no more is accepted, and a retry by a person starts a new count', async () => {
     const root = await submit();
     expect(await ended(root)).toMatchObject({ status: 'completed' });
     expect(await ended(await submit(root))).toMatchObject({ status: 'completed' });

@@ -89,7 +89,7 @@ describe('reserving before a call', () => {
     expect(await reservations(tenant)).toEqual({});
   });
 
-  it('counts each session by itself where the budget names none', async () => {
+  it('gives each session its own count where the budget names none', async () => {
     const tenant = await useTenant({ each: { scope: 'session', hardMicroUsd: 100 } });
     await settleSpend(parts, await reserved(tenant, 100, { session: 'a|b' }), 100);
     expect(await reserve(tenant, 1, { session: 'a|b' })).toMatchObject({ kind: 'exceeded', counted: 'a|b' });

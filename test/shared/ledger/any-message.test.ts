@@ -82,7 +82,7 @@ async function play({ which, limits: wish, steps }: Scenario): Promise<void> {
   expect(tasks.every(({ state }) => isTerminal(state.status) && state.outcome !== undefined)).toBe(true);
   expect(await test.redis.keys(test.keys.tenant(TENANT).laneHeld('*').replace(':held', ':*'))).toEqual([]);
   expect(await test.redis.exists(test.keys.tenant(TENANT).live)).toBe(0);
-  // One that was opened again comes anew, later than it was made.
+  // A task that was opened again is listed again, later than it was made.
   expect(fleet.reopened === 0 ? overtakings(tasks) : []).toEqual([]);
 }
 

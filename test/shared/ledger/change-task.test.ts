@@ -161,7 +161,7 @@ describe('caps that were raised while nothing ends', () => {
 });
 
 describe('redriving', () => {
-  it('opens a permanently failed task again, with all its attempts anew and the old ones kept', async () => {
+  it('opens a permanently failed task again, with a new set of attempts, and keeps the old ones', async () => {
     const id = await failedForGood({ maxAttempts: 1 });
     expect(await reopen(id)).toEqual({ kind: 'reopened', status: 'queued' });
     const task = await test.read(id);

@@ -118,7 +118,7 @@ describe('the transcript of a session', () => {
     expect(await said()).toEqual(['one: eins']);
   });
 
-  it('begins where it was last begun anew', async () => {
+  it('begins where it was last restarted', async () => {
     await turn('one', 'eins');
     await beginTranscript(ledger.ledger, TENANT, SESSION);
     expect([await said(), await length()]).toEqual([[], 0]);

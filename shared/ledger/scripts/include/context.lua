@@ -148,7 +148,7 @@ local function id_time(ms)
   return text
 end
 
--- Tasks of one class and priority stand by their ids, and so by age; one that its sla brings forward, by the time that it counts from.
+-- Tasks of one class and priority stand by their ids, and so by age; a task that its sla brings forward, by the time that it counts from.
 local function backlog_member(task, id)
   local rank = 'backlog=' .. task.class .. '/' .. string.format('%02d', 10 - task.priority) .. '/'
   if not task.ranksFrom or task.ranksFrom >= task.createdAt then return rank .. id end

@@ -1,5 +1,5 @@
--- Makes room for critical tasks that wait for shared lanes or at their tenant's caps, for each by one low task. One that does not run gives
--- its place up at once; else the worker of a running one is signalled, the lowest first and of these the youngest.
+-- Makes room for critical tasks that wait for shared lanes or at their tenant's caps, for each by one low task. A task that does not run
+-- loses its place at once; else the worker of a running one is signalled, the lowest first and of these the youngest.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -104,7 +104,7 @@ local function make_room(chosen, critical, displace, is_for_lanes)
   end
 end
 
--- A ticket of it may come all the same, and finds it parked.
+-- A ticket of it may still come, and finds it parked.
 local function return_to_backlog(id, task)
   unlist(context, id, task)
   task.granted = nil

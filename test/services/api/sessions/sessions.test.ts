@@ -105,7 +105,7 @@ describe('a session', () => {
     expect((await put('nonsense')).status).toBe(422);
   });
 
-  it('has a transcript of what was completed since it was begun anew', async () => {
+  it('has a transcript of what was completed since it was restarted', async () => {
     await drive.complete((await say('scribe', 'before')).body.id, 'gone');
     await say('scribe', '/new');
     await drive.complete((await say('scribe', 'question')).body.id, 'answer');

@@ -168,7 +168,7 @@ const bulk = (items: unknown[], options = {}): Promise<Reply> => api.call('POST'
 const ids = (reply: Reply): string[] => reply.body.items.map((item: { id: string }) => item.id);
 
 describe('submitting many', () => {
-  it('answers each item by itself and in order', async () => {
+  it('answers each item on its own and in order', async () => {
     const { status, body } = await bulk([
       task,
       { ...task, agent: 'nobody' },

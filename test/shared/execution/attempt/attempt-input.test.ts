@@ -12,7 +12,7 @@ beforeEach(() => test.reset());
 
 const LANE = 'session:alice';
 
-/** An attempt of a task in a lane, as a worker holds it, and whose it is. */
+/** An attempt of a task in a lane, as a worker holds it, and its user. */
 async function running(lane: string | null = LANE): Promise<{ attempt: RunningAttempt; held: Held }> {
   const held = await test.claimed(await test.accepted(lane === null ? {} : { lane: { name: lane, limit: 1 } }));
   const { tenant, id, token } = held;

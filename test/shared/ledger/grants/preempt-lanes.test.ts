@@ -62,7 +62,7 @@ describe('a critical task that its agent’s cap stops', () => {
     await test.completed(low);
   });
 
-  it('gets the lane of a low one that waits for its retry, which takes it anew when its time has come', async () => {
+  it('gets the lane of a low task that waits for its retry, which takes it again at its time', async () => {
     const low = await run(LOW);
     await test.settle(low, retry(60_000));
     const critical = await test.accepted(CRITICAL);

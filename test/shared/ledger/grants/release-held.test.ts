@@ -61,7 +61,7 @@ describe('a held task', () => {
     ]);
   });
 
-  it('goes on by itself when its time comes', async () => {
+  it('goes on when its time comes', async () => {
     const id = await test.accepted();
     await test.settle(await test.claimed(id), holdBy(HOLD, 60_000));
     expect((await promoteDue(test.ledger, TENANT, [id]))[0]?.kind).toBe('early');

@@ -85,7 +85,7 @@ describe('the job of a delivery', () => {
     expect((await job())?.returnvalue).toBe('delivered');
   });
 
-  it('is made anew when it ended although its delivery did not', async () => {
+  it('is replaced when it ended before its delivery', async () => {
     await ensureDeliveryJob(queues, 0, JOB, false);
     work(() => done);
     await becomes('completed');

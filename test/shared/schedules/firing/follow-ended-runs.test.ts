@@ -147,7 +147,7 @@ describe('failed runs that cost money', () => {
     });
   });
 
-  it('count anew on another day', async () => {
+  it('start again on another day', async () => {
     t.set({ maxFailures: 0, maxFailedMicroUsd: 2 * HALF_A_DOLLAR });
     const schedule = await t.make();
     const { failedCost, ...first } = await failAtCost(schedule);

@@ -143,7 +143,7 @@ describe('crons', () => {
     ['0 9 * * 5L', 'At 09:00, on the last Friday of the month', '2026-05-29T07:00Z'],
     ['30 0 9 * * *', 'At 09:00:30, every day', '2026-05-09T07:00:30.000Z'],
     ['@hourly', 'Every hour', '2026-05-08T13:00Z'],
-    // Not "every 45 minutes": it begins anew with each hour.
+    // Not "every 45 minutes": it starts again with each hour.
     ['*/45 * * * *', 'At 0 and 45 minutes past the hour', '2026-05-08T12:45Z'],
     ['0 0 29 2 *', 'At 00:00, on day 29 of the month, only in February', '2028-02-28T23:00Z'],
     ['0 9 ? * ?', 'At 09:00, every day', '2026-05-09T07:00Z'],

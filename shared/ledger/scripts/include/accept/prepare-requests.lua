@@ -6,7 +6,7 @@ local function note_name(seen, name)
   return is_known
 end
 
--- The requests that repeat neither the id nor the caller's key of one before them in the call, which decides about those that do.
+-- The requests that repeat neither the id nor the caller's key of an earlier request in the call, which decides about its repetitions.
 local function first_requests(requests)
   local first, seen = {}, {}
   for _, request in ipairs(requests) do

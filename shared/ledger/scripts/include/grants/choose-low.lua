@@ -15,7 +15,7 @@ local function may_be_preempted(rules, id, task)
   return id ~= rules.last_preempted and (task.preemptions or 0) < rules.maxPerTask
 end
 
--- Whether the first makes room rather than the second: nothing is lost by one that does not run.
+-- Whether the first makes room rather than the second: a task that does not run loses no work.
 local function is_better(one, other)
   local runs, other_runs = one.status == 'running', other.status == 'running'
   if runs ~= other_runs then return other_runs end
@@ -23,7 +23,7 @@ local function is_better(one, other)
   return (one.startedAt or one.createdAt) > (other.startedAt or other.createdAt)
 end
 
--- The letters of the classes of which a grant has to end, so that one of this class has room.
+-- The letters of the classes of which a grant has to end, so that a task of this class has room.
 local function letters_in_front(context, class)
   local letter = string.sub(class, 1, 1)
   local cap = context.caps and context.caps[letter]

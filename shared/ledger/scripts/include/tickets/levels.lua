@@ -13,7 +13,7 @@ do
     if joined then joined.shard, joined.context = context.shard, context end
   end
 
-  -- What the first ticket of this call, or of those that run with it, finds at its level, for all that follow.
+  -- What the first ticket of this call, or of calls that run with it, finds at its level, for all that follow.
   function open_level(context, prefix)
     local shard = context.shard
     local level = shard.levels[prefix]
@@ -54,7 +54,7 @@ do
   end
 
   -- Whether the tenant has tickets at this level or a better one of its queue that no worker has claimed. Levels without a ticket of any
-  -- tenant are passed over.
+  -- tenant are skipped.
   local function has_own(context, level)
     if count_ready(context, level) > 0 then return true end
     local first = first_level(level.queue)

@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     // The input shows as text.
     await region('Input').getByText('<img src=x onerror=alert(1)>').waitFor();
     expect(await page.getByRole('link', { name: 'a/b c' }).getAttribute('href')).toBe('/sessions/a%2Fb%20c');
-    await page.getByText('It starts when the one before it has ended.').waitFor();
+    await page.getByText('It starts when the task before it has ended.').waitFor();
     await page.getByText('Every step to its start').click();
     expect(await page.locator('li[aria-current=step]').innerText()).toContain('lane');
     await expectAccessible('a task that waits');
