@@ -104,7 +104,7 @@ describe('an attempt that its daemon takes to another hub', () => {
         return Promise.resolve({});
       },
     };
-    expect(await resumeAttempt(executor, place, adopted)).toEqual({ kind: 'done', note: 'completed' });
+    expect(await resumeAttempt(executor, place, adopted)).toMatchObject({ kind: 'done', note: 'completed' });
     await expect.poll(async () => (await readTask(ledger, 'default', id))?.state.status).toBe('completed');
     expect(await readTask(ledger, 'default', id)).toMatchObject({
       state: { token: 1, spent: 1, worker: 'tested' },
