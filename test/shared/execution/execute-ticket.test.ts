@@ -74,7 +74,7 @@ describe('executing a ticket', () => {
     };
     const catalog: ExecuteTicketParts['catalog'] = Object.assign(Object.create(parts.catalog), { configured: () => null, find });
     const { id } = await acceptTask(parts, { tenant: 'default', agent: 'worker', input: 'work' });
-    expect(await executeTicket({ ...createExecutor(), catalog }, { tenant: 'default', task: id })).toEqual({
+    expect(await executeTicket({ ...createExecutor(), catalog }, { tenant: 'default', task: id })).toMatchObject({
       kind: 'done',
       note: 'completed',
     });
