@@ -5,6 +5,7 @@ import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { type FleetNotice, WorkerWatch } from '#shared/queue/index.ts';
 import { readFleetCounts } from '#shared/metrics/index.ts';
+import { DaemonWatch } from './fleet/daemon-watch.ts';
 import { addStoredFamilies } from './metrics/fleet-families.ts';
 import { addFleetGauges } from './metrics/fleet-gauges.ts';
 import { apiRoutes } from './routes.ts';
@@ -16,11 +17,18 @@ export function createApiService(parts: Parts): Service {
   const router = createRouter({ routes: apiRoutes(parts), parts, log });
   const onNotice = (notice: FleetNotice): void => void publishFleetEvent({ redis, keys, settings }, notice);
   const watch = new WorkerWatch({ redis, keys, settings, queues, onNotice, log });
+  const daemonWatch = new DaemonWatch({ redis, keys, settings, log });
   return {
     ...createRouterService('api', router),
     registry: apiMetrics(parts),
-    start: () => Promise.resolve(watch.start()),
-    stop: () => watch.stop(),
+    start: () => {
+      watch.start();
+      daemonWatch.start();
+      return Promise.resolve();
+    },
+    stop: async () => {
+      await Promise.all([watch.stop(), daemonWatch.stop()]);
+    },
   };
 }
 

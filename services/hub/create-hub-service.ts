@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { HubSettings } from '#shared/config/index.ts';
 import { findDaemonByToken } from '#shared/daemons/index.ts';
-import { publishFleetEvent } from '#shared/events/index.ts';
+import { publishDaemonEvent, publishFleetEvent } from '#shared/events/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { openDispatcher, openExecutor, openPermits, openTicketWorkers, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { Heartbeat, openJobSource, type SlotPolicy } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { ConnectedDaemons } from './connections/connected-daemons.ts';
+import { ConnectedDaemons, type ConnectedDaemonsOptions } from './connections/connected-daemons.ts';
 import { openConnectionGate } from './connections/connection-gate.ts';
 import { HubService } from './hub-service.ts';
 import { schemaRoute } from './schema-route.ts';
@@ -33,7 +33,9 @@ export function createHubService(parts: Parts): Service {
     },
   );
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
-  const daemons = new ConnectedDaemons({ redis, keys, subscribe, log, hub: name, settings, executor, clock: systemClock });
+  const notify: ConnectedDaemonsOptions['notify'] = (event, { tenant, id, name: daemonName, user }) =>
+    void publishDaemonEvent(fleet, tenant, { event, daemon: id, name: daemonName, user });
+  const daemons = new ConnectedDaemons({ redis, keys, subscribe, log, hub: name, settings, executor, notify, clock: systemClock });
   const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true });
   const policy = slotPolicy(parts, settings);
   const permits = openPermits(parts, name, policy);

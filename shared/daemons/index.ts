@@ -8,6 +8,7 @@ export {
   type BeatOutcome,
   type DaemonBeat,
   type LastState,
+  type LiveDaemon,
   readDaemonStates,
   readKnownDaemons,
   readLastStates,

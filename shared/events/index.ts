@@ -4,6 +4,7 @@ export {
   type TenantEvent,
   isEntryBefore,
   newestTenantEvent,
+  publishDaemonEvent,
   publishFleetEvent,
   readTenantEvents,
 } from './tenant-events.ts';

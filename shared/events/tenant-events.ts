@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '../config/index.ts';
 import { type Keys, pairs, type RedisClient } from '../redis/index.ts';
-import { DEFAULT_TENANT } from '../tenants/index.ts';
+import { DEFAULT_TENANT, writeOfTenant } from '../tenants/index.ts';
 
 interface EventStreams {
   readonly redis: RedisClient;
@@ -147,5 +147,30 @@ export async function publishFleetEvent({ redis, keys, settings }: FleetEventPar
     await redis.publish(keys.shard(keys.shardOf(DEFAULT_TENANT)).signal, `${DEFAULT_TENANT}//fleet.${event}`);
   } catch {
     // The caller logs it too.
+  }
+}
+
+/** A daemon of a tenant that connected after it was offline, or whose connection ended. */
+interface DaemonEventFields {
+  event: 'daemon.connected' | 'daemon.disconnected';
+  daemon: string;
+  name: string;
+  /** Only tasks of this user reach it; null for tasks of all. */
+  user: string | null;
+}
+
+/** Publishes it in the tenant's event stream. Best effort, as for the fleet's events. */
+export async function publishDaemonEvent(
+  { redis, keys, settings }: FleetEventParts,
+  tenant: string,
+  { event, ...about }: DaemonEventFields,
+): Promise<void> {
+  try {
+    const fields = ['event', event, 'about', JSON.stringify(about)];
+    const command = ['XADD', 'MAXLEN', '~', settings.events.maxPerTenant, '*', ...fields] as const;
+    await writeOfTenant({ redis, keys }, { tenant, key: keys.tenant(tenant).events, command });
+    await redis.publish(keys.shard(keys.shardOf(tenant)).signal, `${tenant}//${event}`);
+  } catch {
+    // The caller logs it too, and a tenant that has ended has no readers.
   }
 }

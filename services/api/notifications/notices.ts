@@ -60,6 +60,7 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     ...(about ? factSchema.parse(JSON.parse(about)) : {}),
     reason: reason || null,
   }),
+  daemon: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   agent: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   circuit: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   budget: ({ about, spent }) => ({ ...(about ? factSchema.parse(JSON.parse(about)) : {}), spentMicroUsd: Number(spent ?? 0) }),

@@ -79,7 +79,8 @@ function notificationLine(notification: Notification): string {
 }
 
 function scheduleOf({ number, name }: Notification): string | null {
-  if (typeof number !== 'number') return null;
+  // A daemon has a name and no number.
+  if (typeof number !== 'number') return name ?? null;
   return name ? `#${number} ${name}` : `#${number}`;
 }
 

@@ -17,6 +17,8 @@ import { DaemonSocket, REASONS } from './daemon-socket.ts';
 
 export interface ConnectedDaemonsOptions extends Omit<ConnectionWatchOptions, 'sockets' | 'daemons'> {
   executor: HubExecutor;
+  /** Notifies the daemon's tenant: it connected after it was offline, or its connection ended. */
+  notify: (event: 'daemon.connected' | 'daemon.disconnected', daemon: Daemon) => void;
 }
 
 /** Messages that a daemon may send before it has its welcome. */
@@ -128,6 +130,7 @@ export class ConnectedDaemons implements LocalDaemons {
     daemon.connect(connection)?.socket.close(CLOSE_CODES.takenOver, REASONS[CLOSE_CODES.takenOver]);
     const [outcome] = await writeDaemonStates(this.#options, [{ ...registered, state: daemon.state, isFirst: true }]);
     if (outcome !== undefined && this.#watch.endByOutcome(connection, outcome)) return;
+    if (outcome === 'connected') this.#options.notify('daemon.connected', registered);
     const { keep, drop, resume } = await daemon.reattach(hello);
     if (daemon.connection !== connection) return;
     connection.welcome({ type: 'hub.welcome', daemonId: registered.id, heartbeatMs: settings.heartbeatMs, keep, drop, resume });
@@ -182,9 +185,15 @@ export class ConnectedDaemons implements LocalDaemons {
     const daemon = this.#daemons.get(`${tenant}/${id}`);
     if (daemon?.disconnect(connection) !== true) return;
     log.info({ event: 'daemon.disconnected', daemon: id, tenant, name }, 'a daemon is not connected any more');
-    removeDaemonState(this.#options, { tenant, id, connection: connection.id }).catch((error: unknown) =>
+    const { daemon: registered } = connection;
+    this.#forget(connection.id, registered).catch((error: unknown) =>
       log.debug({ err: error }, 'a daemon counts as connected until its beats are missed'),
     );
     if (daemon.isIdle) this.#daemons.delete(`${tenant}/${id}`);
+  }
+
+  async #forget(connection: string, daemon: Daemon): Promise<void> {
+    const { tenant, id } = daemon;
+    if (await removeDaemonState(this.#options, { tenant, id, connection })) this.#options.notify('daemon.disconnected', daemon);
   }
 }

@@ -68,7 +68,7 @@ export class DaemonConnection {
     if (this.#isReady) this.socket.send(message);
   }
 
-  stateWith(running: Pick<DaemonState, 'running' | 'cpuIntensive'>): DaemonState {
+  stateWith(running: Pick<DaemonState, 'running' | 'cpuIntensive' | 'tasks'>): DaemonState {
     const { id: connection, hub, settings } = this.#options;
     const { load, memoryMb = null, isDraining } = this.#beat;
     const { version = null, host = null } = this.hello;

@@ -32,6 +32,9 @@ interface Reattached {
   resume: { taskId: string; token: number; seq: number }[];
 }
 
+/** Tasks that the state of a daemon names. */
+const MAX_LISTED = 100;
+
 function keyOf({ taskId, token }: AttemptName): string {
   return `${taskId}/${token}`;
 }
@@ -83,7 +86,8 @@ export class HubDaemon implements LocalDaemon {
   /** Throws without a connection: only a connected daemon is chosen from. */
   get state(): DaemonState {
     if (!this.#connection) throw new Error(`The daemon ${this.id} is not connected here`);
-    return this.#connection.stateWith({ running: this.#running, cpuIntensive: this.#cpuIntensive });
+    const tasks = [...this.#attempts.keys()].slice(0, MAX_LISTED).map((key) => key.slice(0, key.indexOf('/')));
+    return this.#connection.stateWith({ running: this.#running, cpuIntensive: this.#cpuIntensive, tasks });
   }
 
   async run(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {

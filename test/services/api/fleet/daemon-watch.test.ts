@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { createDaemon, type DaemonState, readDaemonStates, writeDaemonStates } from '#shared/daemons/index.ts';
+import { DaemonWatch } from '../../../../services/api/fleet/daemon-watch.ts';
+import { readNotifications } from '../support/read-notifications.ts';
+import { useApi } from '../support/use-api.ts';
+
+const api = await useApi({ events: { pollMs: 100 } });
+const { parts } = api;
+
+const STATE: DaemonState = {
+  connection: 'hub-1:1',
+  hub: 'hub-1',
+  isDraining: false,
+  user: null,
+  name: 'laptop',
+  isWorker: false,
+  capabilities: [],
+  slots: 2,
+  agents: null,
+  running: 0,
+  cpuIntensive: 0,
+  load: 0,
+  memoryMb: null,
+  version: null,
+  host: null,
+  connectedAt: 1,
+  beatAt: 1,
+  validMs: 60_000,
+};
+
+it('a daemon that was lost with its hub is offline, and its tenant notified once', async () => {
+  const make = async (name: string): Promise<string> => {
+    const registration = { name, user: null, capabilities: null, slots: null, agents: null, enabled: true };
+    const { daemon } = await createDaemon(parts, { ...registration, tenant: 'default' }, 10);
+    return daemon.id;
+  };
+  const [lost, held] = [await make('laptop'), await make('desk')];
+  await writeDaemonStates(parts, [{ tenant: 'default', id: held, state: { ...STATE, name: 'desk' }, isFirst: true }]);
+  await parts.redis.hset(parts.keys.fleet.daemonStates, `default/${lost}`, `1 hub-1:1 ${JSON.stringify(STATE)}`);
+  const reader = await readNotifications(api);
+  const watch = new DaemonWatch({ redis: parts.redis, keys: parts.keys, settings: parts.config.settings, log: parts.log });
+  await Promise.all([watch.check(), watch.check()]);
+  await watch.check();
+  expect(await reader.waitFor({ kind: 'daemon.disconnected' })).toMatchObject({ daemon: lost, name: 'laptop', user: null });
+  expect((await readDaemonStates(parts)).map(({ id }) => id)).toEqual([held]);
+  expect(reader.kinds()).toEqual(['daemon.disconnected']);
+});
