@@ -130,6 +130,8 @@ export const chatSettingsSchema = z.strictObject({
   acceptTimeoutMs: z.number().int().min(100).max(60_000).default(8000),
   /** How long one call to a platform may take; afterwards it is not known whether a post was made, and it is not made again. */
   callTimeoutMs: z.number().int().min(100).max(120_000).default(15_000),
+  /** How long a person's file may take to come from the platform, within `acceptTimeoutMs`; without it the message counts all the same. */
+  fileTimeoutMs: z.number().int().min(100).max(60_000).default(2500),
   /** In groups and channels: `mentions` answers who names the bot, `all` answers everybody. A private chat is always answered. */
   groups: z.enum(['mentions', 'all']).default('mentions'),
   /** Who may write to the bot, and what each may do. */

@@ -136,6 +136,7 @@ function joined(album: readonly ChatMessage[], late: ReadonlySet<string>): ChatM
   const { album: _album, ...message } = first;
   const text = album.map((part) => part.text).filter((each) => each !== '');
   const attachments = album.flatMap((part) => part.attachments);
+  const files = album.flatMap((part) => part.files ?? []);
   const isLate = late.has(first.album?.name ?? '') && album.every((part) => canBeLate(part));
   return [
     {
@@ -143,6 +144,7 @@ function joined(album: readonly ChatMessage[], late: ReadonlySet<string>): ChatM
       ...(isLate ? { mode: 'queue' as const } : {}),
       text: text.join('\n'),
       attachments,
+      ...(files.length === 0 ? {} : { files }),
       isAddressed: album.some(({ isAddressed }) => isAddressed),
     },
   ];

@@ -1,11 +1,13 @@
 import { type ChatAccess, CHAT_RIGHTS, type ChatPlatformName, type ChatRight } from '#shared/config/index.ts';
 import { openReply } from '#shared/deliveries/index.ts';
+import type { FileStore } from '#shared/files/index.ts';
 import { ERROR_CODES, hasCode, MusterError } from '#shared/errors/index.ts';
 import { toMusterError } from '#shared/http/index.ts';
 import { handleMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/index.ts';
 import { type ChatAnswer, type ChatMessage, inputOf } from './chat-message.ts';
 
 export interface AcceptParts extends MessageParts {
+  readonly files: FileStore;
   readonly access: ChatAccess;
   /** The id of the tenant that chat messages belong to now. */
   chatTenant(): string;
@@ -52,6 +54,7 @@ function incomingMessage(access: ChatAccess, tenant: string, platform: ChatPlatf
     denied: new Set(SESSION_RIGHTS.filter((right) => !rights.has(right))),
     ...(sequence === undefined ? {} : { sequence }),
     ...(mode === undefined ? {} : { mode }),
+    ...(message.files === undefined ? {} : { attachments: message.files }),
     context: { platform, thread, userName },
     idempotencyKey: key,
     reply: { platform, thread },

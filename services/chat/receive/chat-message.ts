@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
 import type { Attachment, Author, Message, SlashCommandEvent } from 'chat';
+import { chatFileSchema } from './receive-files.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
 
 /** A message of any platform, before it becomes a task. */
@@ -18,6 +19,8 @@ export const chatMessageSchema = z.object({
   text: z.string(),
   /** The names of what was attached. */
   attachments: z.array(z.string()),
+  /** What of it was stored; absent for nothing. */
+  files: z.array(chatFileSchema).optional(),
   /** The platform's number, which orders messages of a chat; a command may have none. */
   sequence: z.number().optional(),
   /** The album that it is a part of: the platform's name for it, or one for all attachments where the platform has none. */

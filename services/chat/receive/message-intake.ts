@@ -10,6 +10,7 @@ import type { CommandSender } from '../replies/command-sender.ts';
 import { quoteText } from '../replies/reply-text.ts';
 import { acceptChatMessage, type AcceptParts, rightsOf } from './accept-chat-message.ts';
 import { type ChatAnswer, type ChatMessage, parseChatMessage, parseSlashCommand, unreadReason } from './chat-message.ts';
+import { receiveFiles } from './receive-files.ts';
 import type { ChatState } from './chat-state.ts';
 import type { InboundCall, InboundCalls } from './inbound-call.ts';
 
@@ -60,9 +61,18 @@ export class MessageIntake {
     const { driver, calls } = this.#platform;
     await calls.accept(async () => {
       const message = await parseChatMessage(driver, thread, raw, isAddressed);
-      if (message !== null) await this.#accept(message);
+      if (message !== null) await this.#accept(await this.#withFiles(message, raw));
       else if (isAddressed) await this.#explainUnread(thread, raw);
     });
+  }
+
+  /** Files are stored before the platform gets its 200; only of a person who may talk to the bot. */
+  async #withFiles(message: ChatMessage, { attachments }: Message): Promise<ChatMessage> {
+    if (attachments.length === 0 || !this.#hasTalkRight(message)) return message;
+    const { accept, settings, log } = this.#parts;
+    const ports = { files: accept.files, timeoutMs: settings.fileTimeoutMs, log };
+    const files = await receiveFiles(ports, accept.chatTenant(), attachments);
+    return files.length === 0 ? message : { ...message, files };
   }
 
   /** A message that was changed is not accepted again. */

@@ -82,7 +82,8 @@ export async function servePlatform(calls: PlatformCall[], respond: (call: Platf
       calls.push(call);
       const answer = respond(call);
       response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-      response.end(JSON.stringify(answer.body));
+      // A file is sent as it is.
+      response.end(answer.body instanceof Buffer ? answer.body : JSON.stringify(answer.body));
     };
     void answerCall();
   });

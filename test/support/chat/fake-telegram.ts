@@ -42,6 +42,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       platform.typings += 1;
       return yes(true);
     }
+    const file = sendFile(method, call);
+    if (file !== null) return file;
     if (method === 'sendRichMessage' && platform.isOld) return no(404, 'Not Found: method not found');
     const refusal = refusals.shift();
     if (refusal !== undefined && refusal !== 'unsure') return REFUSALS[refusal];
@@ -138,4 +140,12 @@ function yes(result: unknown): PlatformAnswer {
 
 function no(status: number, description: string, more: Record<string, unknown> = {}): PlatformAnswer {
   return { status, body: { ok: false, error_code: status, description, ...more } };
+}
+
+/** A file and where it is: https://core.telegram.org/bots/api#getfile */
+function sendFile(method: string, { path, body }: PlatformCall): PlatformAnswer | null {
+  const id = String(body['file_id']);
+  if (method === 'getFile') return yes({ file_id: id, file_unique_id: 'u', file_path: `photos/${id}.jpg` });
+  const [, filePath] = /\/file\/bot[^/]+\/(.+)$/.exec(path) ?? [];
+  return filePath === undefined ? null : { status: 200, body: Buffer.from(`bytes of ${filePath}`) };
 }

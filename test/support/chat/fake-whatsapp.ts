@@ -26,6 +26,8 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
   const shown: ShownMessage[] = [];
   const refusals: Refusal[] = [];
   const respond = (call: PlatformCall): PlatformAnswer => {
+    // No media is kept here: its address is not found.
+    if (call.method === 'GET') return no(404, 100, '(#100) Unsupported get request');
     if (call.body['typing_indicator'] !== undefined) {
       platform.typings += 1;
       return { status: 200, body: { success: true } };
