@@ -2,7 +2,7 @@
  * One attempt from its ticket to its settlement: claim, run, classify, settle, report. `attempt/` is what belongs to one that runs,
  * `leases/` keeps what this process holds and receives stops and input for it.
  */
-export { currentAttempt, findCulprit } from './attempt/current-attempt.ts';
+export { currentAttempt } from './attempt/current-attempt.ts';
 export { countLoss } from './count-attempt.ts';
 export type { StopReason } from './attempt/running-attempt.ts';
 export { type ExecuteTicketParts, executeTicket, resumeAttempt } from './execute-ticket.ts';

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { dropBlame, writeBlame } from '#shared/ledger/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { connectRedis, createKeys, type RedisClient } from '#shared/redis/index.ts';
-import { findCulprit } from '#shared/execution/index.ts';
+import { findCulprit } from '#shared/execution/attempt/current-attempt.ts';
 import type { WatchdogData, WatchdogNotice } from './watchdog.ts';
 
 // The thread of a watchdog: it runs beside the event loop of its process, and needs nothing of it.
