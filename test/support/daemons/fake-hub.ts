@@ -39,6 +39,8 @@ export interface FakeHub {
 }
 
 const DEADLINE_MS = 10_000;
+/** A daemon that is a process has to start first, on a machine with much to do. */
+const CONNECT_MS = 45_000;
 
 /** A hub over real sockets that does what a test says. */
 export async function startFakeHub(port = 0): Promise<FakeHub> {
@@ -61,7 +63,7 @@ export async function startFakeHub(port = 0): Promise<FakeHub> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections,
-    connection: (index) => waitFor(() => connections[index], { deadlineMs: DEADLINE_MS, what: `connection ${index}` }),
+    connection: (index) => waitFor(() => connections[index], { deadlineMs: CONNECT_MS, what: `connection ${index}` }),
     welcome: (given) => void (fields = given),
     refuse: (given) => void (status = given),
     close: () => closeServer(server, sockets),
