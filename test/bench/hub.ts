@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { WebSocket } from 'ws';
+import type { HubMessage } from '#shared/daemons/protocol.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { wait } from '#shared/time/wait.ts';
+import { registerDaemon } from '../support/daemons/start-hub.ts';
+import { openFleet } from '../support/fleet/open-fleet.ts';
+import { openTestParts } from '../support/open-test-parts.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { print, printHeading } from './print.ts';
+import { percentile } from './statistics.ts';
+
+// What a thousand daemons cost one hub, and how fast it hands them tasks.
+const DAEMONS = Number(process.argv[2] ?? 1000);
+const TASKS = 500;
+const WARM = 30;
+const IDLE_MS = 20_000;
+const SOON_MS = 60_000;
+
+const settings = { agents: { coder: { kind: 'daemon' as const } } };
+const fleet = await openFleet({ settings });
+const hub = await fleet.start('hub');
+const parts = await openTestParts({ redisUrl: fleet.redis.url, settings });
+
+const memoryMb = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+const commands = async (): Promise<number> => Number(/total_commands_processed:(\d+)/.exec(await parts.redis.info('stats'))?.[1] ?? 0);
+/** By task, monotonic. */
+const arrivals = new Map<string, number>();
+
+async function connect(): Promise<WebSocket> {
+  const { token } = await registerDaemon(parts);
+  const socket = new WebSocket(`${hub.url.replace('http', 'ws')}/hub`, { headers: { authorization: `Bearer ${token}` } });
+  const welcomed = Promise.withResolvers<void>();
+  socket.on('error', welcomed.reject);
+  socket.on('open', () => socket.send(JSON.stringify({ type: 'daemon.hello', protocol: 1, name: 'bench', slots: 2 })));
+  socket.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString('utf8')) as HubMessage;
+    if (message.type === 'hub.welcome') {
+      setInterval(() => socket.send('{"type":"daemon.heartbeat","load":0}'), message.heartbeatMs).unref();
+      welcomed.resolve();
+    }
+    if (message.type !== 'task.execute') return;
+    const { taskId, token: attempt } = message;
+    arrivals.set(taskId, performance.now());
+    socket.send(JSON.stringify({ type: 'task.accepted', taskId, token: attempt }));
+    socket.send(JSON.stringify({ type: 'task.completed', taskId, token: attempt, output: '' }));
+  });
+  await welcomed.promise;
+  return socket;
+}
+
+try {
+  const before = memoryMb();
+  const sockets: WebSocket[] = [];
+  while (sockets.length < DAEMONS)
+    sockets.push(...(await Promise.all(Array.from({ length: Math.min(50, DAEMONS - sockets.length) }, connect))));
+  await printHeading(fleet.redis.url, `${DAEMONS} daemons on one hub`, []);
+  print(`memory of the hub per connection: ${(((memoryMb() - before) * 1024) / DAEMONS).toFixed(1)} KiB`);
+  const [from, fromAt] = [await commands(), performance.now()];
+  await wait(IDLE_MS);
+  print(`commands to Redis while idle: ${(((await commands()) - from) / ((performance.now() - fromAt) / 1000)).toFixed(0)} a second`);
+  const times: number[] = [];
+  for (let sent = 0; sent < WARM + TASKS; sent += 1) {
+    const at = performance.now();
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'x' });
+    const arrived = await waitFor(() => arrivals.get(id), { deadlineMs: SOON_MS, everyMs: 1, what: 'the task to arrive' });
+    if (sent >= WARM) times.push(arrived - at);
+  }
+  print(
+    `from the call that accepts a task to its arrival: p50 ${percentile(times, 0.5).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms`,
+  );
+  for (const socket of sockets) socket.terminate();
+} finally {
+  await parts.close();
+  await fleet.stop();
+}
