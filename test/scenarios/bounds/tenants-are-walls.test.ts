@@ -90,7 +90,7 @@ async function endpoints(url?: string): Promise<string[]> {
 describe('an id of another tenant', () => {
   type Ids = Record<'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets' | 'daemons', string>;
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
-    ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries'].map(
+    ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries', '/artifacts', '/artifacts/:name', '/attachments/:name'].map(
       (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
     ),
     ['POST', `/v1/tasks/${ids.tasks}/cancel`, ids.tasks],
