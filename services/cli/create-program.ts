@@ -17,6 +17,7 @@ import { addQueueCommands } from './commands/fleet/queues.ts';
 import { addScheduleCommands } from './commands/schedules/schedules.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addSessionCommands } from './commands/sessions.ts';
+import { addArtifactCommand } from './commands/tasks/artifacts.ts';
 import { addTaskCommands } from './commands/tasks/tasks.ts';
 import { addUsageCommand } from './commands/money/usage.ts';
 import { addWatchCommand } from './commands/watch.ts';
@@ -56,6 +57,7 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
     .showHelpAfterError('(npx muster --help lists the commands)');
   addSendCommand(program, contextOf);
   addTaskCommands(program, contextOf);
+  addArtifactCommand(program, contextOf);
   addActionCommands(program, contextOf);
   addFailureCommands(program, contextOf);
   addUsageCommand(program, contextOf);

@@ -11,6 +11,7 @@ interface CallOptions {
 }
 
 const ANSWER_MS = 30_000;
+const DOWNLOAD_MS = 600_000;
 /** The pauses before a call is repeated: together long enough for a process to be replaced. */
 const REPEAT_AFTER_MS = [250, 1000, 2000, 4000];
 
@@ -51,6 +52,13 @@ export class ApiClient {
   async stream(path: string, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const headers = { Accept: 'text/event-stream', ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }) };
     const response = await this.#fetch(path, { headers, signal });
+    if (response.body === null) throw networkProblem(new Error('the answer has no body'), this.#server.url);
+    return response.body;
+  }
+
+  /** The bytes of a file. */
+  async download(path: string): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#fetch(path, { signal: AbortSignal.timeout(DOWNLOAD_MS) });
     if (response.body === null) throw networkProblem(new Error('the answer has no body'), this.#server.url);
     return response.body;
   }
