@@ -5,10 +5,14 @@ import { toIso } from '#shared/time/index.ts';
 
 type Execute = Extract<HubMessageToSend, { type: 'task.execute' }>;
 
-/** What a daemon gets of an attempt. Waits for the session's history while Redis is away. */
-export async function executeMessage({ task, context }: AgentRun, { body, state, attempt }: Execution): Promise<Execute> {
+/** What a daemon gets of an attempt, with addresses for its files. Waits for the session's history while Redis is away. */
+export async function executeMessage({ task, context, files }: AgentRun, { body, state, attempt }: Execution): Promise<Execute> {
   const { ref, takesInput } = attempt;
-  const turns = await context.history();
+  const [turns, attachments, artifactsUrl] = await Promise.all([
+    context.history(),
+    Promise.all(context.attachments.map(async ({ name, mediaType, bytes, url }) => ({ name, mediaType, bytes, url: await url() }))),
+    files?.uploadUrl?.(),
+  ]);
   return {
     type: 'task.execute',
     taskId: ref.id,
@@ -24,5 +28,7 @@ export async function executeMessage({ task, context }: AgentRun, { body, state,
     deadline: body.deadline === null ? null : toIso(body.deadline),
     history: turns.map(({ taskId, input, output }) => ({ taskId, input, output })),
     traceparent: context.trace.traceparent,
+    attachments,
+    ...(artifactsUrl === undefined ? {} : { artifactsUrl }),
   };
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { changeDaemon } from '#shared/daemons/daemon-store.ts';
 import { readDaemonStates } from '#shared/daemons/daemon-states.ts';
@@ -68,6 +69,20 @@ describe('a task for a daemon', () => {
       state: { usage: { inputTokens: 3, outputTokens: 4 }, daemon: daemonId },
       attempts: [{ number: 1, daemon: daemonId, worker: expect.stringContaining('-hub-'), status: 'success' }],
     });
+    daemon.vanish();
+  });
+
+  it('comes with addresses for its files, in and out', async () => {
+    const { token } = await registerDaemon(parts);
+    const daemon = await RawDaemon.welcomed(hub.url, token);
+    const described = { name: 'note.txt', mediaType: 'text/plain' };
+    const { file } = await parts.files.upload('default', described, Readable.from([Buffer.from('hello')]));
+    const id = await accept({ attachments: [{ uploadId: file }] });
+    const execute = await daemon.accept();
+    expect(execute.attachments).toEqual([{ ...described, bytes: 5, url: expect.stringMatching(/^http:\/\/.*\/files\//) }]);
+    expect(execute.artifactsUrl).toMatch(/^http:\/\/.*\/files\//);
+    daemon.send({ type: 'task.completed', taskId: id, token: execute.token, output: '' });
+    await until(id, 'completed');
     daemon.vanish();
   });
 
