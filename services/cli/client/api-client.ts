@@ -11,7 +11,8 @@ interface CallOptions {
 }
 
 const ANSWER_MS = 30_000;
-const DOWNLOAD_MS = 600_000;
+/** How long a file may take, either way. */
+const TRANSFER_MS = 600_000;
 /** The pauses before a call is repeated: together long enough for a process to be replaced. */
 const REPEAT_AFTER_MS = [250, 1000, 2000, 4000];
 
@@ -58,9 +59,17 @@ export class ApiClient {
 
   /** The bytes of a file. */
   async download(path: string): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#fetch(path, { signal: AbortSignal.timeout(DOWNLOAD_MS) });
+    const response = await this.#fetch(path, { signal: AbortSignal.timeout(TRANSFER_MS) });
     if (response.body === null) throw networkProblem(new Error('the answer has no body'), this.#server.url);
     return response.body;
+  }
+
+  /** Sends a file as the body, with the type of the blob. */
+  async upload(path: string, query: Record<string, string>, file: Blob): Promise<unknown> {
+    const search = new URLSearchParams(query).toString();
+    const signal = AbortSignal.timeout(TRANSFER_MS);
+    const headers = { Accept: 'application/json', 'Content-Type': file.type };
+    return this.#readJson(await this.#fetch(`${path}?${search}`, { method: 'POST', headers, body: file, signal }));
   }
 
   /**
@@ -89,7 +98,10 @@ export class ApiClient {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const init: RequestInit = { method, headers, signal };
     if (body !== undefined) init.body = JSON.stringify(body);
-    const response = await this.#fetch(`${path}${search}`, init);
+    return this.#readJson(await this.#fetch(`${path}${search}`, init));
+  }
+
+  async #readJson(response: Response): Promise<unknown> {
     try {
       const text = await response.text();
       return text === '' ? null : JSON.parse(text);

@@ -9,6 +9,7 @@ import type { CommandContext, ContextOf } from '../command-context.ts';
 import { isSetback, OutputWriter } from '../output/output-writer.ts';
 import { duration, plainText, type Terminal } from '../output/terminal.ts';
 import { withKnownAgents } from './agents.ts';
+import { type Attached, attachOption, uploadFiles } from './attach.ts';
 import { contextOption, priorityOption } from './options.ts';
 import { attemptsSchema, taskViewSchema, type TaskView } from './tasks/task-view.ts';
 
@@ -25,6 +26,7 @@ export function addSendCommand(program: Command, contextOf: ContextOf): void {
     )
     .addOption(priorityOption())
     .addOption(contextOption())
+    .addOption(attachOption())
     .option('--no-wait', 'print the id, and do not wait for the end')
     .option('--json', 'print the record as JSON once the task has ended')
     .action((text: string, options: SendOptions, command: Command) => runSend(text, options, contextOf(command)));
@@ -36,6 +38,7 @@ interface SendOptions {
   mode?: string;
   priority?: number | string;
   context?: Record<string, unknown>;
+  attach?: readonly string[];
   wait: boolean;
   json?: boolean;
 }
@@ -50,7 +53,8 @@ async function runSend(text: string, options: SendOptions, context: CommandConte
   if (options.mode !== undefined && options.session === undefined)
     throw new CliProblem('--mode needs a session: name it with --session', { exitCode: EXIT.usage });
   const api = context.connect();
-  const answer = await postTask(api, input, options);
+  const attachments = options.attach && (await uploadFiles(api, options.attach));
+  const answer = await postTask(api, { input, attachments }, options);
   const { id, status } = readAnswer(acceptedSchema, answer);
   if (options.wait) return showUntilEnd(id, { api, json: options.json === true, ...context });
   if (options.json === true) return terminal.json(answer);
@@ -58,9 +62,14 @@ async function runSend(text: string, options: SendOptions, context: CommandConte
   terminal.note(terminal.paintNote(`${status ?? 'no longer kept'}; follow it with npx muster task ${id}`, 'dim'));
 }
 
-function postTask(api: ApiClient, input: string, { agent, session, mode, priority, context }: SendOptions): Promise<unknown> {
+interface Content {
+  input: string;
+  attachments: readonly Attached[] | undefined;
+}
+
+function postTask(api: ApiClient, content: Content, { agent, session, mode, priority, context }: SendOptions): Promise<unknown> {
   // The channel says that a person waits, whose task goes before unattended ones.
-  const body = { agent, input, channel: 'cli', session, mode, priority, context };
+  const body = { agent, ...content, channel: 'cli', session, mode, priority, context };
   // The key belongs to this call: sending the same text twice on purpose makes two tasks.
   return withKnownAgents(api, agent, api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` }));
 }
