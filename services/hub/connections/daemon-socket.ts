@@ -49,18 +49,12 @@ export class DaemonSocket {
 
   /** Sends a message, unless the connection has ended. Cuts a connection that does not read. */
   send(message: HubMessageToSend): void {
-    if (!this.#isOpen) return;
-    const { settings, log } = this.#options;
-    if (this.#socket.bufferedAmount > settings.maxBufferedBytes) {
-      log.warn({ event: 'daemon.too-slow', bufferedBytes: this.#socket.bufferedAmount }, 'a daemon does not read; its connection is cut');
-      this.#cut();
-      return;
-    }
-    this.#socket.send(JSON.stringify(message));
+    if (this.#mayWrite()) this.#socket.send(JSON.stringify(message));
   }
 
+  /** Shows at each beat whether the other side is there, and cuts it when it does not read, also while nothing else is sent. */
   ping(): void {
-    if (this.#isOpen) this.#socket.ping();
+    if (this.#mayWrite()) this.#socket.ping();
   }
 
   /** Ends the connection with a code of the contract. The daemon is not heard any more. */
@@ -71,9 +65,15 @@ export class DaemonSocket {
     this.#ended();
   }
 
-  #cut(): void {
+  /** Whether the connection is open. Cuts one for which too much waits; what the system's buffers took counts as read. */
+  #mayWrite(): boolean {
+    const { settings, log } = this.#options;
+    const { bufferedAmount } = this.#socket;
+    if (!this.#isOpen || bufferedAmount <= settings.maxBufferedBytes) return this.#isOpen;
+    log.warn({ event: 'daemon.too-slow', bufferedBytes: bufferedAmount }, 'a daemon does not read; its connection is cut');
     this.#socket.terminate();
     this.#ended();
+    return false;
   }
 
   #receive(data: RawData, isBinary: boolean): void {

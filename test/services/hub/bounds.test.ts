@@ -1,16 +1,22 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { readDaemonStates } from '#shared/daemons/daemon-states.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { RawDaemon } from '../../support/daemons/raw-daemon.ts';
 import { registerDaemon, startHub } from '../../support/daemons/start-hub.ts';
 import { useParts } from '../../support/use-parts.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const MAX_BYTES = 20_000;
 
 const parts = await useParts({
+  agents: { coder: { kind: 'daemon' } },
   hub: {
     heartbeatMs: 100,
     missedHeartbeats: 2,
     helloMs: 300,
     maxMessageBytes: MAX_BYTES,
+    resendMs: 50,
+    maxBufferedBytes: 100_000,
   },
 });
 const hub = await startHub(parts);
@@ -82,5 +88,17 @@ describe('a connection', () => {
     const daemon = await connect();
     daemon.send({ type: 'daemon.heartbeat', load: 0 });
     expect(await daemon.next('error')).toMatchObject({ code: 'message.no-hello' });
+  });
+
+  it('is cut when the daemon beats but does not read what is sent to it', async () => {
+    const daemon = await welcomed();
+    daemon.socket.pause();
+    // They are sent again until they are accepted, so that they outgrow the system's buffers.
+    const input = 'x'.repeat(200_000);
+    for (let count = 0; count < 5; count += 1) await acceptTask(parts, { tenant: 'default', agent: 'coder', input });
+    await waitFor(async () => (await readDaemonStates(parts)).length === 0, { deadlineMs: 60_000, what: 'the connection to be cut' });
+    expect(daemon.closeCode).toBeNull();
+    daemon.socket.resume();
+    expect(await daemon.closed()).toBe(1006);
   });
 });
