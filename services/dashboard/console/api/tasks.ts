@@ -44,6 +44,7 @@ export const taskRecordSchema = z.object({
   preemptedBy: text,
   scheduledFor: text,
   execution: z.object({ maxAttempts: z.number() }).nullish(),
+  attachments: z.array(z.object({ name: z.string(), bytes: z.number().nullable() })).default([]),
   output: text,
   result: z.unknown().optional(),
   error: taskErrorSchema.nullish(),
@@ -94,6 +95,10 @@ export const whySchema = z.object({
 });
 export type Why = z.infer<typeof whySchema>;
 
+export const artifactSchema = z.object({ name: z.string(), bytes: z.number() });
+export type Artifact = z.infer<typeof artifactSchema>;
+
+const artifactsSchema = listOf(artifactSchema);
 const attemptsSchema = listOf(attemptSchema);
 const stepsSchema = listOf(stepSchema);
 const logSchema = listOf(logEntrySchema);
@@ -104,6 +109,7 @@ export interface TaskParts {
   readonly attempts: Attempt[];
   readonly steps: Step[];
   readonly log: LogEntry[];
+  readonly artifacts: Artifact[];
   readonly why: Why;
 }
 
@@ -117,14 +123,15 @@ export function tenantHeaders({ tenant }: TaskRef): Record<string, string> {
 export async function readTaskParts(taskRef: TaskRef, signal: AbortSignal): Promise<TaskParts> {
   const path = taskApiPath(taskRef);
   const options = { signal, headers: tenantHeaders(taskRef) };
-  const [task, attempts, steps, log, why] = await Promise.all([
+  const [task, attempts, steps, log, artifacts, why] = await Promise.all([
     callApi(taskRecordSchema, path, options),
     callApi(attemptsSchema, `${path}/attempts`, options),
     callApi(stepsSchema, `${path}/timeline`, options),
     callApi(logSchema, `${path}/log`, options),
+    callApi(artifactsSchema, `${path}/artifacts`, options),
     callApi(whySchema, `${path}/why`, options),
   ]);
-  return { task, attempts: attempts.items, steps: steps.items, log: log.items, why };
+  return { task, attempts: attempts.items, steps: steps.items, log: log.items, artifacts: artifacts.items, why };
 }
 
 export async function cancelTask(taskRef: TaskRef): Promise<void> {

@@ -6,6 +6,7 @@ import type { Attempt, TaskError, TaskRecord } from '../api/tasks.ts';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { ClockTime } from '../parts/time.tsx';
 import { TaskFacts } from './task-facts.tsx';
+import { TaskFiles } from './task-files.tsx';
 import { TaskHead } from './task-head.tsx';
 import { AttemptList, Diagnostics, LogList, Timeline } from './task-history.tsx';
 import { TaskInput, TaskTexts } from './task-texts.tsx';
@@ -35,7 +36,7 @@ export function TaskPage({ taskRef }: { taskRef: TaskRef }): ReactElement {
 function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): ReactElement | null {
   const { parts, written, isLive, refresh } = live;
   if (parts === undefined) return null;
-  const { task, attempts, steps, log, why } = parts;
+  const { task, attempts, steps, log, artifacts, why } = parts;
   return (
     <>
       <TaskHead taskRef={taskRef} task={task} isLive={isLive} onChanged={refresh} />
@@ -43,6 +44,7 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
       {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
       {task.error ? <ErrorNote error={task.error} task={task} attempts={attempts} /> : null}
       <TaskTexts task={task} written={written} />
+      <TaskFiles taskRef={taskRef} task={task} artifacts={artifacts} />
       {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
       {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={Boolean(task.error)} /> : null}

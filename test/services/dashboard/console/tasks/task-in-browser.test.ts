@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
@@ -34,6 +36,10 @@ const steps: AgentFunction = async ({ input }, { write, log, progress, input: ta
   write('done\n');
 };
 
+const attaches: AgentFunction = async (_task, { attach }) => {
+  await attach('out.txt', 'o'.repeat(2048), 'text/plain');
+};
+
 const breaks: AgentFunction = () => {
   throw new TypeError('nothing to <b>read</b>', { cause: new Error('the file is gone') });
 };
@@ -44,6 +50,7 @@ beforeAll(async () => {
     {
       agents: {
         steps: { kind: 'function', run: steps, takesInput: true },
+        attaches: { kind: 'function', run: attaches },
         breaks: { kind: 'function', run: breaks, maxAttempts: 1 },
         complains: { kind: 'command', command: ['/bin/sh', '-c', 'echo "no such branch" >&2; exit 4'], maxAttempts: 1 },
       },
@@ -170,6 +177,28 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await open(await submit({ agent: 'complains' }));
     await region('End of stderr').getByText('no such branch').first().waitFor();
     expect(await page.getByText('COMMAND_FAILED').count()).toBeGreaterThan(0);
+  });
+
+  test('lists the files that a task was given and made, and saves them', async () => {
+    const { file } = await dashboard.parts.files.upload(
+      'default',
+      { name: 'in #1.txt', mediaType: 'text/plain' },
+      Readable.from([Buffer.from('given')]),
+    );
+    const id = await submit({ agent: 'attaches', attachments: [{ uploadId: file }] });
+    await open(id);
+    await badge('completed').waitFor();
+    await region('Attachments').getByText('5 bytes').waitFor();
+    await region('Artifacts').getByText('2.0 KiB').waitFor();
+    for (const [name, content] of [
+      ['in #1.txt', 'given'],
+      ['out.txt', 'o'.repeat(2048)],
+    ] as const) {
+      const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name, exact: true }).click()]);
+      expect(saved.suggestedFilename()).toBe(name);
+      expect(await readFile(await saved.path(), 'utf8')).toBe(content);
+    }
+    await expectAccessible('a task with files');
   });
 
   test('resumes by itself where its stream was cut', async () => {
